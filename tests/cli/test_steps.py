@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalcase.report.case_text import step_lines
-from evalcase.report.html.details import tell_trial
+from evalcase.report.html.details import trial_data
 from evalcase.report.terminal import Screen
 from evalcase.types.answer import Answer, Exchange, join_turns, split_turns
 from evalcase.types.message import Message, Step
@@ -68,12 +68,12 @@ def test_a_tree_says_what_each_step_took_and_what_failed() -> None:
 
 def test_the_page_is_told_of_them() -> None:
     key = TrialKey("s", "a", "t", 1)
-    told = tell_trial(Result(key, "", "passed", answer("x", STEPS, 7)))
+    told = trial_data(Result(key, "", "passed", answer("x", STEPS, 7)))
     assert [each["name"] for each in told["steps"]] == [step.name for step in STEPS]
     assert told["steps"][2]["given"] == 'q="a b"'
     assert told["steps"][3]["error"] == ""
     assert told["stepsCut"] == 7
-    assert "steps" not in tell_trial(Result(key, "", "passed", answer("x")))
+    assert "steps" not in trial_data(Result(key, "", "passed", answer("x")))
 
 
 def test_what_a_step_was_given_is_cut_between_words() -> None:

@@ -214,7 +214,7 @@ def compare_sides(
         say_suites(tracks, (walk.base_suites, base.part), (walk.head_suites, head.part)),
     )
     alone = sorted(
-        {*base.kept.targets, *head.kept.targets} - {*targets, *targets.values()}
+        {*base.stored.targets, *head.stored.targets} - {*targets, *targets.values()}
     )  # fmt: skip
     return Comparison(
         base, head, tuple(remarks), tracks, tuple(alone), walk.lost, *walk.errored
@@ -236,9 +236,9 @@ def pair_within(targets: Sequence[str]) -> dict[str, str]:
 
 def require_target(name: str, side: Side) -> str:
     """Raise ConfigError if a side has no results of a target."""
-    if name not in side.kept.targets:
-        there = ", ".join(f"`{each}`" for each in side.kept.targets)
-        hint = did_you_mean(name, side.kept.targets) or f"it has {there or 'none'}"
+    if name not in side.stored.targets:
+        there = ", ".join(f"`{each}`" for each in side.stored.targets)
+        hint = did_you_mean(name, side.stored.targets) or f"it has {there or 'none'}"
         raise ConfigError(f"{side.label} has no target `{name}`; {hint}")
     return name
 
@@ -274,7 +274,7 @@ class _Walk:
             self.errored[0] += unit.errored
             if unit.name.target in compared:
                 self._units.add(unit)
-            elif unit.name.target not in self._head.kept.targets:
+            elif unit.name.target not in self._head.stored.targets:
                 self.lost[unit.name.target] += 1
         for unit in fold_units(self._head, self._looked_at(self._head, self._targets)):
             self.errored[1] += unit.errored
@@ -290,7 +290,7 @@ class _Walk:
     def _looked_at(self, side: Side, compared: Collection[str]) -> Collection[str]:
         """The targets of a side: with errors of what has no pair a gate is not met, either."""
         is_within = self._base is self._head
-        return compared if self._chosen or is_within else side.kept.targets
+        return compared if self._chosen or is_within else side.stored.targets
 
     def _take(self, unit: Unit) -> None:
         """Find the pair of a case of head."""
@@ -308,9 +308,9 @@ class _Walk:
         track.note(kind, pair, named=base.verdict != unit.verdict or kind == "changed")
         if kind in ("skipped", "unfinished"):
             return
-        case = self._head.kept.find_case(unit.shown.key.suite, unit.name.case)
+        case = self._head.stored.find_case(unit.shown.key.suite, unit.name.case)
         if self.conditions.look(base, unit):
-            before = self._base.kept.find_case(key.suite, key.case)
+            before = self._base.stored.find_case(key.suite, key.case)
             whole = self._base.whole_cases and self._head.whole_cases
             self.conditions.look_up(before, case, whole=whole)
         track.compare(

@@ -162,7 +162,7 @@ def _changed_lines(
 def _changed_blocks(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[Block]:
     base, head = _find_trial(sides[0], pair.base), _find_trial(sides[1], pair.head)
     side, key = (sides[1], pair.head) if pair.head is not None else (sides[0], pair.base)
-    case = side.kept.find_case(key.suite, key.case) if key is not None else None
+    case = side.stored.find_case(key.suite, key.case) if key is not None else None
     if case is not None:
         yield Labelled(*asked_in(case), _INPUT_ROWS)
     if head is not None and head.verdict != "passed" and (why := reason_of(head)):
@@ -179,7 +179,7 @@ def _changed_blocks(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[Blo
 
 
 def _find_trial(side: Side, key: TrialKey | None) -> Result | None:
-    return side.kept.find_result(key) if key is not None else None
+    return side.stored.find_result(key) if key is not None else None
 
 
 def say_verdicts(pair: ChangedPair) -> str:

@@ -95,12 +95,12 @@ def rate_of(evaluated: Evaluated) -> Mean:
     return rate
 
 
-def gather_highlights(kept: StoredRun) -> Highlights:
+def gather_highlights(stored: StoredRun) -> Highlights:
     """Those of all results that were kept."""
 
-    highlights = Highlights(ledger=Figuring().open_ledger(kept.run))
-    for result in kept.results():
-        highlights.add(result, kept.find_tagged(result.key.suite, result.key.case))
+    highlights = Highlights(ledger=Figuring().open_ledger(stored.run))
+    for result in stored.results():
+        highlights.add(result, stored.find_tagged(result.key.suite, result.key.case))
     return highlights
 
 
@@ -127,11 +127,11 @@ def say_mixed(targets: Sequence[str]) -> str:
 def name_run(run: Run, place: RecordPlace) -> str:
     """How a run is named on the command line: by its id where it is looked for there, else by its
     folder. What a record says of itself is no name: it may come from anyone."""
-    kept = os.path.dirname(os.path.realpath(run.path))
+    stored = os.path.dirname(os.path.realpath(run.path))
     id = os.path.basename(os.path.realpath(run.path))
     if not RUN_ID.fullmatch(id):  # a renamed folder is found by its path only
         return quote(seen_from(place.cwd, run.path))
-    if kept == os.path.realpath(place.config.find_runs()):
+    if stored == os.path.realpath(place.config.find_runs()):
         return quote(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
     return f"{quote(id)} --runs-dir {quote(folder)}"
@@ -389,28 +389,28 @@ class Remark(NamedTuple):
         return "; ".join(filter(None, (self.of_results, f"running, {self.progress}")))
 
 
-def remark_on(kept: StoredRun, *, own: bool) -> Remark:
+def remark_on(stored: StoredRun, *, own: bool) -> Remark:
     """What has to be said of a run. Raise RecordError if it can't be read."""
-    said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
-    if part := describe_part(kept.run):
+    said = [] if stored.graded_by is None else [f"grading {stored.graded_by}"]
+    if part := describe_part(stored.run):
         said.append(part)
-    if kept.mixed:
-        said.append(f"mixed: {say_mixed(kept.mixed)}")
-    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
+    if stored.mixed:
+        said.append(f"mixed: {say_mixed(stored.mixed)}")
+    if (errored := stored.totals.trials.errored) > stored.totals.cases.errored:
         said.append(f"{write_count(errored, 'trial')} errored")
-    is_apart = bool(part or kept.mixed or (kept.graded_by and kept.graded_by.graders))
-    if kept.end.status == "completed":
+    is_apart = bool(part or stored.mixed or (stored.graded_by and stored.graded_by.graders))
+    if stored.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)
-    progress = say_progress(read_evaluated(kept))
-    return Remark("; ".join(said), progress, _say_end(kept, progress, own=own), True)
+    progress = say_progress(read_evaluated(stored))
+    return Remark("; ".join(said), progress, _say_end(stored, progress, own=own), True)
 
 
-def _say_end(kept: StoredRun, progress: str, *, own: bool) -> str:
-    hint = suggest_next(read_evaluated(kept), os.path.basename(kept.run.path), is_own=own)
+def _say_end(stored: StoredRun, progress: str, *, own: bool) -> str:
+    hint = suggest_next(read_evaluated(stored), os.path.basename(stored.run.path), is_own=own)
     where = "" if own else ", not made by you here"
-    decision = kept.end.decision
+    decision = stored.end.decision
     word = f"incomplete, {progress}" if decision is None else str(decision)
-    if kept.end.notice == HALF_WRITTEN:
+    if stored.end.notice == HALF_WRITTEN:
         word = f"{word}; {HALF_WRITTEN}"
     return f"{word}{where}{': ' if hint else ''}{hint}"
 
@@ -421,9 +421,9 @@ def write_text(reported: Reported) -> Iterator[str]:
 
 
 def _write_summary(reported: Reported) -> Iterator[str]:
-    kept, verdicts = reported.kept, reported.wanted.verdicts
+    stored, verdicts = reported.stored, reported.wanted.verdicts
     shown = [None if each == UNFINISHED else each for each in verdicts]
-    ledger = reported.figuring.open_ledger(kept.run)
+    ledger = reported.figuring.open_ledger(stored.run)
     highlights = Highlights(shown or TROUBLED, ledger)  # type: ignore[arg-type]
     evaluated = reported.evaluated(highlights)
     figures = reported.figuring.sum_up(highlights.ledger, evaluated.not_run)
@@ -434,15 +434,15 @@ def _write_summary(reported: Reported) -> Iterator[str]:
     )  # fmt: skip
     reader = Reader(reported.place, reported.screen, reported.is_own, reported.verbose)
     return conclusion_lines(
-        evaluated, highlights, kept.find_case, reader, figures, reported.by
+        evaluated, highlights, stored.find_case, reader, figures, reported.by
     )  # fmt: skip
 
 
 def _write_cases(reported: Reported) -> Iterator[str]:
     """One case in full; or several, where suites have the same id."""
-    kept, place = reported.kept, reported.place
+    stored, place = reported.stored, reported.place
     screen = reported.screen
-    see_suite = see_suites(kept.run, place.config.root, place.cwd)
+    see_suite = see_suites(stored.run, place.config.root, place.cwd)
     results = sorted(reported.results(), key=lambda result: result.key)
     before, known = None, None
     for result in results:
@@ -450,12 +450,12 @@ def _write_cases(reported: Reported) -> Iterator[str]:
         if before is None or before[:2] != (suite, case):
             if before is not None:
                 yield ""
-            known = kept.find_case(suite, case)
+            known = stored.find_case(suite, case)
             yield from case_lines(see_suite(suite), case, known, screen)
         is_first = before is None or before[:3] != result.key[:3]
-        yield from trial_lines(result, known, kept.outcome(result), screen, is_first=is_first)
+        yield from trial_lines(result, known, stored.outcome(result), screen, is_first=is_first)
         before = result.key
-    if before is not None and (graded := read_evaluated(kept).graded_so_far):
+    if before is not None and (graded := read_evaluated(stored).graded_so_far):
         yield from ("", f"not complete: {graded}")
     if before is None:
         wanted = reported.wanted

@@ -193,12 +193,12 @@ def _in_word(char: str) -> bool:
     return char in "_.-" or (char.isalnum() and char < "\u2e80")
 
 
-def _cut_excerpt(text: str, start: int, end: int, kept: int = 0) -> SideLine:
-    """A line cut to what is around its difference; the first `kept` characters always stay. What
+def _cut_excerpt(text: str, start: int, end: int, whole: int = 0) -> SideLine:
+    """A line cut to what is around its difference; the first `whole` characters always stay. What
     is left out is longer than what says so."""
     skipped = start - _BEFORE
-    if skipped - kept > _WORTH_CUTTING:
-        lead = f"{text[:kept]}({skipped - kept:,} characters) …"
+    if skipped - whole > _WORTH_CUTTING:
+        lead = f"{text[:whole]}({skipped - whole:,} characters) …"
         text = lead + text[skipped:]
         start, end = start - skipped + len(lead), end - skipped + len(lead)
     left_out = len(text) - end - _AFTER

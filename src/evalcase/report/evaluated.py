@@ -156,13 +156,14 @@ def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
     )
 
 
-def read_evaluated(kept: StoredRun) -> Evaluated:
+def read_evaluated(stored: StoredRun) -> Evaluated:
     """What came of a run, as its record has it."""
-    end = kept.end
+    end = stored.end
     return Evaluated(
-        kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
-        end.duration_s, kept.grading, kept.mixed,
-        count_not_run(kept.run, end.status, kept.totals), end.decision, end.lost, kept.graded_by,
+        stored.run, end.status, stored.totals, end.notice, end.failed_fast, end.cap_usd,
+        end.duration_s, stored.grading, stored.mixed,
+        count_not_run(stored.run, end.status, stored.totals), end.decision, end.lost,
+        stored.graded_by,
         end.was_decided, end.finished, end.planned,
     )  # fmt: skip
 
@@ -200,13 +201,13 @@ def decide_exit_code(
 
 def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
     """A row for each trial, as in the tables that `report` writes. Each has every column."""
-    with StoredRun(evaluated.run, evaluated.grading) as kept:
+    with StoredRun(evaluated.run, evaluated.grading) as stored:
         rows = [
             trial_row(
-                kept.run.id, result, kept.find_case(result.key.suite, result.key.case),
-                kept.outcome(result), kept.mixed,
+                stored.run.id, result, stored.find_case(result.key.suite, result.key.case),
+                stored.outcome(result), stored.mixed,
             )
-            for result in kept.results()
+            for result in stored.results()
         ]  # fmt: skip
     columns = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in columns} for row in rows]
@@ -214,9 +215,9 @@ def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
 
 def html_of(evaluated: Evaluated) -> str:
     """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
-    with StoredRun(evaluated.run, evaluated.grading) as kept:
-        shown = islice(fold_trials(kept.results(), kept.outcome), MOST_TABLE_ROWS)
-        rows = [row_of_case(each, kept.find_case(each.suite, each.case)) for each in shown]
+    with StoredRun(evaluated.run, evaluated.grading) as stored:
+        shown = islice(fold_trials(stored.results(), stored.outcome), MOST_TABLE_ROWS)
+        rows = [row_of_case(each, stored.find_case(each.suite, each.case)) for each in shown]
     notice = "" if evaluated.complete else evaluated.notice or evaluated.status
     return notebook_table(evaluated.totals, rows, notice, is_shared=evaluated.is_shared)
 
@@ -240,9 +241,9 @@ class Figuring(Value, frozen=True):
             raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
         return Ledger(clustering, several_targets=len(targets) > 1, targets=targets)
 
-    def finder(self, kept: StoredRun) -> Callable[[str, str], Case | None]:
+    def finder(self, stored: StoredRun) -> Callable[[str, str], Case | None]:
         """Finds cases, where more is needed than results."""
-        return kept.find_tagged if self.cluster is None else kept.find_case
+        return stored.find_tagged if self.cluster is None else stored.find_case
 
     def sum_up(self, ledger: Ledger, not_run: int) -> Figures:
         """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
@@ -261,9 +262,9 @@ class Figuring(Value, frozen=True):
 def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
     """Those of all results of a run. Raise ConfigError as above."""
     ledger = figuring.open_ledger(evaluated.run)
-    with StoredRun(evaluated.run, evaluated.grading) as kept:
-        find = figuring.finder(kept)
-        for result in kept.results():
+    with StoredRun(evaluated.run, evaluated.grading) as stored:
+        find = figuring.finder(stored)
+        for result in stored.results():
             ledger.add(result, find(*result.key[:2]))
     figures = figuring.sum_up(ledger, evaluated.not_run)
     return settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)

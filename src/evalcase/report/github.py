@@ -81,12 +81,12 @@ _LEVELS = {"errored": "error", "failed": "error", "ungraded": "warning", UNFINIS
 def write_github(reported: Reported) -> Iterator[str]:
     """A command in each line: first what holds for the whole run, then cases that errored or
     failed, that have no verdict, and that passed only in some of their trials."""
-    kept, evaluated = reported.kept, reported.evaluated()
+    stored, evaluated = reported.stored, reported.evaluated()
     finder = LineFinder(reported, this_environment().state)
     levels: dict[str, list[CaseTrials]] = {"error": [], "warning": [], "notice": []}
     totals = dict.fromkeys(levels, 0)
     lowered = _meets_gates(reported)
-    for each in fold_trials(reported.results(), kept.outcome):
+    for each in fold_trials(reported.results(), stored.outcome):
         level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
         level = "warning" if lowered and level == "error" else level
         if level:
@@ -94,7 +94,7 @@ def write_github(reported: Reported) -> Iterator[str]:
             levels[level] += [each] if len(levels[level]) < _MOST else []
     notes = [
         ("error", "the run is not complete", say_missing(evaluated)),
-        ("notice", "the run is mixed", say_mixed(kept.mixed)),
+        ("notice", "the run is mixed", say_mixed(stored.mixed)),
         ("notice", "one of several gradings", say_grading(evaluated)),
         ("notice", "decided early", say_settled(evaluated)),
     ]
@@ -115,7 +115,7 @@ def write_github(reported: Reported) -> Iterator[str]:
 def _meets_gates(reported: Reported) -> bool:
     """Whether the run passed by its gates, a pass rate or so many errors: then failures are
     warnings."""
-    evaluated = read_evaluated(reported.kept)
+    evaluated = read_evaluated(reported.stored)
     fail_under = evaluated.run.about.options.get("fail_under")
     rate = fail_under if isinstance(fail_under, int | float) else None
     return replace(evaluated, fail_under=rate, max_errors=max_errors_of(evaluated)).ok

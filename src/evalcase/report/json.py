@@ -398,7 +398,7 @@ def write_json(reported: Reported) -> Iterator[str]:
     summary = json_line(summary_object(reported.evaluated(), figures))
     yield f'{summary[:-1]}, "cases": [\n'
     before = None
-    for case in reported.kept.cases(reported.results()):
+    for case in reported.stored.cases(reported.results()):
         if before is not None:
             yield before + ",\n"
         before = json_line(asdict(case))
@@ -409,14 +409,14 @@ def write_json(reported: Reported) -> Iterator[str]:
 
 def write_jsonl(reported: Reported) -> Iterator[str]:
     """An object for each trial, with all that there is to say of it."""
-    kept = reported.kept
+    stored = reported.stored
     origin = Origin(
-        kept.run.id, kept.run.about.failed_of, kept.mixed, kept.end.status,
-        kept.totals.trials.total, folder_of_run(kept.run),
+        stored.run.id, stored.run.about.failed_of, stored.mixed, stored.end.status,
+        stored.totals.trials.total, folder_of_run(stored.run),
     )  # fmt: skip
     for result in reported.results():
-        case = kept.find_case(result.key.suite, result.key.case)
-        row = trial_object(origin, result, case, kept.outcome(result))
+        case = stored.find_case(result.key.suite, result.key.case)
+        row = trial_object(origin, result, case, stored.outcome(result))
         yield json_line(row) + "\n"
 
 

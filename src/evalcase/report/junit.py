@@ -131,18 +131,18 @@ class _Errors(Struct):
 
 
 def write_junit(reported: Reported) -> Iterator[str]:
-    kept, evaluated = reported.kept, reported.evaluated()
+    stored, evaluated = reported.stored, reported.evaluated()
     finder = LineFinder(reported, this_environment().state)
     about = _Head(
-        kept.run.id, kept.run.created_at, say_missing(evaluated), say_settled(evaluated),
-        reported.junit_properties, say_mixed(kept.mixed), say_grading(evaluated),
+        stored.run.id, stored.run.created_at, say_missing(evaluated), say_settled(evaluated),
+        reported.junit_properties, say_mixed(stored.mixed), say_grading(evaluated),
     )  # fmt: skip
     groups: dict[tuple[str, str], _TestGroup] = {}
     errors = _Errors()
     with tempfile.TemporaryFile() as spool:
-        for each in fold_trials(reported.results(), kept.outcome):
+        for each in fold_trials(reported.results(), stored.outcome):
             suite = finder.see(each.suite)
-            case = kept.find_case(each.suite, each.case)
+            case = stored.find_case(each.suite, each.case)
             data, at = _test_case(each, case, suite, finder.locate, about).encode(), spool.tell()
             spool.write(data)
             group = groups.setdefault((suite, each.target), _TestGroup())

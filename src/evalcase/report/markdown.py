@@ -102,16 +102,16 @@ class _Head(NamedTuple):
 
 
 def write_markdown(reported: Reported) -> Iterator[str]:
-    kept, evaluated = reported.kept, reported.evaluated()
+    stored, evaluated = reported.stored, reported.evaluated()
     notes = [
-        describe_part(kept.run),
+        describe_part(stored.run),
         f"grading {say_grading(evaluated)}" if evaluated.graded_by is not None else "",
-        say_mixed(kept.mixed), say_settled(evaluated),
+        say_mixed(stored.mixed), say_settled(evaluated),
     ]  # fmt: skip
     highlights = reported.open_highlights()
     figures = reported.figures(highlights)
     about = _Head(
-        kept.run.id, evaluated.duration_s, say_missing(evaluated),
+        stored.run.id, evaluated.duration_s, say_missing(evaluated),
         tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
         tuple(highlights.differing()),
@@ -122,7 +122,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
         yield piece
     left: dict[str, int] = {}
     for each in _find_troubled(reported):
-        piece = _write_case(each, kept.find_case(each.suite, each.case))
+        piece = _write_case(each, stored.find_case(each.suite, each.case))
         if left or used + len(piece) > BUDGET - _RESERVE:
             left[each.verdict] = left.get(each.verdict, 0) + 1
         else:
@@ -388,7 +388,7 @@ def _changed_case(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[str]:
     yield ""
     keys = pair.base, pair.head
     found = [
-        said_by(side.kept.find_result(key) if key is not None else None)
+        said_by(side.stored.find_result(key) if key is not None else None)
         for side, key in zip(sides, keys, strict=True)
     ]
     yield from code_block(_write_diff(*found), "diff")
@@ -429,4 +429,4 @@ def _find_troubled(reported: Reported) -> Iterator[CaseTrials]:
     more than one is held."""
     for verdict in reported.wanted.verdicts or _TROUBLE:
         only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
-        yield from fold_trials(only.results(), only.kept.outcome)
+        yield from fold_trials(only.results(), only.stored.outcome)

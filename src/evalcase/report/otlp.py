@@ -46,15 +46,15 @@ _INTERNAL, _ERROR = 1, 2
 
 def write_otlp(reported: Reported) -> Iterator[str]:
     """Exports, one on each line; one without spans if there are no trials."""
-    kept, left = reported.kept, iter(reported.results())
+    stored, left = reported.stored, iter(reported.results())
     several = list(islice(left, AT_ONCE))
     while True:
         spans = [
             span
             for result in several
-            for span in _make_spans(kept.run.id, result, kept.find_case(*result.key[:2]))
+            for span in _make_spans(stored.run.id, result, stored.find_case(*result.key[:2]))
         ]
-        yield json_line(_make_export(kept.run.id, __version__, spans)) + "\n"
+        yield json_line(_make_export(stored.run.id, __version__, spans)) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
             return

@@ -19,7 +19,7 @@ from evalcase.types.value import Value
 from evalcase.util.table import Table, mark_of
 
 
-class KeptResults(Protocol):
+class StoredResults(Protocol):
     """Results that can be gone through, and looked up: a record, or a file of trials."""
 
     @property
@@ -40,7 +40,7 @@ class PlacedName(NamedTuple):
 
 
 class Side(Value, frozen=True):
-    kept: KeptResults
+    stored: StoredResults
     label: str
     """What it is called in a report."""
     place_of: Callable[[str], str] = str
@@ -179,14 +179,14 @@ def _write_said(answer: Answer) -> str:
 
 def fold_units(side: Side, targets: Collection[str]) -> Iterator[Unit]:
     """The cases of some targets, each when the last of its trials has come."""
-    kept, place_of = side.kept, side.place_of
+    stored, place_of = side.stored, side.place_of
     wanted = frozenset(targets)
     held: dict[tuple[str, str, str], Unit] = {}
-    for result in kept.results():
+    for result in stored.results():
         key = result.key
         if key.target not in wanted:
             continue
-        outcome, group = kept.outcome(result), key[:3]
+        outcome, group = stored.outcome(result), key[:3]
         unit = held.get(group)
         if unit is None:
             name = PlacedName(place_of(key.suite), key.case, key.target)

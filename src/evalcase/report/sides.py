@@ -85,8 +85,8 @@ def _pair_different(base: Side, head: Side, targets: tuple[str, str] | None) -> 
         return Sides(
             base, head, {require_target(targets[1], head): require_target(targets[0], base)}, True
         )
-    paired = pair_targets(base.kept.targets, head.kept.targets)
-    if not paired and base.kept.targets and head.kept.targets:
+    paired = pair_targets(base.stored.targets, head.stored.targets)
+    if not paired and base.stored.targets and head.stored.targets:
         raise ConfigError(
             f"no target has the same name in both: base has {_list_targets(base)}, head has "
             f"{_list_targets(head)}; --targets BASE HEAD names one of each"
@@ -101,7 +101,7 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
         if one == other:
             raise ConfigError(f"--targets names `{one}` twice")
         return Sides(side, side, {other: one})
-    if len(side.kept.targets) < 2:
+    if len(side.stored.targets) < 2:
         raise ConfigError(
             f"{side.label} has results for only one target: give a second run to compare it with"
         )
@@ -110,14 +110,14 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
 
 def _in_order(side: Side) -> list[str]:
     """The targets of a side as its run had them; of a file, which doesn't say, by name."""
-    kept = side.kept
-    known = kept.run.about.targets if isinstance(kept, StoredRun) else ()
+    stored = side.stored
+    known = stored.run.about.targets if isinstance(stored, StoredRun) else ()
     places = {name: at for at, name in enumerate(known)}
-    return sorted(kept.targets, key=lambda name: (places.get(name, len(places)), name))
+    return sorted(stored.targets, key=lambda name: (places.get(name, len(places)), name))
 
 
 def _is_same(base: Side, head: Side) -> bool:
-    one, other = base.kept, head.kept
+    one, other = base.stored, head.stored
     if isinstance(one, TrialsFile) and isinstance(other, TrialsFile):
         return os.path.realpath(one.path) == os.path.realpath(other.path)
     if isinstance(one, TrialsFile) and isinstance(other, StoredRun):
@@ -131,14 +131,14 @@ def _is_same(base: Side, head: Side) -> bool:
     return (one.grading or one.gradings) == (other.grading or other.gradings)
 
 
-def _is_file_of(file: TrialsFile, kept: StoredRun) -> bool:
+def _is_file_of(file: TrialsFile, stored: StoredRun) -> bool:
     """Whether a file has the trials of a run. It doesn't say of which grading: with several, it may
     be another."""
-    return file.runs == (kept.run.id,) and kept.gradings == 1
+    return file.runs == (stored.run.id,) and stored.gradings == 1
 
 
 def _list_targets(side: Side) -> str:
-    return ", ".join(f"`{name}`" for name in side.kept.targets)
+    return ", ".join(f"`{name}`" for name in side.stored.targets)
 
 
 def _open_side(name: str, folder: str, root: str, stack: ExitStack) -> Side:
@@ -148,19 +148,19 @@ def _open_side(name: str, folder: str, root: str, stack: ExitStack) -> Side:
 
 
 def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
-    kept = stack.enter_context(StoredRun(*found))
+    stored = stack.enter_context(StoredRun(*found))
     # What a record says of itself is no name: it may come from anyone.
-    id = os.path.basename(os.path.realpath(kept.run.path))
+    id = os.path.basename(os.path.realpath(stored.run.path))
     label = id if found.grading is None else f"{id}@{found.grading}"
-    find_place = find_suite_places(root, folder_of_run(kept.run))
+    find_place = find_suite_places(root, folder_of_run(stored.run))
     return Side(
-        kept, label, find_place, _why_missing(kept), kept.mixed,
-        origin=kept.run.about.failed_of or "", part=describe_part(kept.run),
+        stored, label, find_place, _why_missing(stored), stored.mixed,
+        origin=stored.run.about.failed_of or "", part=describe_part(stored.run),
     )  # fmt: skip
 
 
-def _why_missing(kept: StoredRun) -> str:
-    evaluated = read_evaluated(kept)
+def _why_missing(stored: StoredRun) -> str:
+    evaluated = read_evaluated(stored)
     if evaluated.complete:
         return ""
     without = evaluated.not_run + evaluated.totals.unfinished
@@ -174,12 +174,12 @@ def _why_missing(kept: StoredRun) -> str:
 
 def _open_file(path: str, root: str, stack: ExitStack) -> Side:
     try:
-        kept = TrialsFile(path)
-        stack.callback(kept.close)
+        stored = TrialsFile(path)
+        stack.callback(stored.close)
         return Side(
-            kept, path, find_suite_places(root, kept.folder), kept.missing, kept.mixed,
-            whole_cases=False, origin=kept.origin or "",
-            part=f"cases that did not pass in {kept.origin}" if kept.origin else "",
+            stored, path, find_suite_places(root, stored.folder), stored.missing, stored.mixed,
+            whole_cases=False, origin=stored.origin or "",
+            part=f"cases that did not pass in {stored.origin}" if stored.origin else "",
         )  # fmt: skip
     except OSError as error:
         raise ConfigError(f"{path} can't be read: {error.strerror or error}") from error

@@ -119,7 +119,7 @@ class Wanted(Value, frozen=True):
 class Reported(Value, frozen=True):
     """A run that is reported, and for whom."""
 
-    kept: StoredRun
+    stored: StoredRun
     place: RecordPlace
     wanted: Wanted = Wanted()
     screen: Screen = Screen()
@@ -148,14 +148,14 @@ class Reported(Value, frozen=True):
 
     def open_highlights(self) -> Highlights:
         """Those of a report that shows no case by them."""
-        return Highlights((), self.figuring.open_ledger(self.kept.run))
+        return Highlights((), self.figuring.open_ledger(self.stored.run))
 
     def evaluated(self, highlights: Highlights | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; highlights are filled on the way."""
-        evaluated = read_evaluated(self.kept)
+        evaluated = read_evaluated(self.stored)
         if highlights is None and self.wanted.is_all:
             return evaluated
-        tally, find = Tally(), self.figuring.finder(self.kept)
+        tally, find = Tally(), self.figuring.finder(self.stored)
         for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
             tally.add(result)
             if highlights is not None:
@@ -169,7 +169,7 @@ class Reported(Value, frozen=True):
         wanted, count = self.wanted, 0
         cases: dict[str, bool] = {}
         targets: dict[str, bool] = {}
-        for result in self.kept.results():
+        for result in self.stored.results():
             key = result.key
             if len(cases) < _MOST_KNOWN:
                 cases[key.case] = True
@@ -181,11 +181,11 @@ class Reported(Value, frozen=True):
                 yield result
         if not count and not wanted.is_all:
             raise ConfigError(
-                _explain_missing(self.kept.run.id, wanted, list(cases), list(targets))
+                _explain_missing(self.stored.run.id, wanted, list(cases), list(targets))
             )
 
     def _verdict(self, result: Result) -> str:
-        return self.kept.outcome(result).verdict or UNFINISHED
+        return self.stored.outcome(result).verdict or UNFINISHED
 
 
 def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
@@ -207,7 +207,7 @@ class LineFinder:
 
     def __init__(self, reported: Reported, state: str | None) -> None:
         """`state` is the folder of what is kept for this user."""
-        run, config = reported.kept.run, reported.place.config
+        run, config = reported.stored.run, reported.place.config
         self._project = config.root
         self._cwd = reported.place.cwd
         self._state = state
@@ -218,10 +218,10 @@ class LineFinder:
     def find_line(self, suite: str, case: str) -> int | None:
         if not self._is_own or suite.startswith("<"):
             return None
-        line = self._kept.find(suite, case)
+        line = self._stored_lines.find(suite, case)
         if line is None:
             return self._find_now(suite, case)
-        return line if self._digest(suite) in (_GONE, self._kept.hashes[suite]) else None
+        return line if self._digest(suite) in (_GONE, self._stored_lines.hashes[suite]) else None
 
     def locate(self, suite: str, case: str) -> str:
         """`file:line`, or the file alone."""
@@ -242,7 +242,7 @@ class LineFinder:
         return see_suites(self._run, self._project, self._cwd)
 
     @cached_property
-    def _kept(self) -> StoredLines:
+    def _stored_lines(self) -> StoredLines:
         return StoredLines(self._run)
 
     def _digest(self, suite: str) -> str | None:

@@ -288,7 +288,7 @@ def _list_columns(reported: Reported) -> list[str]:
 
 
 def _make_rows(reported: Reported) -> Iterator[dict[str, RowCell]]:
-    kept = reported.kept
+    stored = reported.stored
     for result in reported.results():
-        case = kept.find_case(result.key.suite, result.key.case)
-        yield trial_row(kept.run.id, result, case, kept.outcome(result), kept.mixed)
+        case = stored.find_case(result.key.suite, result.key.case)
+        yield trial_row(stored.run.id, result, case, stored.outcome(result), stored.mixed)

@@ -35,8 +35,8 @@ from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import Estimator, FigureCell, Mean, settle_figures, settle_part
 from evalcase.report.gates import Compared, find_gated
 from evalcase.report.html.compared import write_compared_html
-from evalcase.report.html.details import CaseRow, tell_case
-from evalcase.report.html.page import pack_element, squeeze_json, tell_row, write_html
+from evalcase.report.html.details import CaseRow, case_data
+from evalcase.report.html.page import pack_element, row_data, squeeze_json, write_html
 from evalcase.report.html.shell import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.sides import AskedSides, open_sides
 from evalcase.report.source import RecordPlace, Reported, find_suite_places
@@ -77,7 +77,7 @@ class Listing(Struct):
         """All runs, newest first; `pending` while some have yet to be read."""
         until, pending, told = monotonic() + _PATIENCE_S, False, []
         for listed in list_runs(self.folder):
-            about = _tell_listed(listed)
+            about = _listed_data(listed)
             if listed.run is not None:
                 read = self._read(listed.run, read=monotonic() < until)
                 pending = pending or read is None
@@ -109,7 +109,7 @@ def _mark_of_file(path: str) -> tuple[int, int]:
     return about.st_size, about.st_mtime_ns
 
 
-def _tell_listed(listed: ListedRun) -> dict[str, Any]:
+def _listed_data(listed: ListedRun) -> dict[str, Any]:
     run = listed.run
     if run is None:
         return {"id": listed.id, "status": listed.status, "problem": listed.problem}
@@ -131,25 +131,25 @@ def _describe_read(read: _ReadRun, *, is_running: bool) -> dict[str, Any]:
 
 def _read_run(run: Run, root: str, *, own: bool) -> _ReadRun:
     ledger, find_place = Ledger(), find_suite_places(root, folder_of_run(run))
-    with StoredRun(run) as kept:
-        for case in kept.cases():
+    with StoredRun(run) as stored:
+        for case in stored.cases():
             place = find_place(case.suite), case.target, None
             cell = ledger.places.setdefault(place, FigureCell())
             if case.verdict is not None:
                 cell.add_once(case.verdict, None)
-        evaluated, remark = read_evaluated(kept), remark_on(kept, own=own)
+        evaluated, remark = read_evaluated(stored), remark_on(stored, own=own)
     totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
     is_lacking = evaluated.status == "incomplete" and evaluated.notice
     told = {
         **({"status": evaluated.status} if is_lacking else {}),
-        **_tell_rates(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
+        **_rates_data(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
     }  # fmt: skip
     return _ReadRun(told, remark)
 
 
-def _tell_rates(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
+def _rates_data(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
     """The rate of all, and of each suite at each target, with the intervals that `report` has."""
     decision, is_biased = evaluated.decision, evaluated.is_biased
     parts = {place: Estimator().of_cases([cell]) for place, cell in ledger.places.items()}
@@ -157,15 +157,15 @@ def _tell_rates(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
         parts = {place: settle_part(part) for place, part in parts.items()}
     figures = settle_figures(sum_up(ledger), decision, is_biased=is_biased)
     return {
-        "rate": _tell_rate(figures.all.rate),
+        "rate": _rate_data(figures.all.rate),
         "parts": [
-            {"suite": suite, "target": target, "rate": _tell_rate(part.rate)}
+            {"suite": suite, "target": target, "rate": _rate_data(part.rate)}
             for (suite, target, _), part in parts.items()
         ],
     }
 
 
-def _tell_rate(rate: Mean) -> Sequence[float | None] | None:
+def _rate_data(rate: Mean) -> Sequence[float | None] | None:
     """A share and its interval, null where that can't be estimated; None of nothing."""
     return None if rate.value is None else (rate.value, rate.low, rate.high)
 
@@ -326,14 +326,14 @@ class Viewer:
         run = await self._find(id)
         if not (offset.isascii() and offset.isdigit() and len(offset) < 16):
             raise _RefusedError(400, "`offset` must be a number of bytes")
-        return _respond_json(await self._in_turn(lambda: self._tell_rows(run, int(offset))))
+        return _respond_json(await self._in_turn(lambda: self._rows_data(run, int(offset))))
 
-    def _tell_rows(self, run: Run, offset: int) -> dict[str, Any]:
+    def _rows_data(self, run: Run, offset: int) -> dict[str, Any]:
         tail = self._journal_of(run).read_since(offset)
         return {
             "offset": tail.offset,
             "state": _state_of_run(run),
-            "rows": [_tell_grown(each) for each in tail.cases],
+            "rows": [_grown_data(each) for each in tail.cases],
         }
 
     def _make_page(self, run: Run) -> Iterable[bytes]:
@@ -342,8 +342,8 @@ class Viewer:
             # Before it is read: what comes in between is told once more, and nothing is missed.
             reached = self._journal_of(run).reach()
             watch = {"address": f"../rows/{os.path.basename(run.path)}", "offset": reached}
-        with StoredRun(run) as kept:
-            reported = Reported(kept, self._place, max_size=_LARGEST)
+        with StoredRun(run) as stored:
+            reported = Reported(stored, self._place, max_size=_LARGEST)
             yield from write_html(reported, home="../", watch=watch)
 
     def _make_comparison(self, base: Run, head: Run) -> Iterable[bytes]:
@@ -438,7 +438,7 @@ def _state_of_run(run: Run) -> str:
     return "running" if status == "incomplete" and is_written(run.journal) else status
 
 
-def _tell_grown(grown: GrowingCase) -> dict[str, Any]:
+def _grown_data(grown: GrowingCase) -> dict[str, Any]:
     suite, case, target, _ = grown.results[0].key
     row = CaseRow(suite, case, target, grown.case, grown.outcome, grown.results)
-    return {**tell_row(row), "detail": tell_case(row)}
+    return {**row_data(row), "detail": case_data(row)}

@@ -56,7 +56,7 @@ change of 5 points you would need about 226 cases.
 
 
 def compare(base: Side, head: Side) -> Comparison:
-    return compare_sides(base, head, pair_targets(base.kept.targets, head.kept.targets))
+    return compare_sides(base, head, pair_targets(base.stored.targets, head.stored.targets))
 
 
 def compared(
@@ -210,7 +210,7 @@ def test_of_one_run_the_first_is_the_base() -> None:
 def test_one_base_for_several_heads() -> None:
     base, head = side("PPF", target="a"), side("FPF", target="b")
     both = FakeKept({})
-    both._results = [*base.kept.results(), *head.kept.results()]
+    both._results = [*base.stored.results(), *head.stored.results()]
     both.targets = ("a", "b")
     comparison = compare_sides(Side(both, "run"), Side(both, "run"), {"b": "a", "a": "b"})
     assert [track.counts["broken"] for track in comparison.tracks] == [1, 0]

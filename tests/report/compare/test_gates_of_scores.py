@@ -27,7 +27,7 @@ def judge(
 ) -> list[GateFinding]:  # fmt: skip
     """What is said of a gate where any number of errors is allowed."""
     one, other = side(base), side(head, scores=scores or {})
-    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    comparison = compare_sides(one, other, pair_targets(one.stored.targets, other.stored.targets))
     gated = find_gated(comparison, measure, graders)
     return judge_gates(comparison, gated, [read_gate(gate)], max_errors=99)
 
@@ -66,13 +66,13 @@ def test_lost_scores_that_may_decide_a_gate_leave_it_open(gate: str, by: dict[st
 @pytest.mark.parametrize("by", [SCORE, GRADER])
 def test_trials_without_a_score_may_decide_a_gate_as_well(by: dict[str, Any]) -> None:
     one, other = side({"a": "PF", "b": "PF"}), side({"a": "PE", "b": "PF"})
-    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    comparison = compare_sides(one, other, pair_targets(one.stored.targets, other.stored.targets))
     gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
     (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
     # What is left of it is better than base was.
     assert found.code == 0
     one, other = side({"a": "PP", "b": "PF"}), side({"a": "PE", "b": "PF"})
-    comparison = compare_sides(one, other, pair_targets(one.kept.targets, other.kept.targets))
+    comparison = compare_sides(one, other, pair_targets(one.stored.targets, other.stored.targets))
     gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
     (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
     assert (found.code, found.reason[:10]) == (3, "1 case has")

@@ -23,7 +23,7 @@ from evalcase.report.findings import (
     say_test,
 )
 from evalcase.report.gates import Compared
-from evalcase.report.html.details import BaseRow, CaseRow, RunFacts, Told
+from evalcase.report.html.details import BaseRow, CaseRow, PageObject, RunFacts
 from evalcase.report.html.page import Page, write_page
 from evalcase.report.paired_cases import CaseStanding, PlacedName, Side, TrackFigures, Unit
 from evalcase.types.question import TrialKey
@@ -67,7 +67,7 @@ class PairedRows(Struct):
     def _read_base(self, targets: Mapping[str, str]) -> Iterator[tuple[PlacedName, _BasePlace]]:
         side = self.comparison.base
         for folded in _fold_side(side, frozenset(targets.values())):
-            case = side.kept.find_case(folded.suite, folded.case)
+            case = side.stored.find_case(folded.suite, folded.case)
             for result in folded.trials:
                 self.base.add(result, case)
             repeats = tuple(result.key.repeat for result in folded.trials)
@@ -75,13 +75,13 @@ class PairedRows(Struct):
             yield name, _BasePlace(folded.suite, repeats)
 
     def _pair(self, folded: CaseTrials, name: PlacedName, place: _BasePlace | None) -> CaseRow:
-        case = self.comparison.head.kept.find_case(folded.suite, folded.case)
+        case = self.comparison.head.stored.find_case(folded.suite, folded.case)
         self.trials += len(folded.trials)
         for result in folded.trials:
             self.head.add(result, case)
         base = None
         if place is not None and (results := self._find_base(name, place)):
-            outcome = self.comparison.base.kept.outcome(results[0])
+            outcome = self.comparison.base.stored.outcome(results[0])
             before = _make_standing(name, results, self.comparison.base)
             kind = tell_kind(before, _make_standing(name, folded.trials, self.comparison.head))
             base = BaseRow(name.target, outcome, results, kind)
@@ -92,25 +92,25 @@ class PairedRows(Struct):
         )  # fmt: skip
 
     def _removed(self, name: PlacedName, place: _BasePlace, head_target: str) -> CaseRow:
-        kept, results = self.comparison.base.kept, self._find_base(name, place)
+        stored, results = self.comparison.base.stored, self._find_base(name, place)
         change = "not selected" if "removed" in self.comparison.unselected else "removed"
-        base = BaseRow(name.target, kept.outcome(results[0]), results, change)
-        case = kept.find_case(place.suite, name.case)
+        base = BaseRow(name.target, stored.outcome(results[0]), results, change)
+        case = stored.find_case(place.suite, name.case)
         return CaseRow(place.suite, name.case, head_target, case, None, base=base)
 
     def _find_base(self, name: PlacedName, place: _BasePlace) -> tuple[Result, ...]:
-        kept = self.comparison.base.kept
+        stored = self.comparison.base.stored
         keys = (TrialKey(place.suite, name.case, name.target, each) for each in place.repeats)
-        return tuple(found for key in keys if (found := kept.find_result(key)) is not None)
+        return tuple(found for key in keys if (found := stored.find_result(key)) is not None)
 
 
 def _fold_side(side: Side, targets: Mapping[str, str] | frozenset[str]) -> Iterator[CaseTrials]:
-    wanted = (result for result in side.kept.results() if result.key.target in targets)
-    return fold_trials(wanted, side.kept.outcome)
+    wanted = (result for result in side.stored.results() if result.key.target in targets)
+    return fold_trials(wanted, side.stored.outcome)
 
 
 def _make_standing(name: PlacedName, results: tuple[Result, ...], side: Side) -> CaseStanding:
-    outcome = side.kept.outcome(results[0])
+    outcome = side.stored.outcome(results[0])
     unit = Unit(name, results[0], outcome.verdict, repeats=outcome.repeats)
     for result in results:
         unit.add(result)
@@ -121,7 +121,7 @@ _TELLERS: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": "
 """How amounts are written that are no plain counts."""
 
 
-def tell_comparison(compared: Compared) -> Told:
+def comparison_data(compared: Compared) -> PageObject:
     comparison = compared.comparison
     warnings = list(comparison.remarks)
     if comparison.alone:
@@ -130,11 +130,11 @@ def tell_comparison(compared: Compared) -> Told:
     return {
         "sentences": list(say_result(comparison, compared.gated, str)),
         "warnings": warnings,
-        "tracks": [_tell_track(track, compared) for track in comparison.tracks],
+        "tracks": [_track_data(track, compared) for track in comparison.tracks],
     }
 
 
-def _tell_track(track: TrackFigures, compared: Compared) -> Told:
+def _track_data(track: TrackFigures, compared: Compared) -> PageObject:
     several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
     tested = [each for each in compared.gated if each.track is track]
     notes = [say_test(compared.gated)] if tested and track.pairs and not track.is_same else []
@@ -211,7 +211,7 @@ def write_compared_html(compared: Compared, max_size: int, home: str = "") -> It
         base, head = compared.comparison.base, compared.comparison.head
         return Page(
             _describe_side(head, rows.head), _describe_side(base, rows.base),
-            tell_comparison(compared),
+            comparison_data(compared),
             more=f"evalcase compare {base.label} {head.label} --format html --max-size 1GB",
             home=home,
         )  # fmt: skip

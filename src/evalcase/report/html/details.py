@@ -31,7 +31,7 @@ from evalcase.types.value import JSON, Value
 from evalcase.util.answers import name_missing_text, parse_answer, read_ending
 from evalcase.util.text import arguments_text, as_json, content_text
 
-Told = dict[str, Any]
+PageObject = dict[str, Any]
 """A JSON object for the page."""
 
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
@@ -39,18 +39,18 @@ _LARGEST_PICTURE = 2_000_000
 _SHOWN = frozenset({"role", "content", "tool_calls"})
 
 
-def tell_messages(messages: Iterable[Mapping[str, JSON]]) -> list[Told]:
+def messages_data(messages: Iterable[Mapping[str, JSON]]) -> list[PageObject]:
     """Each message with its role, its parts, its calls, and whatever else it holds as JSON."""
-    return [_tell_message(message) for message in messages]
+    return [_message_data(message) for message in messages]
 
 
-def _tell_message(message: Mapping[str, JSON]) -> Told:
-    told: Told = {"role": str(message.get("role"))}
+def _message_data(message: Mapping[str, JSON]) -> PageObject:
+    told: PageObject = {"role": str(message.get("role"))}
     if message.get("content") is not None:
-        told["parts"] = _tell_content(message["content"])
+        told["parts"] = _content_data(message["content"])
     calls = message.get("tool_calls")
     if isinstance(calls, list) and calls:
-        told["calls"] = [_tell_call(call) for call in calls]
+        told["calls"] = [_call_data(call) for call in calls]
     others = {key: value for key, value in message.items() if key not in _SHOWN}
     if others:
         told["more"] = as_json(others, indent=2)
@@ -61,15 +61,15 @@ def _tell_message(message: Mapping[str, JSON]) -> Told:
     return told
 
 
-def _tell_content(content: JSON) -> list[Told]:
+def _content_data(content: JSON) -> list[PageObject]:
     if isinstance(content, str):
         return [{"text": content}]
     if isinstance(content, list) and content and all(map(is_part, content)):
-        return [_tell_part(part) for part in content if isinstance(part, dict)]
+        return [_part_data(part) for part in content if isinstance(part, dict)]
     return [{"kind": "json", "text": as_json(content, indent=2)}]
 
 
-def _tell_part(part: Mapping[str, JSON]) -> Told:
+def _part_data(part: Mapping[str, JSON]) -> PageObject:
     text = part_text(part)
     if text is not None:
         return {"text": text}
@@ -85,11 +85,11 @@ def _tell_part(part: Mapping[str, JSON]) -> Told:
     return {"kind": kind, "text": as_json(dict(part), indent=2)}
 
 
-def _tell_call(call: JSON) -> Told:
+def _call_data(call: JSON) -> PageObject:
     if not isinstance(call, dict) or not names_tool(call):
         return {"name": "?", "input": as_json(call, indent=2)}
     made = ToolCall(call)
-    told: Told = {"name": made.name}
+    told: PageObject = {"name": made.name}
     if made.arguments is not None:
         told["input"] = content_text(made.arguments)
     if made.output is not None:
@@ -168,42 +168,42 @@ _DEEPEST = 50
 _LONGEST_DATA = 500_000
 
 
-def tell_trial(
+def trial_data(
     result: Result, regradings: Iterable[Regrading] = (), *, as_data: bool = False
-) -> Told:
+) -> PageObject:
     """The trial. What there is nothing of is left out. With `as_data`, an answer that is the text
     of data can be compared as that, whatever its layout."""
-    told: Told = {
+    told: PageObject = {
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
         "seconds": round(result.duration_s, 6), "at": result.started_at,
         "attempts": result.attempts,
-        "grades": [tell_grade(grade) for grade in result.grades],
+        "grades": [grade_data(grade) for grade in result.grades],
     }  # fmt: skip
     if result.answer is not None:
-        told |= _tell_answer(result.answer)
+        told |= _answer_data(result.answer)
         data = _lay_out(result.answer.content) if as_data else None
         told |= {} if data is None else {"data": data}
     if result.turns:
-        told |= _tell_talk(result)
+        told |= _talk_data(result)
     if result.failure is not None:
-        told["failure"] = tell_failure(result.failure)
+        told["failure"] = failure_data(result.failure)
     if result.retried:
-        told["retried"] = [tell_failure(each) for each in result.retried]
+        told["retried"] = [failure_data(each) for each in result.retried]
     earlier = [
         {
             "number": number, "verdict": each.verdict, "score": each.score,
-            "grades": [tell_grade(grade) for grade in each.grades],
+            "grades": [grade_data(grade) for grade in each.grades],
         }
         for number, each in regradings
     ]  # fmt: skip
     return {**told, "gradings": earlier} if earlier else told
 
 
-def _tell_talk(result: Result) -> Told:
+def _talk_data(result: Result) -> PageObject:
     """The turns of a conversation, by how many messages of its answer each has; how it ended, and
     what it took to play its user."""
     silences = [name_missing_text(each.answer.messages) for each in result.exchanges]
-    told: Told = {
+    told: PageObject = {
         "turns": [
             {
                 "said": turn.said, "answered": turn.answered, "seconds": turn.duration_s,
@@ -228,9 +228,9 @@ def _list_tokens(usage: Usage | None) -> list[int | None] | None:
     return [usage.input_tokens, usage.output_tokens] if usage is not None else None
 
 
-def _tell_answer(answer: Answer) -> Told:
-    told: Told = {
-        "answer": tell_messages(answer.messages),
+def _answer_data(answer: Answer) -> PageObject:
+    told: PageObject = {
+        "answer": messages_data(answer.messages),
         "hash": answer.fingerprint(),
         "cost": answer.cost_usd,
         "model": answer.model,
@@ -250,7 +250,7 @@ def _tell_answer(answer: Answer) -> Told:
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
     if answer.steps:
-        told["steps"] = [_tell_step(step) for step in answer.steps]
+        told["steps"] = [_step_data(step) for step in answer.steps]
     told |= {"stepsCut": answer.steps_cut} if answer.steps_cut else {}
     told |= {"stderr": answer.stderr} if answer.stderr else {}
     return told
@@ -266,8 +266,13 @@ def _list_notices(answer: Answer) -> Iterator[str]:
         yield "A secret was taken out of the answer; it was graded with it."
 
 
-def _tell_step(step: Step) -> Told:
-    told: Told = {"name": step.name, "kind": step.kind, "depth": step.depth, "at": step.start_s}
+def _step_data(step: Step) -> PageObject:
+    told: PageObject = {
+        "name": step.name,
+        "kind": step.kind,
+        "depth": step.depth,
+        "at": step.start_s,
+    }
     told["seconds"] = step.duration_s
     if step.error is not None:
         told["error"] = step.error
@@ -288,7 +293,7 @@ def _lay_out(content: JSON) -> str | None:
         return None
 
 
-def tell_failure(failure: Failure) -> Told:
+def failure_data(failure: Failure) -> PageObject:
     details = [
         [name, "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)]
         for name, value in failure.details.items()
@@ -296,9 +301,9 @@ def tell_failure(failure: Failure) -> Told:
     return {"kind": failure.kind, "message": failure.message, "details": details}
 
 
-def tell_grade(grade: Grade) -> Told:
+def grade_data(grade: Grade) -> PageObject:
     """A grade, with those inside of it."""
-    told = _tell_graded(
+    told = _graded_data(
         grade.grader, grade.score, grade.passed, grade.reason, grade.details, broke=grade.failure
     )
     if grade.turn is not None:
@@ -317,24 +322,24 @@ def tell_grade(grade: Grade) -> Told:
     return told
 
 
-def _tell_graded(
+def _graded_data(
     grader: str, score: float | None, passed: bool, reason: str, details: Mapping[str, Any],
     depth: int = 0, broke: Failure | None = None,
-) -> Told:  # fmt: skip
+) -> PageObject:  # fmt: skip
     verdict = "passed" if passed else "failed"
     if broke is not None or score is None:
         verdict = "errored" if broke is not None else "ungraded"
-    told: Told = {"grader": grader, "verdict": verdict, "score": score, "reason": reason}
+    told: PageObject = {"grader": grader, "verdict": verdict, "score": score, "reason": reason}
     if broke is not None:
-        told["failure"] = tell_failure(broke)
-    inside = _tell_inside(details, depth)
+        told["failure"] = failure_data(broke)
+    inside = _inside_data(details, depth)
     if inside:
         told["grades"] = inside
-    told |= _tell_details(details, {"grades"} if inside else set())
+    told |= _details_data(details, {"grades"} if inside else set())
     return told
 
 
-def _tell_inside(details: Mapping[str, Any], depth: int) -> list[Told]:
+def _inside_data(details: Mapping[str, Any], depth: int) -> list[PageObject]:
     """The grades inside a grade; another detail of that name is none."""
     listed = details.get("grades")
     if not isinstance(listed, list) or depth > _DEEPEST:
@@ -345,7 +350,7 @@ def _tell_inside(details: Mapping[str, Any], depth: int) -> list[Told]:
             return []
         score, within = each.get("score"), each.get("details")
         told.append(
-            _tell_graded(
+            _graded_data(
                 each["grader"], score if isinstance(score, int | float) else None,
                 each.get("passed") is True, str(each.get("reason", "")),
                 within if isinstance(within, dict) else {}, depth + 1,
@@ -354,30 +359,30 @@ def _tell_inside(details: Mapping[str, Any], depth: int) -> list[Told]:
     return told
 
 
-def _tell_details(details: Mapping[str, Any], drawn: set[str]) -> Told:
+def _details_data(details: Mapping[str, Any], drawn: set[str]) -> PageObject:
     """What is drawn in a way of its own, and the rest as JSON."""
-    told: Told = {}
+    told: PageObject = {}
     for name in _SIDES:
         if isinstance(details.get(name), str):
             told[name] = details[name]
     for name in _ROWS:
         rows = details.get(name)
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            told[name] = [_tell_row(row) for row in rows]
+            told[name] = [_row_data(row) for row in rows]
     shown = {*told, *drawn, "protocol"}
     others = {name: value for name, value in details.items() if name not in shown}
     return {**told, "details": as_json(others, indent=2)} if others else told
 
 
-def _tell_row(row: Mapping[str, Any]) -> Told:
+def _row_data(row: Mapping[str, Any]) -> PageObject:
     """A row of a detail: strings and truth values as they are, rows inside as rows, and numbers
     and other data as text."""
-    told: Told = {}
+    told: PageObject = {}
     for name, value in row.items():
         if value is None or isinstance(value, str | bool):
             told[name] = value
         elif name in _ROWS and isinstance(value, list) and _are_rows(value):
-            told[name] = [_tell_row(each) for each in value]
+            told[name] = [_row_data(each) for each in value]
         elif name == "votes" and isinstance(value, dict):
             told[name] = ", ".join(f"{count} × {verdict}" for verdict, count in value.items())
         else:
@@ -393,23 +398,23 @@ _OTHERS = ("threshold", "repeat", "timeout_s", "conversation_id", "metadata")
 """Fields that are shown beside what a case is about and graded by."""
 
 
-def tell_case(row: CaseRow) -> Told:
+def case_data(row: CaseRow) -> PageObject:
     """All of it."""
-    told: Told = {"suite": row.suite, "case": row.case, "target": row.target}
+    told: PageObject = {"suite": row.suite, "case": row.case, "target": row.target}
     if row.known is not None:
-        told |= _tell_known(row.known)
+        told |= _known_data(row.known)
         if not any(result.turns for result in row.results):
             # A conversation that did not happen is shown as it was written.
-            told["input"] = tell_messages(row.known.written_messages)
+            told["input"] = messages_data(row.known.written_messages)
     if row.outcome is not None:
         told["repeats"], told["needed"] = row.outcome.repeats, row.outcome.pass_rate
     as_data = row.known is not None and _expects_data(row.known)
     told["trials"] = [
-        tell_trial(result, row.regradings.get(result.key.repeat, ()), as_data=as_data)
+        trial_data(result, row.regradings.get(result.key.repeat, ()), as_data=as_data)
         for result in row.results
     ]
     if row.base is not None and row.base.results:
-        told["base"] = [tell_trial(result, as_data=as_data) for result in row.base.results]
+        told["base"] = [trial_data(result, as_data=as_data) for result in row.base.results]
     return told
 
 
@@ -419,32 +424,32 @@ def _expects_data(case: Case) -> bool:
     return content is not None and text_of(content) is None
 
 
-def _tell_known(case: Case) -> Told:
-    told: Told = {
-        "input": tell_messages(case._data.get("input", ())),
+def _known_data(case: Case) -> PageObject:
+    told: PageObject = {
+        "input": messages_data(case._data.get("input", ())),
         "facts": [[label, text] for label, text in case_facts(case, _OTHERS, indent=2)],
     }
     if case.user is not None:
         told["user"] = [[label, text] for label, text in user_facts(case.user)]
     if case.turns:
-        told["script"] = [_tell_turn(turn) for turn in case.turns]
+        told["script"] = [_turn_data(turn) for turn in case.turns]
     expected = case._data.get("expected_output")
     if expected:
-        told["expected"] = tell_messages(expected)
+        told["expected"] = messages_data(expected)
         reference = _find_reference(expected)
         if reference is not None:
             told["reference"] = reference
     return told
 
 
-def _tell_turn(turn: Case) -> Told:
+def _turn_data(turn: Case) -> PageObject:
     """What is expected of the answer to a turn."""
-    told: Told = {"facts": [[label, text] for label, text in case_facts(turn, (), indent=2)]}
+    told: PageObject = {"facts": [[label, text] for label, text in case_facts(turn, (), indent=2)]}
     expected = turn._data.get("expected_output")
-    return {**told, "expected": tell_messages(expected)} if expected else told
+    return {**told, "expected": messages_data(expected)} if expected else told
 
 
-def _find_reference(expected: list[Told]) -> str | None:
+def _find_reference(expected: list[PageObject]) -> str | None:
     """The text that an answer is held against: that of the last message which has any."""
     for message in reversed(expected):
         if message["role"] == "assistant" and message.get("content") is not None:

@@ -24,7 +24,7 @@ from evalcase.report.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Figures, settle_figures
-from evalcase.report.html.details import CaseRow, Regrading, RunFacts, Told, tell_case
+from evalcase.report.html.details import CaseRow, PageObject, Regrading, RunFacts, case_data
 from evalcase.report.html.shell import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.json import figures_object
 from evalcase.report.source import Reported, require_variables
@@ -73,7 +73,7 @@ class Spooled(NamedTuple):
     size: int
 
 
-class KeptChunks(NamedTuple):
+class ChosenChunks(NamedTuple):
     """Which chunks are in the file in the end, and what is not."""
 
     chunks: list[Spooled]
@@ -93,7 +93,7 @@ class Chunks:
         self._spooled: list[Spooled] = []
         self._ready: list[bytes] = []
 
-    def add(self, told: Told, *, may_drop: bool) -> tuple[int, int]:
+    def add(self, told: PageObject, *, may_drop: bool) -> tuple[int, int]:
         """Take the detail of a case. Return its chunk, and its place in it."""
         text = json.dumps(told, separators=(",", ":"))
         chunk = self._open.get(may_drop)
@@ -127,7 +127,7 @@ class Chunks:
         ready, self._ready = self._ready, []
         return ready
 
-    def choose(self, room: int) -> KeptChunks:
+    def choose(self, room: int) -> ChosenChunks:
         """Leave out as many chunks as it takes, at random but the same each time."""
         order = self._spooled[:]
         Random(0).shuffle(order)  # noqa: S311 - it is no secret
@@ -136,14 +136,14 @@ class Chunks:
         while order and total > room:
             dropped.append(order.pop())
             total -= dropped[-1].size
-        return KeptChunks(
+        return ChosenChunks(
             sorted(order), sorted(chunk.number for chunk in dropped),
             sum(chunk.cases for chunk in dropped),
         )  # fmt: skip
 
-    def read(self, kept: KeptChunks) -> Iterator[bytes]:
+    def read(self, stored: ChosenChunks) -> Iterator[bytes]:
         """The chunks that are kept, as they are in the file."""
-        for chunk in kept.chunks:
+        for chunk in stored.chunks:
             self._scratch.seek(chunk.start)
             yield self._scratch.read(chunk.size)
 
@@ -243,7 +243,7 @@ class ColumnTable:
     def add(self, row: CaseRow, chunk: int, place: int) -> None:
         """Take a row whose detail stands at a place of a chunk."""
         self.count += 1
-        told = tell_row(row)
+        told = row_data(row)
         values = {
             **told,
             "suite": self.suites.number(row.suite),
@@ -261,7 +261,7 @@ class ColumnTable:
             column.add(values[name])
 
 
-def tell_row(row: CaseRow) -> dict[str, Any]:
+def row_data(row: CaseRow) -> dict[str, Any]:
     """What the table shows of a case, with names as they are."""
     return {
         "case": row.case, "suite": row.suite, "target": row.target,
@@ -351,13 +351,13 @@ class Page(Value, frozen=True):
     run: RunFacts
     base: RunFacts | None = None
     """The run that it is compared with."""
-    comparison: Told | None = None
+    comparison: PageObject | None = None
     """What is said of the two together."""
     more: str = ""
     """The command that shows what had to be left out."""
     home: str = ""
     """Where the list of all runs is, seen from the page, if it is served."""
-    watch: Told | None = None
+    watch: PageObject | None = None
     """Where to ask for what has come since, while the run goes on: `{address, offset}`."""
 
 
@@ -372,7 +372,7 @@ def write_page(
     size = len(shell.head) + len(shell.tail)
     chunks, table = Chunks(scratch), ColumnTable(compared=compared)
     for row in rows:
-        table.add(row, *chunks.add(tell_case(row), may_drop=_may_drop(row)))
+        table.add(row, *chunks.add(case_data(row), may_drop=_may_drop(row)))
         for piece in chunks.take():
             size += len(piece)
             yield piece
@@ -384,14 +384,14 @@ def write_page(
     page = describe()
     # It says what was left out, and takes the more room the more that is.
     longest = len(_pack_run(page, table, chunks.choose(0), max_size))
-    kept = chunks.choose(max_size - size - longest)
-    yield from chunks.read(kept)
-    yield _pack_run(page, table, kept, max_size)
+    stored = chunks.choose(max_size - size - longest)
+    yield from chunks.read(stored)
+    yield _pack_run(page, table, stored, max_size)
     yield shell.tail
 
 
-def _pack_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -> bytes:
-    return pack_element("run", squeeze_json(_tell_run(page, table, kept, max_size)))
+def _pack_run(page: Page, table: ColumnTable, stored: ChosenChunks, max_size: int) -> bytes:
+    return pack_element("run", squeeze_json(_run_data(page, table, stored, max_size)))
 
 
 def _may_drop(row: CaseRow) -> bool:
@@ -399,9 +399,9 @@ def _may_drop(row: CaseRow) -> bool:
     return row.verdict == "passed" and (row.base is None or row.base.change == "same")
 
 
-def _tell_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -> Told:
-    told: Told = {
-        "run": _tell_facts(page.run),
+def _run_data(page: Page, table: ColumnTable, stored: ChosenChunks, max_size: int) -> PageObject:
+    told: PageObject = {
+        "run": _facts_data(page.run),
         "verdicts": PAGE_VERDICTS,
         "suites": list(table.suites), "targets": list(table.targets),
         "tags": list(table.tags), "graders": list(table.graders), "vars": list(table.variables),
@@ -410,28 +410,30 @@ def _tell_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -
     }  # fmt: skip
     if page.home:
         told |= {"home": page.home, "watch": page.watch}
-    if kept.cases:
+    if stored.cases:
         told["left_out"] = {
-            "cases": kept.cases,
-            "chunks": kept.dropped,
+            "cases": stored.cases,
+            "chunks": stored.dropped,
             "cap": max_size,
             "command": page.more,
         }
     if page.base is not None:
-        told["base"] = _tell_facts(page.base)
+        told["base"] = _facts_data(page.base)
         told["comparison"] = page.comparison or {}
     return told
 
 
-def _tell_facts(run: RunFacts) -> dict[str, Any]:
+def _facts_data(run: RunFacts) -> dict[str, Any]:
     return {**asdict(run), "figures": figures_object(run.figures)}
 
 
-def write_html(reported: Reported, home: str = "", watch: Told | None = None) -> Iterator[bytes]:
+def write_html(
+    reported: Reported, home: str = "", watch: PageObject | None = None
+) -> Iterator[bytes]:
     """The pieces of the page. One that is served has a way home, and may be watched."""
-    kept, evaluated = reported.kept, reported.evaluated()
-    ledger = reported.figuring.open_ledger(kept.run)
-    more = f"evalcase view {name_run(kept.run, reported.place)}"
+    stored, evaluated = reported.stored, reported.evaluated()
+    ledger = reported.figuring.open_ledger(stored.run)
+    more = f"evalcase view {name_run(stored.run, reported.place)}"
 
     def describe() -> Page:
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
@@ -468,20 +470,20 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
 
     On the way all are added up: a verdict that is asked for changes no count.
     """
-    kept, verdicts = reported.kept, reported.wanted.verdicts
-    gradings = [StoredRun(kept.run, number) for number in range(1, kept.gradings + 1)]
+    stored, verdicts = reported.stored, reported.wanted.verdicts
+    gradings = [StoredRun(stored.run, number) for number in range(1, stored.gradings + 1)]
     counted = replace(reported, wanted=replace(reported.wanted, verdicts=()))
-    for folded in fold_trials(counted.results(), kept.outcome):
-        row = _make_row(kept, folded, gradings)
+    for folded in fold_trials(counted.results(), stored.outcome):
+        row = _make_row(stored, folded, gradings)
         for result in folded.trials:
             ledger.add(result, row.known)
         if not verdicts or (row.verdict or UNFINISHED) in verdicts:
             yield row
 
 
-def _make_row(kept: StoredRun, folded: CaseTrials, gradings: list[StoredRun]) -> CaseRow:
+def _make_row(stored: StoredRun, folded: CaseTrials, gradings: list[StoredRun]) -> CaseRow:
     return CaseRow(
-        folded.suite, folded.case, folded.target, kept.find_case(folded.suite, folded.case),
+        folded.suite, folded.case, folded.target, stored.find_case(folded.suite, folded.case),
         folded.outcome, folded.trials,
         _find_regradings(gradings, folded.trials) if len(gradings) > 1 else {},
     )  # fmt: skip
@@ -495,8 +497,8 @@ def _find_regradings(
     for result in trials:
         graded = {
             each.grading: Regrading(each.grading, each)
-            for kept in gradings
-            if (each := kept.find_result(result.key)) is not None and each.answer == result.answer
+            for stored in gradings
+            if (each := stored.find_result(result.key)) is not None and each.answer == result.answer
         }
         found[result.key.repeat] = tuple(graded.values())
     return found

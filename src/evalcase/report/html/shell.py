@@ -36,8 +36,8 @@ def squeeze_script(text: str) -> str:
     at = 0
     while found := _SCRIPT.search(lines, at):
         end = _end_of_template(lines, found.end()) if found["template"] else found.end()
-        kept = lines[found.start() : end] if found["template"] else _keep_match(found)
-        parts += lines[at : found.start()], kept
+        stored = lines[found.start() : end] if found["template"] else _keep_match(found)
+        parts += lines[at : found.start()], stored
         at = end
     return "".join((*parts, lines[at:]))
 
