@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.imports import find_broken, find_missing_module, find_undefined
+from evalcase.util.sources import find_broken, find_missing_module, find_undefined
 from tests.effort import count_steps
 
 DEFINED = {
@@ -35,7 +35,6 @@ DEFINED = {
     "otherwise": "if TYPE_CHECKING:\n    other = 1\nelse:\n    answer = 1",
     "everything, closely": "from os import*",
     "in a comprehension": "[answer := each for each in (1, 2)]",
-    "in a default": "def other(q=(answer := 1)): ...",
     "in a match": "match {}:\n    case {**answer}: ...",
     "in a nested block": "while True:\n    with a:\n        try:\n            pass\n"
     "        finally:\n            answer = 1\n    break",
@@ -49,7 +48,6 @@ UNDEFINED = {
     "used only": "print(answer)",
     "within a function": "def other():\n    answer = 1",
     "a method": "class Other:\n    def answer(self): ...",
-    "odd style": "pattern = '\\d'",
     "of a parameter": "def other(answer): ...",
     "of a lambda": "f = lambda: (answer := 1)",
 }

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +53,7 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
     starts = {
         "agnt_b:f": f"{what} `agnt_b:f`: there is no module `agnt_b`; did you mean `agent_b`?",
         "nothing.like.it:f": f"{what} `nothing.like.it:f`: there is no module `nothing`; "
-        f"it is looked for in {project} first",
+        "the project's folder and what is installed are looked at",
         "agent_b.sub:f": f"{what} `agent_b.sub:f`: there is no module `agent_b.sub`; ",
         "agent_b:answer": f"{what} `agent_b:answer`: `agent_b` ({project / 'agent_b.py'}) has no "
         "`answer`: did you mean `answr`?",
@@ -85,13 +84,6 @@ def test_an_error_out_of_a_library_is_placed_in_the_users_own_file(project: Path
         "python target `key_f:f`: importing `key_f` failed: the environment variable "
         f"EVALCASE_UNSET_F is not set ({project / 'key_f.py'}:2); "
         "--env-file FILE reads a file of them"
-    )
-
-
-def test_a_pipe_is_no_module(project: Path) -> None:
-    os.mkfifo(project / "pipe_b.py")
-    assert said("pipe_b:f").endswith(
-        "there is no module `pipe_b`; pipe_b.py is there, and is not a regular file"
     )
 
 
@@ -164,30 +156,8 @@ def test_a_module_in_a_folder_of_the_project_is_hinted_at(
 
 
 @pytest.mark.parametrize("line", ["from .b import f", "from . import b as f", "from ..b import f"])
-@pytest.mark.parametrize(
-    ("file", "meant"),
-    [
-        ("shop_c/rel.py", "name it as a module, python:shop_c.rel:f"),
-        (
-            "src/shop_c/inner/rel.py",
-            (
-                "name it as a module, python:shop_c.inner.rel:f, with PYTHONPATH=src or installed "
-                "(`pip install -e .`)"
-            ),
-        ),
-        ("rel.py", "import what it needs by its full name"),
-        ("my-evals/rel.py", "import what it needs by its full name"),
-    ],
-)
-def test_a_file_with_a_relative_import_is_named_as_a_module(
-    project: Path, line: str, file: str, meant: str
-) -> None:
-    for package in ("shop_c", "src/shop_c/inner", "my-evals"):
-        (project / package).mkdir(parents=True)
-    for package in ("shop_c", "src/shop_c", "src/shop_c/inner"):
-        (project / package / "__init__.py").touch()
-    (project / file).write_text(f"{line}\n")
-    with pytest.raises(ConfigError) as caught:
-        import_object(f"./{file}:f", "python target", str(project))
-    why = "it has a relative import, which needs a package, and a file named by its path is in none"
-    assert str(caught.value) == f"python target `./{file}:f`: {why}: {meant}"
+def test_a_file_named_by_its_path_has_no_relative_import(project: Path, line: str) -> None:
+    (project / "shop_c").mkdir()
+    (project / "shop_c" / "rel.py").write_text(f"{line}\n")
+    with pytest.raises(ConfigError, match="it has a relative import, which needs a package"):
+        import_object("./shop_c/rel.py:f", "python target", str(project))

@@ -42,8 +42,8 @@ from evalcase.types.problem import Problem, Unfit, hint_at, nearest_meaning, pla
 from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
-from evalcase.util.imports import read_function
 from evalcase.util.json import NotJsonError, copy_json
+from evalcase.util.sources import read_function
 
 
 class Catalogue:

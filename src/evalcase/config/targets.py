@@ -22,13 +22,6 @@ from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_n
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
 from evalcase.types.value import JSON
-from evalcase.util.imports import (
-    find_broken,
-    find_missing_module,
-    find_undefined,
-    has_module,
-    read_function,
-)
 from evalcase.util.json import NotJsonError, copy_json
 from evalcase.util.project import (
     attachments_in,
@@ -36,6 +29,13 @@ from evalcase.util.project import (
     find_program,
     find_script,
     leads_inside,
+)
+from evalcase.util.sources import (
+    file_of_module,
+    find_broken,
+    find_missing_module,
+    find_undefined,
+    read_function,
 )
 
 _NONE: Mapping[str, Unfit] = MappingProxyType({})
@@ -206,7 +206,7 @@ def _object_to_kind(name: str, root: str) -> Unfit:
     known = list_names("targets")
     kind, colon, value = name.partition(":")
     near = find_nearest(kind.lower(), known)
-    if near is not None and kind.isidentifier() and not has_module(kind, root):
+    if near is not None and kind.isidentifier() and file_of_module(kind, root) is None:
         hint = hint_at(f"{near}{colon}{value}")
     else:
         hint = _hint_for_target(name, root) or f"there are {', '.join(known)}"
@@ -259,7 +259,7 @@ def _hint_for_target(name: str, root: str) -> str | None:
         if (match := re.fullmatch(pattern, name)) is not None:
             return hint_at(match.expand(meant))
     is_dotted = all(step.isidentifier() for step in f"{module}.{function or 'f'}".split("."))
-    if is_dotted and (function or has_module(module, root)):
+    if is_dotted and (function or file_of_module(module.partition(".")[0], root)):
         return hint_at(f"python:{module}:{function or 'FUNCTION'}")
     return None
 

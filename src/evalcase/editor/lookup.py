@@ -15,8 +15,8 @@ from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.positions import Format
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
-from evalcase.util.imports import find_definition
 from evalcase.util.project import attachments_in
+from evalcase.util.sources import find_definition
 
 
 class Explained(NamedTuple):

@@ -1,40 +1,263 @@
-"""The files of a project that a Python target or a command line rests on, with their hashes.
+"""Python files of a project, read without running them: which names a file defines, and which files
+of the project it rests on, with their hashes.
 
-Imports are found in the text, also those inside functions, and `import_module("name")`. A module
-whose name is made at run time is not found. Installed packages are no part of a project.
+A name that code makes at run time is not found, so a file with such code may define any name.
+Installed packages are no part of a project.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from importlib import invalidate_caches
+from importlib.util import find_spec
+from typing import Any
+from warnings import catch_warnings
 
+from evalcase.types.problem import did_you_mean
 from evalcase.util.environment import PACKAGE
 from evalcase.util.files import digest_file, is_inside, read_file, read_start
-from evalcase.util.imports import file_of_module
-from evalcase.util.project import project_root
+from evalcase.util.project import find_working_folder, project_root
 
 _MOST_FILES = 2000
 _MOST_BYTES = 4_000_000
-_PACKAGE_FILE = "__init__.py"
-_IMPORT = re.compile(
-    rb"(?:^|[;:])[ \t]*(?:"
-    rb"from(?:[ \t]+|(?=\.))(?P<module>\.[. \t]*[.\w]*?|[.\w]+)[ \t]*"
-    rb"\bimport\b[ \t]*(?P<names>\((?:#[^\n]*|[^)#])*\)|[^\n#;]+)"
-    rb"|import[ \t]+(?P<modules>[^\n#;]+))",
-    re.MULTILINE,
+_MOST_NAMED = 6
+_UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
+_DYNAMIC = re.compile(
+    rb"\b(?:globals|locals|vars|exec|eval|setattr|__getattr__|__dict__|__import__|modules)\b"
+    rb"|\bimport\s*\*"
 )
-_CALL = re.compile(rb"""\b(?:import_module|__import__)\([ \t\n]*["'](\.*[\w.]+)["']""")
-_COMMENT = re.compile(rb"#[^\n]*")
-_NAME = re.compile(rb"(?:^|,)[\s(]*([.\w]+|\*)")
-_LINE_END = re.compile(rb"\r\n?")
-_JOINED = re.compile(rb"\\\n|\f")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Code that may define names which the text doesn't show."""
+_WHERE = "the project's folder and what is installed are looked at"
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
+
+# What a file defines
+
+
+def file_of_module(module: str, root: str) -> str | None:
+    """The file of a module below a folder, or of `./file.py`; None if there is none."""
+    if module.startswith("./"):
+        return os.path.join(root, module[2:])
+    place = os.path.join(root, *module.split("."))
+    candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
+    return next((path for path in candidates if os.path.isfile(path)), None)
+
+
+def list_modules(folder: str) -> list[str]:
+    """The names of modules and folders in a folder."""
+    try:
+        return sorted({entry.partition(".")[0] for entry in os.listdir(folder)} - {""})
+    except OSError:
+        return []
+
+
+@lru_cache(maxsize=4)
+def _parse(text: bytes) -> ast.Module:
+    """The module of a text, without what is only for type checkers."""
+    with catch_warnings(action="ignore"):
+        tree = ast.parse(text)
+        compile(tree, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
+    for each in tree.body:
+        if isinstance(each, ast.If) and ast.unparse(each.test).endswith("TYPE_CHECKING"):
+            each.body = []
+    return tree
+
+
+def find_broken(reference: str, root: str) -> tuple[str, str | None] | None:
+    """A sentence and a hint if the file of `module:name`, or a package around it, is not valid
+    Python."""
+    module = reference.partition(":")[0]
+    steps = [] if module.startswith("./") else module.split(".")[:-1]
+    packages = [".".join(steps[:count]) for count in range(1, len(steps) + 1)]
+    for path in [file_of_module(each, root) for each in (*packages, module)]:
+        if path is None:
+            continue
+        try:
+            _parse(read_file(path, _MOST_BYTES, root))
+        except SyntaxError as error:
+            line = f"line {error.lineno}: " if error.lineno is not None else ""
+            written = (error.text or "").strip()
+            message = f"{os.path.relpath(path, root)} is not valid Python: {line}{error.msg}"
+            return message, f"the line is `{written:.80}`" if written else None
+        except _UNREADABLE:
+            continue  # the run reports it
+    return None
+
+
+def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
+    """A sentence and a hint if the file of `module:name` does not define the name."""
+    path, text = _read_module(reference, root)
+    first, *inner = reference.partition(":")[2].split(".")
+    if text is None or _DYNAMIC.search(text) or not first.isidentifier():
+        return None
+    folder, file = os.path.split(path)
+    if file == "__init__.py" and first in list_modules(folder):
+        return None
+    tree, where = _parse(text), os.path.relpath(path, root)
+    if first not in _names_in(tree):
+        return _describe_undefined(where, first, _names_in(tree))
+    match _binding(tree.body, first) if inner else []:
+        # The text of such a class says all that it has.
+        case [ast.ClassDef(bases=[], keywords=[], decorator_list=[]) as made]:
+            if inner[0] not in {*_names_in(made), *dir(object), *dir(type)}:
+                where = f"the class `{first}` in {where}"
+                return _describe_undefined(where, inner[0], _names_in(made))
+    return None
+
+
+def _describe_undefined(where: str, name: str, names: dict[str, bool]) -> tuple[str, str]:
+    public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
+    some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
+    hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
+    return f"{where} has no `{name}`", hint
+
+
+def _read_module(reference: str, root: str) -> tuple[str, bytes | None]:
+    """The file of `module:name` and its text; None for one that is missing or not valid."""
+    path = file_of_module(reference.partition(":")[0], root)
+    try:
+        text = read_file(path, _MOST_BYTES, root) if path is not None else None
+        _parse(text or b"")
+    except _UNREADABLE:
+        text = None
+    return path or "", text
+
+
+@lru_cache(maxsize=4)
+def _names_in(scope: ast.Module | ast.ClassDef) -> dict[str, bool]:
+    """The names that a module or class binds, also under a condition, and whether each is its own
+    or imported."""
+    globals_ = [node.names for node in ast.walk(scope) if isinstance(node, ast.Global)]
+    return {name: True for names in globals_ for name in names} | {
+        name: not isinstance(node, ast.alias)
+        for statement in scope.body
+        for node in _nodes_of(statement)
+        for name in _bound_by(node)
+    }
+
+
+def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement, without the bodies of functions and classes."""
+    nodes: list[ast.AST] = [statement]
+    for node in nodes:
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            nodes += ast.iter_child_nodes(node)
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.alias(name=name, asname=other):
+            yield other or name.partition(".")[0]
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+
+
+def _binding(body: Iterable[ast.stmt], name: str) -> list[ast.stmt]:
+    return [
+        statement
+        for statement in body
+        if any(name in _bound_by(node) for node in _nodes_of(statement))
+    ]
+
+
+def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
+    """The file, line from 1 and column from 0 where `module:name` is defined in the project."""
+    path, text = _read_module(reference, root)
+    body = _parse(text).body if text is not None else []
+    found: ast.stmt | None = None
+    for name in reference.partition(":")[2].split("."):
+        found = next(iter(_binding(body, name)), None)
+        body = found.body if isinstance(found, ast.ClassDef) else []
+    return None if found is None else (path, found.lineno, found.col_offset)
+
+
+def read_function(reference: str, root: str) -> Callable[..., object] | None:
+    """A function with the parameters of `module:function` that does nothing; None where its text
+    does not say plainly how it is called."""
+    _, text = _read_module(reference, root)
+    name = reference.partition(":")[2]
+    if text is None or _DYNAMIC.search(text):
+        return None
+    match _binding(_parse(text).body, name):
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as made] if not made.decorator_list:
+            given = ast.arguments(
+                made.args.posonlyargs, made.args.args, made.args.vararg, made.args.kwonlyargs,
+                [each and ast.Constant(None) for each in made.args.kw_defaults],
+                made.args.kwarg, [ast.Constant(None) for _ in made.args.defaults],
+            )  # fmt: skip
+        case _:
+            return None
+    stub = ast.FunctionDef(name, given, [ast.Pass()], [])
+    namespace: dict[str, Any] = {}
+    # Annotations stay texts, as in this file.
+    code = compile(ast.fix_missing_locations(ast.Module([stub], [])), "<parameters>", "exec")
+    exec(code, namespace)  # noqa: S102 - it holds names and None, and no code of the user
+    function: Callable[..., object] = namespace[name]
+    return function
+
+
+def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
+    """A sentence and a hint if neither the project nor an installed package has the module of
+    `module:name`."""
+    module, _, name = reference.partition(":")
+    steps = module.split(".")
+    if not name or not all(step.isidentifier() for step in steps) or module in sys.modules:
+        return None
+    if steps[0] not in list_modules(root):
+        if _is_installed(steps[0]):
+            return None
+        return f"there is no module `{steps[0]}`", hint_at_module(steps[0], root, reference)
+    folder = root
+    for count, step in enumerate(steps[1:], 1):
+        folder = os.path.join(folder, steps[count - 1])
+        if not os.path.isfile(os.path.join(folder, "__init__.py")):
+            return None  # a namespace package, which may have other folders
+        if step not in (known := list_modules(folder)):
+            above = ".".join(steps[:count])
+            hint = did_you_mean(f"{above}.{step}", [f"{above}.{each}" for each in known])
+            return f"there is no module `{above}.{step}`", hint or _WHERE
+    return None
+
+
+def _is_installed(name: str) -> bool:
+    invalidate_caches()  # a file may have been written just now
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return True  # a module that some program put into sys.modules
+
+
+def hint_at_module(missing: str, root: str, reference: str = "") -> str:
+    """How to use a module that lies in a folder of the project, such as `src`, or the name of a
+    similar one. With a `reference`, `module:name`, a file can be named by its path."""
+    known = list_modules(root)
+    for folder in filter(None, (find_working_folder(root), *known)):
+        path = file_of_module(missing.partition(".")[0], os.path.join(root, folder))
+        if path is None:
+            continue
+        there, (module, _, name) = f"{folder}/{missing}", reference.partition(":")
+        way = f"set PYTHONPATH={os.path.relpath(os.path.join(root, folder))}"
+        if os.path.basename(path) == "__init__.py":
+            return f"{there} is there: install it (`pip install -e .`), or {way}"
+        if module == missing:
+            way = f"name it by its path, python:./{there}.py:{name}, or {way}"
+        return f"{there}.py is there: {way}"
+    return did_you_mean(missing, known) or _WHERE
+
+
+# What a file rests on
 
 
 def trace_sources(
@@ -43,10 +266,9 @@ def trace_sources(
     """The hashes of Python files and of all files of the project that they import. Modules are also
     looked for in the folders of `search`; by default, of this process."""
     root = os.path.realpath(root)
-    search = _search_path(root) if search is None else list(search)
+    folders = [root, *(_search_path(root) if search is None else search)]
     waiting = [os.path.realpath(path) for path in paths]
     found: dict[str, str] = {}
-    modules = _Modules()
     while waiting and len(found) < _MOST_FILES:
         path = waiting.pop()
         name = os.path.relpath(path, root)
@@ -57,8 +279,49 @@ def trace_sources(
         except OSError:
             continue
         found[name] = sha256(text).hexdigest()
-        waiting += _find_imported(text, path, [root, *search], modules)
+        waiting += map(os.path.realpath, _files_imported(text, path, folders))
     return dict(sorted(found.items()))
+
+
+def _files_imported(text: bytes, path: str, search: Iterable[str]) -> Iterator[str]:
+    """The packages around a file, and the files that its imports may mean."""
+    folder = above = os.path.dirname(path)
+    while os.path.isfile(package := os.path.join(above, "__init__.py")):
+        yield package
+        above = os.path.dirname(above)
+    # A program imports from its own folder, a module from the folder of its outermost package.
+    bases = list(dict.fromkeys([folder, above, *search]))
+    for module in dict.fromkeys(_imports_in(text)):
+        name = module.lstrip(".")
+        level = len(module) - len(name)
+        within = os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))
+        for base in [within] if level else bases:
+            at = base
+            for part in filter(None, name.split(".")):
+                at = os.path.join(at, part)
+                yield from filter(os.path.isfile, (f"{at}.py", os.path.join(at, "__init__.py")))
+
+
+def _imports_in(text: bytes) -> Iterator[str]:
+    """The modules that a file imports, `.name` if relative. The last part of a name may be that of
+    an object."""
+    try:
+        with catch_warnings(action="ignore"):
+            tree = ast.parse(text)
+    except _UNREADABLE:
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                start = "." * level + (f"{module}." if module else "")
+                yield from (f"{start}{each.name}" for each in names)
+            case ast.Call(
+                func=ast.Name(id=function) | ast.Attribute(attr=function),
+                args=[ast.Constant(value=str(name)), *_],
+            ) if function in ("import_module", "__import__") and "\0" not in name:
+                yield name
 
 
 def sources_of_module(module: str) -> dict[str, str]:
@@ -119,77 +382,4 @@ def _search_path(root: str) -> list[str]:
 
 
 def _is_own(path: str) -> bool:
-    return "site-packages" not in path and not is_inside(path, _real_package())
-
-
-@lru_cache
-def _real_package() -> str:
-    return os.path.realpath(PACKAGE)
-
-
-class _Modules:
-    """Finds the files of modules. Each folder is listed once, and each file given once."""
-
-    def __init__(self) -> None:
-        self._entries: dict[str, frozenset[str]] = {}
-        self._given: set[str] = set()
-        self._sought: set[tuple[str, str]] = set()
-
-    def find(self, module: str, bases: Iterable[str]) -> Iterator[str]:
-        """A module and the packages around it. Its last name may be that of an object."""
-        for base in bases:
-            if (module, base) in self._sought:
-                continue
-            self._sought.add((module, base))
-            at = base
-            for part in filter(None, module.split(".")):
-                entries = self._list(at)
-                if f"{part}.py" in entries:
-                    yield from self._give(os.path.join(at, f"{part}.py"))
-                if part not in entries:
-                    break
-                at = os.path.join(at, part)
-                if _PACKAGE_FILE in self._list(at):
-                    yield from self._give(os.path.join(at, _PACKAGE_FILE))
-
-    def _give(self, path: str) -> Iterator[str]:
-        if path not in self._given:
-            self._given.add(path)
-            yield os.path.realpath(path)
-
-    def _list(self, folder: str) -> frozenset[str]:
-        if folder not in self._entries:
-            try:
-                self._entries[folder] = frozenset(os.listdir(folder))
-            except OSError:
-                self._entries[folder] = frozenset()
-        return self._entries[folder]
-
-
-def _find_imported(
-    text: bytes, path: str, search: Iterable[str], modules: _Modules
-) -> Iterator[str]:
-    """The packages around a file, and the files that its imports may mean."""
-    folder = above = os.path.dirname(path)
-    while os.path.isfile(os.path.join(above, _PACKAGE_FILE)):
-        yield os.path.join(above, _PACKAGE_FILE)
-        above = os.path.dirname(above)
-    # A program imports from its own folder, a module from the folder of its outermost package.
-    bases = list(dict.fromkeys([folder, above, *search]))
-    lines = _LINE_END.sub(b"\n", text.removeprefix(_BYTE_ORDER_MARK))
-    named = [(name, b"") for name in _CALL.findall(lines)]
-    for found in _IMPORT.finditer(_JOINED.sub(b" ", lines)):
-        if found["module"] is None:
-            named += [(name, b"") for name in _NAME.findall(found["modules"])]
-        else:
-            module = found["module"].translate(None, b" \t")
-            names = _NAME.findall(_COMMENT.sub(b"", found["names"]))
-            named += [(module, name) for name in names]
-    for module, name in named:
-        within = module.lstrip(b".")
-        dots = len(module) - len(within)
-        base = folder
-        for _ in range(dots - 1):
-            base = os.path.dirname(base)
-        inner = b".".join(filter(None, [within, name])).decode(errors="replace")
-        yield from modules.find(inner, [base] if dots else bases)
+    return "site-packages" not in path and not is_inside(path, os.path.realpath(PACKAGE))
