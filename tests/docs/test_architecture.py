@@ -110,7 +110,7 @@ def test_a_decision_is_linked_by_its_own_number() -> None:
 
 
 def test_every_row_of_a_journal_is_told() -> None:
-    page = (ROOT / "docs" / "running.md").read_text()
+    page = (ROOT / "docs" / "records.md").read_text()
     table = page.partition("| row | what it holds |")[2].partition("\n\n")[0]
     rows = [each.__struct_config__.tag for each in get_args(Row) if each is not StoredAnswer]
     told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)

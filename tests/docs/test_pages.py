@@ -65,17 +65,6 @@ def test_a_page_can_be_followed_in_one_shell(path: Path) -> None:
             assert not gone, f"{name(path)}:{block.start}"
 
 
-def test_both_tables_of_parameters_name_the_same() -> None:
-    linked = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", "".join(_parameters("running.md")))
-    assert linked == "".join(_parameters("library.md"))
-
-
-def _parameters(page: str) -> list[str]:
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    table = text.split("| parameter | gets |\n|---|---|\n")[1].split("\n\n")[0]
-    return re.findall(r"^(\| .*?) \|", table, re.MULTILINE)
-
-
 def test_the_verbs_of_make_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     verbs = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))
