@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
-
-from msgspec import Struct, field
 
 from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.cases import CaseTrials, fold_trials
@@ -29,79 +26,75 @@ from evalcase.report.paired_cases import CaseStanding, PlacedName, Side, TrackFi
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
 from evalcase.types.value import replace
+from evalcase.util.table import Table, mark_of
 
 
-class _BasePlace(NamedTuple):
-    """Where the trials of a case of base are found."""
+class PairedRows:
+    """Goes through both sides and adds up each. Of base it holds a few numbers a case."""
 
-    suite: str
-    """As base names it."""
-    repeats: tuple[int, ...]
-
-
-class PairedRows(Struct):
-    """Goes through both sides once, and adds up each on the way."""
-
-    comparison: Comparison
-    base: Ledger = field(default_factory=Ledger)
-    head: Ledger = field(default_factory=Ledger)
-    trials: int = 0
-    """Of head."""
+    def __init__(self, comparison: Comparison) -> None:
+        several = len(comparison.tracks) > 1
+        self.comparison = comparison
+        self.base = Ledger(several_targets=several)
+        self.head = Ledger(several_targets=several)
+        self._suites: dict[str, str] = {}
+        """How base names each suite, by its place in the project."""
+        self._known = Table("IQ")
+        """Of each case of base: its last repeat, and a bit for each track that has it in head."""
 
     def __iter__(self) -> Iterator[CaseRow]:
-        sides = self.comparison
-        targets = {track.head_target: track.base_target for track in sides.tracks}
-        places = dict(self._read_base(targets))
-        met: set[tuple[PlacedName, str]] = set()
-        for folded in _fold_side(sides.head, targets):
-            name = PlacedName(
-                sides.head.place_of(folded.suite), folded.case, targets[folded.target]
-            )
-            met.add((name, folded.target))
-            yield self._pair(folded, name, places.get(name))
-        for head_target, base_target in targets.items():
-            for name, place in places.items():
-                if name.target == base_target and (name, head_target) not in met:
-                    yield self._removed(name, place, head_target)
-
-    def _read_base(self, targets: Mapping[str, str]) -> Iterator[tuple[PlacedName, _BasePlace]]:
-        side = self.comparison.base
-        for folded in _fold_side(side, frozenset(targets.values())):
-            case = side.stored.find_case(folded.suite, folded.case)
+        base, head = self.comparison.base, self.comparison.head
+        targets = {track.head_target: track.base_target for track in self.comparison.tracks}
+        bits = {name: 1 << number for number, name in enumerate(targets)}
+        wanted = frozenset(targets.values())
+        for folded in _fold_side(base, wanted):
+            case = base.stored.find_case(folded.suite, folded.case)
             for result in folded.trials:
                 self.base.add(result, case)
-            repeats = tuple(result.key.repeat for result in folded.trials)
-            name = PlacedName(side.place_of(folded.suite), folded.case, folded.target)
-            yield name, _BasePlace(folded.suite, repeats)
+            self._suites.setdefault(base.place_of(folded.suite), folded.suite)
+            mark = mark_of(_name_in(base, folded, folded.target))
+            self._known.add(mark, folded.trials[-1].key.repeat, 0)
+        for folded in _fold_side(head, targets):
+            name = _name_in(head, folded, targets[folded.target])
+            known = self._known.find(mark_of(name))
+            if known is not None:
+                self._known.put(mark_of(name), 1, known[1] | bits[folded.target])
+            yield self._pair(folded, name, known[0] if known is not None else 0)
+        for folded in _fold_side(base, wanted):
+            known = self._known.find(mark_of(_name_in(base, folded, folded.target)))
+            for head_target, base_target in targets.items():
+                if base_target == folded.target and known and not known[1] & bits[head_target]:
+                    yield self._removed(folded, head_target)
 
-    def _pair(self, folded: CaseTrials, name: PlacedName, place: _BasePlace | None) -> CaseRow:
+    def _pair(self, folded: CaseTrials, name: PlacedName, repeats: int) -> CaseRow:
+        """A case of head beside that of base, which has so many repeats."""
+        stored = self.comparison.base.stored
         case = self.comparison.head.stored.find_case(folded.suite, folded.case)
-        self.trials += len(folded.trials)
         for result in folded.trials:
             self.head.add(result, case)
+        suite = self._suites.get(name.suite, "")
+        keys = (TrialKey(suite, name.case, name.target, each) for each in range(1, repeats + 1))
+        results = tuple(found for key in keys if (found := stored.find_result(key)) is not None)
         base = None
-        if place is not None and (results := self._find_base(name, place)):
-            outcome = self.comparison.base.stored.outcome(results[0])
+        if results:
             before = _make_standing(name, results, self.comparison.base)
             kind = tell_kind(before, _make_standing(name, folded.trials, self.comparison.head))
-            base = BaseRow(name.target, outcome, results, kind)
+            base = BaseRow(name.target, stored.outcome(results[0]), results, kind)
         return CaseRow(
             folded.suite, folded.case, folded.target, case, folded.outcome, folded.trials,
             base=base,
             alone="not selected" if "added" in self.comparison.unselected else "added",
         )  # fmt: skip
 
-    def _removed(self, name: PlacedName, place: _BasePlace, head_target: str) -> CaseRow:
-        stored, results = self.comparison.base.stored, self._find_base(name, place)
+    def _removed(self, folded: CaseTrials, head_target: str) -> CaseRow:
         change = "not selected" if "removed" in self.comparison.unselected else "removed"
-        base = BaseRow(name.target, stored.outcome(results[0]), results, change)
-        case = stored.find_case(place.suite, name.case)
-        return CaseRow(place.suite, name.case, head_target, case, None, base=base)
+        base = BaseRow(folded.target, folded.outcome, folded.trials, change)
+        case = self.comparison.base.stored.find_case(folded.suite, folded.case)
+        return CaseRow(folded.suite, folded.case, head_target, case, None, base=base)
 
-    def _find_base(self, name: PlacedName, place: _BasePlace) -> tuple[Result, ...]:
-        stored = self.comparison.base.stored
-        keys = (TrialKey(place.suite, name.case, name.target, each) for each in place.repeats)
-        return tuple(found for key in keys if (found := stored.find_result(key)) is not None)
+
+def _name_in(side: Side, folded: CaseTrials, target: str) -> PlacedName:
+    return PlacedName(side.place_of(folded.suite), folded.case, target)
 
 
 def _fold_side(side: Side, targets: Mapping[str, str] | frozenset[str]) -> Iterator[CaseTrials]:
