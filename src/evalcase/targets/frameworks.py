@@ -6,8 +6,12 @@ They are recognised by their shape, so that none of these packages is imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 
@@ -44,10 +48,29 @@ def to_plain(value: object) -> object:
     try:
         # Bytes are no text: they are left as they are, and refused.
         return msgspec.to_builtins(
-            _pick_parts(value), enc_hook=_to_plain_hook, builtin_types=(bytes, bytearray)
+            _pick_parts(_only_objects(value)),
+            enc_hook=_to_plain_hook,
+            builtin_types=(bytes, bytearray),
         )
     except (TypeError, ValueError, NotImplementedError, RecursionError) as error:
         raise NotJsonError(str(error)) from None
+
+
+_LOOSE = (set, frozenset, date, time, timedelta, Decimal, UUID, Enum)
+"""msgspec writes them as lists and texts. Fields of an object may hold them; an answer may not."""
+
+
+def _only_objects(value: object) -> object:
+    """The same value. Raise TypeError if it holds anything but JSON and objects with fields."""
+    if isinstance(value, _LOOSE) and not isinstance(value, str | int):
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _only_objects(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _only_objects(item)
+    return value
 
 
 def _to_plain_hook(value: Any) -> object:  # noqa: ANN401 - an object of user code
