@@ -10,12 +10,12 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.format.load import Suites
 from evalcase.report.evaluated import Evaluated
 from evalcase.runner.events import Event, TrialFinished, TrialStarted
 from evalcase.runner.pacing import Limits
 from evalcase.runner.plan import RunRequest, make_scrubber, prepare_plan, trials_of
 from evalcase.runner.run import Execution
+from evalcase.runner.suites import Suites
 from evalcase.store.folder import Run
 from evalcase.store.index import read_index
 from evalcase.types.result import Counts, Result

@@ -16,15 +16,14 @@ from evalcase.config.options import Keywords, read_keywords
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.executors.executor import choose_engine, make_executor
 from evalcase.format.load import (
+    CaseStream,
     Loaded,
     LoggedWarnings,
     has_errors,
-    hold_suites,
     load_case,
     load_file,
     load_text,
     log_warnings,
-    stream_cases,
 )
 from evalcase.format.positions import Format
 from evalcase.format.source import format_of, suite_name
@@ -39,6 +38,7 @@ from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare
 from evalcase.runner.regrade import By
 from evalcase.runner.run import Execution
 from evalcase.runner.select import find_failed
+from evalcase.runner.suites import hold_suites
 from evalcase.targets.python import PythonTarget, hint_at_answering
 from evalcase.types.case import Case, Suite
 from evalcase.types.grade import Score
@@ -97,7 +97,7 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
         yield from load(name)
         return
     warnings = LoggedWarnings()
-    for item in stream_cases(name, Catalogue()):
+    for item in CaseStream(name, Catalogue()):
         if type(item) is Case:
             yield item
         elif isinstance(item, Problem):

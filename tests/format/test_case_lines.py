@@ -9,7 +9,8 @@ import pytest
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.errors import ConfigError
-from evalcase.format.load import Suites, case_spans
+from evalcase.format.load import case_spans
+from evalcase.runner.suites import Suites
 from tests.for_each import for_each
 
 

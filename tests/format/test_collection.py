@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import evalcase
-from evalcase.format.load import HeldSuites, hold_suites
+from evalcase.runner.suites import HeldSuites, hold_suites
 from evalcase.testing import ScriptedTarget
 
 

@@ -54,10 +54,10 @@ def test_a_file_that_a_grader_names_is_looked_into(tmp_path: Path) -> None:
 
 
 def _cases(path: Path) -> list[object]:
-    from evalcase.format.load import stream_cases
+    from evalcase.format.load import CaseStream
     from evalcase.types.problem import Problem
 
-    return [each for each in stream_cases(str(path), Catalogue()) if not isinstance(each, Problem)]
+    return [each for each in CaseStream(str(path), Catalogue()) if not isinstance(each, Problem)]
 
 
 def test_the_file_of_a_function_has_to_be_there(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import evalcase
 from evalcase import Case, Context, Score, SuiteError
-from evalcase.format.load import number_cases
+from evalcase.runner.suites import number_cases
 from evalcase.testing import FixedGrader, ScriptedTarget
 from evalcase.types.problem import Span
 from evalcase.util import json as journal_row

@@ -12,7 +12,7 @@ import click
 from evalcase.cli.options import stdin_format
 from evalcase.cli.terminal import screen_for
 from evalcase.config.catalogue import Catalogue
-from evalcase.format.load import Loaded, load_each, stream_cases
+from evalcase.format.load import CaseStream, Loaded, load_each
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, format_of
 from evalcase.format.writer import write_yaml
@@ -131,4 +131,4 @@ def _read_cases(loaded: Loaded) -> Iterable[Case]:
     """The cases of a valid file, also where they were let go after the check."""
     if loaded.suite is not None and (loaded.suite.cases or format_of(loaded.path) != "jsonl"):
         return loaded.suite
-    return (item for item in stream_cases(loaded.path, Catalogue()) if isinstance(item, Case))
+    return (item for item in CaseStream(loaded.path, Catalogue()) if isinstance(item, Case))

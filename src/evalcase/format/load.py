@@ -1,22 +1,18 @@
-"""A file to a suite, or to the problems that keep it from being one; and the suites of a run."""
+"""A file to a suite, or to the problems that keep it from being one."""
 
 from __future__ import annotations
 
 import os
-import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from hashlib import sha256
 from io import BytesIO
-from itertools import count, islice
-from json import dumps
+from itertools import islice
 from logging import getLogger
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple
 
-from evalcase.errors import ConfigError, SuiteError
-from evalcase.format.case import NOTHING_SHARED, Ids, known_by
+from evalcase.format.case import NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document, read_lines
 from evalcase.format.fields import CASE_CONTAINERS, LONE_CASE, SUITE
 from evalcase.format.lints import ADVICE
@@ -52,12 +48,10 @@ from evalcase.format.suite import (
 )
 from evalcase.format.tables import OnFile, SuiteFiles, ignore_file
 from evalcase.graders.base import Known
-from evalcase.types.case import Case, Suite, canonical_case
-from evalcase.types.problem import Problem, Span, Unfit, in_order
+from evalcase.types.case import Case, Suite
+from evalcase.types.problem import Problem, Span, in_order
 from evalcase.types.value import replace
 from evalcase.util.environment import collector_paused
-from evalcase.util.files import digest_file
-from evalcase.util.project import find_attachments
 
 _LOGGER = getLogger("evalcase")
 
@@ -87,7 +81,8 @@ def load_file(
     try:
         format = format_at(path, stdin_format)
         if format == "jsonl":
-            return _load_lines(CaseStream(path, open_bytes(path), known, on_file), keep)
+            stream = CaseStream(path, known, on_file)
+            return _load_lines(stream, stream, keep)
         return _load_document(path, read_source(path), format, known, on_file)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
@@ -113,7 +108,8 @@ def load_text(text: str, format: Format, known: Known, path: str = TEXT) -> Load
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
-        return _load_lines(CaseStream(path, BytesIO(data), known))
+        stream = CaseStream(path, known)
+        return _load_lines(stream, stream.read(BytesIO(data)))
     return _load_document(path, data, format, known)
 
 
@@ -163,19 +159,22 @@ def _load_document(
     return loaded._replace(read=list(first.values()))
 
 
-def _load_lines(stream: CaseStream, keep: bool = True) -> Loaded:
+def _load_lines(
+    stream: CaseStream, items: Iterable[Case | Problem | None], keep: bool = True
+) -> Loaded:
     cases: list[Case] = []
     problems: list[Problem] = []
     seen = 0
     with collector_paused():
-        for item in stream:
+        for item in items:
             if isinstance(item, Problem):
                 problems.append(item)
                 continue
             seen += 1
             if keep and item is not None:
                 cases.append(item)
-    return _make_loaded(stream.path, stream.fields, cases, problems, seen, stream.origins)
+    loaded = _make_loaded(stream.path, stream.fields, cases, problems, seen, stream.origins)
+    return loaded._replace(is_read=stream.is_read)
 
 
 def _make_loaded(
@@ -262,25 +261,16 @@ _LINES_TO_TELL = 20
 """How many lines of a file say whether it is another tool's."""
 
 
-def stream_cases(
-    path: str, known: Known, on_file: OnFile = ignore_file
-) -> Iterator[Case | Problem | None]:
-    """The cases and problems of a JSONL file in their order; None for a case with errors."""
-    try:
-        yield from CaseStream(path, open_bytes(path), known, on_file)
-    except UnreadableError as error:
-        yield error.problem
-
-
 class CaseStream:
-    """The cases and problems of a JSONL file and the suite fields beside it, with one line in
-    memory at a time. It can be iterated over once."""
+    """The cases and problems of a JSONL file and the suite fields beside it, in their order, with
+    one line in memory at a time; None for a case with errors. It can be iterated over once."""
 
-    def __init__(
-        self, path: str, file: IO[bytes], known: Known, on_file: OnFile = ignore_file
-    ) -> None:
+    _file: IO[bytes]
+
+    def __init__(self, path: str, known: Known, on_file: OnFile = ignore_file) -> None:
         self.path = path
-        self._file = file
+        self.is_read = True
+        """Whether there is a file with readable content."""
         self._known = known
         self._files = SuiteFiles(folder_of(path), on_file)
         self._sidecar = _find_sidecar(path, known, self._files)
@@ -294,7 +284,17 @@ class CaseStream:
         """The number of the line that the last case comes from, blank ones counted."""
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        with self._file:
+        try:
+            file = open_bytes(self.path)
+        except UnreadableError as error:
+            self.is_read = error.problem.span is not None
+            return iter([error.problem])
+        return self.read(file)
+
+    def read(self, file: IO[bytes]) -> Iterator[Case | Problem | None]:
+        """The cases of a file that is open, and is closed at the end."""
+        self._file = file
+        with file:
             yield from self._sidecar.problems
             try:
                 yield from self._read_cases()
@@ -459,268 +459,3 @@ def _holds_suite_fields(path: str) -> bool:
         and not value.keys().isdisjoint((*SUITE.fields, *SUITE.aliases))
         and value.keys().isdisjoint((*CASE_CONTAINERS, "input"))
     )
-
-
-# The suites of a run: checked as a whole first, then iterated over as often as needed
-
-WantsCase = Callable[[str, Case], bool]
-"""Whether a case of a suite is wanted."""
-
-IN_CODE = "<cases>"
-"""The path of cases that a program made."""
-
-_BATCH = 25
-"""How many cases are read between two looks at their files."""
-
-
-class WatchedFiles:
-    """Files that a run rests on. Their time stamps tell that one was written to; only then its
-    content is compared with what it was."""
-
-    def __init__(self, cwd: str) -> None:
-        """Paths are relative to `cwd`, also after a target changes the working folder."""
-        self._cwd = cwd
-        self._stamps: dict[str, object] = {}
-        """By absolute paths, as are the hashes and the names."""
-        self._hashes: dict[str, str] = {}
-        self._names: dict[str, str] = {}
-
-    def watch(self, path: str) -> None:
-        """Remember a file. To be called before the file is read."""
-        place = self._place(path)
-        if place not in self._stamps:
-            self._stamps[place], self._names[place] = _stamp(place), path
-
-    def hashes(self) -> dict[str, str]:
-        """The hash of each file. Raise ConfigError if one changed before its hash was made."""
-        for place, stamp in self._stamps.items():
-            if place not in self._hashes:
-                self._hashes[place] = digest_file(place)
-                if _stamp(place) != stamp:
-                    raise ConfigError(f"{self._names[place]} changed while it was checked")
-        return {self._names[place]: digest for place, digest in self._hashes.items()}
-
-    def verify(self, paths: Iterable[str] | None = None) -> None:
-        """Raise ConfigError if a file holds something else now; by default, look at all files."""
-        for place in self._stamps if paths is None else map(self._place, paths):
-            if place not in self._stamps:
-                raise ConfigError(f"{place} was not there when the suite was checked")
-            stamp, known = _stamp(place), self._hashes.get(place)
-            if stamp != self._stamps[place]:
-                if None in (stamp, known) or digest_file(place) != known:
-                    raise ConfigError(f"{self._names[place]} changed while it was run")
-                self._stamps[place] = stamp
-
-    def _place(self, path: str) -> str:
-        return os.path.normpath(os.path.join(self._cwd, path))
-
-
-def _stamp(path: str) -> object:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
-
-
-class Suites:
-    """Suites of files. They are valid after `check` was iterated to its end. Documents are held in
-    memory. JSONL files are read again each time, so that the number of cases doesn't matter."""
-
-    def __init__(self, paths: tuple[str, ...], cwd: str, known: Known) -> None:
-        """Paths are relative to `cwd`."""
-        if STDIN in paths:
-            raise ConfigError("a run reads files, not standard input: it must be resumable")
-        self.warnings = self.notes = 0
-        self.invalid: list[str] = []
-        """The documents with errors: nothing is known of their cases."""
-        self._paths = paths
-        self._cwd = cwd
-        self._known = known
-        self._watched = WatchedFiles(cwd)
-        self._files: dict[str, tuple[Sequence[Case], Sequence[int]] | None] = {}
-        """The cases of each document, and which of its written cases each comes from; None for a
-        JSONL file."""
-
-    def check(self) -> Iterator[tuple[str, Case]]:
-        """Every valid case. At the end, raise SuiteError with all errors if there are any."""
-        errors: list[Problem] = []
-        for path in discover_files(self._paths):
-            for item in [path] if isinstance(path, Problem) else self._check_file(path):
-                if isinstance(item, Case):
-                    yield str(path), item
-                elif isinstance(item, Problem):
-                    # Warnings are only counted: there may be some in each of a million cases.
-                    self.warnings += item.severity == "warning"
-                    self.notes += item.severity == "note"
-                    if item.severity == "error":
-                        errors.append(item)
-        if errors:
-            raise SuiteError(errors)
-
-    def _check_file(self, path: str) -> Iterable[Case | Problem | None]:
-        self._watched.watch(path)
-        if path.lower().endswith(".jsonl") and os.path.isfile(path):
-            self._files[path] = None
-            for sidecar in find_sidecars(path):
-                self._watched.watch(sidecar)
-            return stream_cases(path, self._known, self._watched.watch)
-        loaded = load_file(path, self._known, on_file=self._watched.watch)
-        if loaded.suite is None and loaded.is_read:
-            self.invalid.append(path)
-        cases = loaded.suite.cases if loaded.suite is not None else ()
-        self._files[path] = cases, loaded.numbers
-        return [*loaded.problems, *cases]
-
-    def __iter__(self) -> Iterator[tuple[str, Case]]:
-        """The cases again, after `check`. Raise ConfigError if a file has changed since."""
-        for path, document in self._files.items():
-            place = os.path.join(self._cwd, path)
-            used: list[str] = []
-            if document is None:
-                own = [place, *find_sidecars(place)]
-                items: Iterator[object] = stream_cases(place, self._known, used.append)
-            else:
-                own, items = [place], iter(document[0])
-            # A batch is given only if its files are unchanged after it was read.
-            while batch := list(islice(items, _BATCH)):
-                self._watched.verify((*own, *used))
-                used.clear()
-                for item in batch:
-                    if isinstance(item, Case):
-                        yield path, item
-                    elif isinstance(item, Problem) and item.severity == "error":
-                        raise SuiteError([item])
-            self._watched.verify(own)
-        self.verify()
-
-    def hashes(self) -> dict[str, str]:
-        """A hash of each suite, to see later which one has changed."""
-        hashes = self._watched.hashes()
-        return {path: hashes[path] for path in self._files}
-
-    def file_hashes(self) -> dict[str, str]:
-        """A hash of each file that the cases are made of, but for files in content."""
-        return self._watched.hashes()
-
-    def verify(self) -> None:
-        """Raise ConfigError if a file has changed since it was checked."""
-        self._watched.verify()
-
-    def lines(self, wanted: WantsCase) -> Iterator[tuple[str, str, int]]:
-        """The suite, the id and the line of each wanted case. Raise ConfigError if a file has
-        changed."""
-        self.verify()
-        for path, document in self._files.items():
-            place = os.path.join(self._cwd, path)
-            if document is None:
-                stream = CaseStream(place, open_bytes(place), self._known)
-                for case in stream:
-                    if isinstance(case, Case) and wanted(path, case):
-                        yield path, case.id, stream.line
-                continue
-            chosen = [pair for pair in zip(*document, strict=True) if wanted(path, pair[0])]
-            spans = case_spans(place, [number for _, number in chosen])
-            for (case, _), span in zip(chosen, spans, strict=True):
-                if span is not None:
-                    yield path, case.id, span.line
-        self.verify()
-
-
-class HeldSuites:
-    """Suites that a program has made, or has loaded already."""
-
-    def __init__(self, suites: Iterable[Suite]) -> None:
-        self._suites = tuple(suites)
-        self.warnings = self.notes = 0
-        self.invalid: list[str] = []
-
-    def check(self) -> Iterator[tuple[str, Case]]:
-        """Every case. At the end, raise SuiteError if one names a file that can't be used."""
-        problems = []
-        for suite, case in self:
-            found = find_attachments(suite, case.written_messages) if case.has_parts else {}
-            if isinstance(found, Unfit):
-                code, message, hint = found
-                problems.append(Problem(code, message, suite, hint=hint, case=case.id))
-            yield suite, case
-        if problems:
-            raise SuiteError(problems)
-
-    def __iter__(self) -> Iterator[tuple[str, Case]]:
-        for suite in self._suites:
-            for case in suite:
-                yield suite.path, case
-
-    def hashes(self) -> dict[str, str]:
-        hashes = {}
-        for suite in self._suites:
-            digest = sha256()
-            for case in suite:
-                digest.update(dumps(case._data, sort_keys=True).encode("utf-8", "surrogatepass"))
-            hashes[suite.path] = digest.hexdigest()
-        return hashes
-
-    def file_hashes(self) -> dict[str, str]:
-        return {}
-
-    def verify(self) -> None:
-        pass
-
-    def lines(self, wanted: WantsCase) -> None:
-        pass
-
-
-SomeSuites: TypeAlias = Suites | HeldSuites
-
-
-def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
-    """Read the first argument of `evaluate`: the paths, and the suites if they are given."""
-    is_one = isinstance(what, str | os.PathLike | Suite | Case | Mapping)
-    several: list[Any] = [what] if is_one or not isinstance(what, Iterable) else list(what)
-    if not several:
-        raise ConfigError("evaluate() was given an empty list: it takes paths, suites or cases")
-    if all(isinstance(each, str | os.PathLike) for each in several):
-        return tuple(map(os.fspath, several)), None
-    if all(isinstance(each, Case) for each in several):
-        several = [Suite(IN_CODE, {"name": "cases"}, number_cases(several, IN_CODE))]
-    if not all(isinstance(each, Suite) for each in several):
-        kinds = ", ".join(dict.fromkeys(type(each).__name__ for each in several))
-        raise TypeError(
-            f"evaluate() takes paths, suites or cases, not {kinds}; "
-            "`Case(mapping)` makes a case of a mapping"
-        )
-    # Results are identified by the path of the suite and the id of the case.
-    seen: set[tuple[str, str]] = set()
-    for suite in several:
-        for case in suite:
-            if (suite.path, case.id) in seen:
-                message = f"two suites have the path {suite.path} and a case `{case.id}`"
-                hint = "leave one of them out, or give one of the cases another id"
-                problem = Problem("duplicate-id", message, suite.path, hint=hint, case=case.id)
-                raise SuiteError([problem])
-            seen.add((suite.path, case.id))
-    return tuple(suite.path for suite in several), HeldSuites(several)
-
-
-def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
-    """The cases, with copies numbered whose ids were made of the same input.
-
-    Raise SuiteError, with all of them, for ids that were written twice.
-    """
-    ids, numbered, problems = Ids(), list[Case](), list[Problem]()
-    numbers: dict[str, Iterator[int]] = {}
-    for case in cases:
-        made = Ids().make(known_by(case._data))
-        if ids.claim(case.id):
-            numbered.append(case)
-        elif re.fullmatch(rf"{re.escape(made)}(-\d+)?", case.id):
-            copies = (f"{made}-{number}" for number in numbers.setdefault(made, count(2)))
-            numbered.append(canonical_case({**case._data, "id": next(filter(ids.claim, copies))}))
-        else:
-            hint = "give each case an id of its own, or none: then one is made of its input"
-            message = f"the id `{case.id}` is used twice"
-            problems.append(Problem("duplicate-id", message, path, hint=hint, case=case.id))
-    if problems:
-        raise SuiteError(problems)
-    return tuple(numbered)

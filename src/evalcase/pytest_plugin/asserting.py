@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from evalcase.api import prepare_evaluation
 from evalcase.errors import ConfigError, GraderError
-from evalcase.format.load import IN_CODE
 from evalcase.graders.limits import UNKNOWN_TIME
 from evalcase.pytest_plugin.cases import PlacedCase
 from evalcase.report.details import detail_lines, result_heard
 from evalcase.report.terminal import Screen
 from evalcase.runner.event_loop import run_async
+from evalcase.runner.suites import IN_CODE
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.case import Case, Suite, canonical_case

@@ -26,10 +26,11 @@ from evalcase.config.targets import (
 )
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.graders import find_named_code
-from evalcase.format.load import SomeSuites, find_case_span, load_file
+from evalcase.format.load import find_case_span, load_file
 from evalcase.graders.base import DeclaredGrader, What
 from evalcase.runner.graders import GraderFault, Graders
 from evalcase.runner.select import Selector, UnmatchedFilters, deal_cases, times_of
+from evalcase.runner.suites import SomeSuites
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Unfit, in_order
 from evalcase.types.value import Value, replace

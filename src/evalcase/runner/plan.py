@@ -14,7 +14,6 @@ from evalcase.config.config import Config, names_secret, read_env_file
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
-from evalcase.format.load import SomeSuites, Suites
 from evalcase.graders.base import NamedGrader
 from evalcase.runner.dispatch import Executor
 from evalcase.runner.events import Emit, RunNote, RunWarning
@@ -31,6 +30,7 @@ from evalcase.runner.needs import (
     survey_cases,
 )
 from evalcase.runner.select import Selector, make_selector, times_of
+from evalcase.runner.suites import SomeSuites, Suites
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
 from evalcase.types.problem import in_order

@@ -12,11 +12,11 @@ from evalcase.config.graders import canonical_graders, make_grader
 from evalcase.config.options import RunOptions, Selection
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.format.document import parse_document
-from evalcase.format.load import HeldSuites, SomeSuites
 from evalcase.runner.conversation import UnaskedTurnsError
 from evalcase.runner.hashes import hash_question
 from evalcase.runner.plan import Given, Plan, RunRequest
 from evalcase.runner.schedule import Engine
+from evalcase.runner.suites import HeldSuites, SomeSuites
 from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run
 from evalcase.store.index import Index
