@@ -16,6 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.util import find_spec
+from threading import Lock
 from typing import Any
 from warnings import catch_warnings
 
@@ -24,6 +25,8 @@ from evalcase.util.environment import PACKAGE
 from evalcase.util.files import digest_file, is_inside, read_file, read_start
 from evalcase.util.project import find_working_folder, project_root
 
+_PARSING = Lock()
+"""Python 3.11 parses, and changes the filters of warnings, safely only in one thread at a time."""
 _MOST_FILES = 2000
 _MOST_BYTES = 4_000_000
 _MOST_NAMED = 6
@@ -59,7 +62,7 @@ def list_modules(folder: str) -> list[str]:
 @lru_cache(maxsize=4)
 def _parse(text: bytes) -> ast.Module:
     """The module of a text, without what is only for type checkers."""
-    with catch_warnings(action="ignore"):
+    with _PARSING, catch_warnings(action="ignore"):
         tree = ast.parse(text)
         compile(tree, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
     for each in tree.body:
@@ -306,7 +309,7 @@ def _imports_in(text: bytes) -> Iterator[str]:
     """The modules that a file imports, `.name` if relative. The last part of a name may be that of
     an object."""
     try:
-        with catch_warnings(action="ignore"):
+        with _PARSING, catch_warnings(action="ignore"):
             tree = ast.parse(text)
     except _UNREADABLE:
         return
