@@ -15,7 +15,7 @@ from evalcase.graders.base import (
 )
 from evalcase.types.grade import Score
 from evalcase.types.options import Count, Text, Texts, Whole, about
-from evalcase.types.problem import Unfit
+from evalcase.types.problem import Finding
 from evalcase.types.value import JSON
 
 
@@ -94,8 +94,12 @@ class Declared(Catalogue):
     def grader(self, name: str) -> DeclaredGrader | None:
         return next((each for each in GRADERS if each.kind.name == name), None)
 
-    def object_to(self, what: What, name: str) -> Unfit | None:
-        return Unfit("unknown-grader", f"there is no `{name}`") if what == "grader" else None
+    def object_to(self, what: What, name: str) -> Finding | None:
+        return (
+            Finding((), f"there is no `{name}`", code="unknown-grader")
+            if what == "grader"
+            else None
+        )
 
 
 KNOWN = Declared()

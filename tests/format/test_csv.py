@@ -19,7 +19,7 @@ def values(text: str) -> list[object]:
 
 def places(text: str, column: str) -> list[tuple[int | None, int | None]]:
     _, rows = read_table(text, "a.csv")
-    found = [row.place([Finding("no-cases", (column,), "")])[0] for row in rows]
+    found = [row.place([Finding((column,), "", code="no-cases")])[0] for row in rows]
     return [(problem.line, problem.column) for problem in found]
 
 
@@ -93,4 +93,4 @@ def test_what_the_standard_library_writes_is_read_back(rows: list[list[str]]) ->
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=30))
 def test_no_text_is_too_odd(text: str) -> None:
     for row in read_table(text, "a.csv")[1]:
-        row.place([Finding("no-cases", (name,), "") for name in row.cells])
+        row.place([Finding((name,), "", code="no-cases") for name in row.cells])

@@ -107,7 +107,7 @@ def test_the_whole_document() -> None:
 @for_each("text", ["", "# only\n", "---", "---\n", "\n\n"])
 def test_an_empty_document_has_a_place(text: str) -> None:
     document = parse_document(text, "yaml", "x")
-    (problem,) = document.place([Finding("no-cases", (), "x")])
+    (problem,) = document.place([Finding((), "x", code="no-cases")])
     assert problem.span is not None
     assert source(text, problem.span) == ""
 
@@ -182,7 +182,7 @@ def test_a_place_inside_an_alias_names_the_alias() -> None:
     place = document.positions.find(("y", "b", 0))
     assert place.through is not None
     assert source(ANCHORS, place.through) == "*one"
-    (problem,) = document.place([Finding("wrong-type", ("y", "b", 0), "wrong")])
+    (problem,) = document.place([Finding(("y", "b", 0), "wrong", code="wrong-type")])
     assert problem.message == "wrong (used through the alias at line 4, column 4)"
     assert (problem.line, problem.column) == (3, 7)
 
@@ -190,13 +190,13 @@ def test_a_place_inside_an_alias_names_the_alias() -> None:
 def test_a_place_inside_a_merge_names_the_alias() -> None:
     document = parse_document(ANCHORS, "yaml", "x")
     for path, line, column in [(("z", 1, "a"), 7, 8), (("z", 2, "b", 0), 8, 16)]:
-        (problem,) = document.place([Finding("wrong-type", path, "wrong")])
+        (problem,) = document.place([Finding(path, "wrong", code="wrong-type")])
         assert problem.message == f"wrong (used through the alias at line {line}, column {column})"
 
 
 def test_an_alias_itself_is_pointed_at_where_it_stands() -> None:
     document = parse_document(ANCHORS, "yaml", "x")
-    (problem,) = document.place([Finding("wrong-type", ("y",), "wrong")])
+    (problem,) = document.place([Finding(("y",), "wrong", code="wrong-type")])
     assert (problem.message, problem.line, problem.column) == ("wrong", 4, 4)
 
 
@@ -269,7 +269,7 @@ def test_the_same_place_in_yaml_and_json() -> None:
 
 def test_a_finding_with_a_second_place_names_it() -> None:
     document = parse_document("- id: a\n- id: a\n", "yaml", "x")
-    finding = Finding("duplicate-id", (1, "id"), "taken", also=(0, "id"))
+    finding = Finding((1, "id"), "taken", code="duplicate-id", also=(0, "id"))
     (problem,) = document.place([finding])
     assert problem.message == "taken; the first is at line 1, column 7"
     assert (problem.line, problem.column) == (2, 7)
@@ -277,7 +277,7 @@ def test_a_finding_with_a_second_place_names_it() -> None:
 
 def test_a_line_of_a_file_knows_its_number() -> None:
     document = Document("x", '{"a": 1}', "jsonl", {"a": 1}, [], True, first_line=7)
-    (problem,) = document.place([Finding("wrong-type", ("a",), "x")])
+    (problem,) = document.place([Finding(("a",), "x", code="wrong-type")])
     assert problem.span == Span(7, 7, 7, 8)
     assert problem.excerpt is not None
     assert problem.excerpt.text == '{"a": 1}'
@@ -286,7 +286,7 @@ def test_a_line_of_a_file_knows_its_number() -> None:
 def test_the_excerpt_of_a_long_line_is_a_window_around_the_place() -> None:
     text = f'{{"a": "{"x" * 5_000}", "b": 1, "c": "{"y" * 5_000}"}}'
     document = parse_document(text, "json", "x")
-    (problem,) = document.place([Finding("wrong-type", ("b",), "x")])
+    (problem,) = document.place([Finding(("b",), "x", code="wrong-type")])
     assert problem.excerpt is not None
     assert problem.column is not None
     assert len(problem.excerpt.text) <= 1_000

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from jsonschema import Draft202012Validator
 
-from evalcase.types.options import Amount, OptionFault, Text, Texts, Whole, about
+from evalcase.types.options import Amount, Text, Texts, Whole, about
+from evalcase.types.problem import Finding
 from evalcase.types.read_options import fields_of, make, problems_in, schema_of
 from evalcase.types.value import JSON, Value
 from tests.for_each import for_each
@@ -22,9 +23,9 @@ class Options(Value, frozen=True):
     least: Annotated[Whole | None, about("The least.")] = None
     most: Annotated[Whole | None, about("The most.")] = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.least is not None and self.most is not None and self.least > self.most:
-            yield OptionFault(("least",), "out of order")
+            yield Finding(("least",), "out of order")
 
 
 def said(**values: JSON) -> list[tuple[object, str, str | None]]:

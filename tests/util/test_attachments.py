@@ -8,7 +8,7 @@ import pytest
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.load import load_file
 from evalcase.types.message import Message
-from evalcase.types.problem import Unfit
+from evalcase.types.problem import Finding
 from evalcase.util.project import MAX_ATTACHED_BYTES, attachments_in, find_attachments, project_root
 from tests.for_each import for_each
 
@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Path:
 def find(project: Path, name: str) -> str:
     """The path that is found, relative to the project; a code where there is none."""
     found = attachments_in(str(project / "evals" / "math")).find(name)
-    return found.code if isinstance(found, Unfit) else os.path.relpath(found, project)
+    return found.code if isinstance(found, Finding) else os.path.relpath(found, project)
 
 
 def test_the_nearest_file_is_found_from_the_suite_upwards(project: Path) -> None:
@@ -207,13 +207,13 @@ def test_the_first_that_is_unfit_is_told(project: Path, kind: str, key: str) -> 
     os.mkfifo(project / "pipe")
     messages = with_parts({"type": kind, key: "a.txt"}, {"type": kind, key: "pipe"})
     found = find_attachments(str(project / "s.yaml"), messages)
-    assert found == Unfit("bad-file", "`pipe` is not a regular file")
+    assert found == Finding((), "`pipe` is not a regular file", code="bad-file")
 
 
 def test_a_root_that_is_given_counts_unless_the_suite_lies_outside_of_it(project: Path) -> None:
     (project.parent / "a.txt").touch()
     messages, suite = with_parts({"type": "file", "path": "a.txt"}), str(project / "s.yaml")
-    assert isinstance(find_attachments(suite, messages), Unfit)
+    assert isinstance(find_attachments(suite, messages), Finding)
     wider = find_attachments(suite, messages, str(project.parent))
     assert wider == {"a.txt": str(project.parent / "a.txt")}
     elsewhere = find_attachments(suite, messages, str(project / "evals"))
@@ -222,6 +222,6 @@ def test_a_root_that_is_given_counts_unless_the_suite_lies_outside_of_it(project
 
 def test_a_name_that_is_a_whole_picture_is_cut_in_what_is_said(project: Path) -> None:
     found = attachments_in(str(project)).find("data:image/png;base64," + "A" * 100_000)
-    assert isinstance(found, Unfit)
+    assert isinstance(found, Finding)
     assert len(found.message) < 300
     assert "`url`" in (found.hint or "")

@@ -38,7 +38,7 @@ from evalcase.format.source import UnreadableError, encode_text, note_unsearched
 from evalcase.format.suite import resolve_one
 from evalcase.format.tables import SuiteFiles
 from evalcase.graders.base import DeclaredGrader, What, declared_grader
-from evalcase.types.problem import Problem, Unfit, hint_at, nearest_meaning, plain_name
+from evalcase.types.problem import Finding, Problem, hint_at, nearest_meaning, plain_name
 from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
@@ -79,16 +79,18 @@ class Catalogue:
             self._broken[name] = str(error)
             return None
 
-    def object_to(self, what: What, name: str) -> Unfit | None:
+    def object_to(self, what: What, name: str) -> Finding | None:
         """Why something that a suite mentions can't be used."""
         return self._find_objection(what, name)
 
-    def _look_for_objection(self, what: What, name: str) -> Unfit | None:
+    def _look_for_objection(self, what: What, name: str) -> Finding | None:
         if what == "grader" and self._needs_graders:
             if name in self._broken:
                 message = f"the grader `{name}` can't be used: {self._broken[name]}"
-                return Unfit("bad-grader", message)
-            return Unfit("unknown-grader", f"there is no grader `{name}`", hint_for_grader(name))
+                return Finding((), message, code="bad-grader")
+            return Finding(
+                (), f"there is no grader `{name}`", hint_for_grader(name), code="unknown-grader"
+            )
         if self._config is None:
             return None
         root = self._config.root
@@ -104,7 +106,7 @@ class Catalogue:
             case _:
                 return object_to_target(name, self._config, of_suite=True)
 
-    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Finding | None:
         """Why a function can't be called as a grader with some arguments of its own."""
         from evalcase.graders.python import check_call  # needs asyncio; few suites name functions
 
@@ -113,7 +115,7 @@ class Catalogue:
             if found is not None:
                 check_call(found, arguments)
         except ConfigError as error:
-            return Unfit("bad-grader", str(error))
+            return Finding((), str(error), code="bad-grader")
         return None
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
@@ -134,11 +136,11 @@ class Catalogue:
         return f"`{user}` talks to itself: it plays the user, and it is tested"
 
 
-def _object_to_judge(field: str, config: Config) -> Unfit | None:
+def _object_to_judge(field: str, config: Config) -> Finding | None:
     if config.judge is not None or not config.is_read or config.has_bad_judge:
         return None
     hint = f'add {name_table(config.path, "judge")} with `target = NAME`, such as "openai:MODEL"'
-    return Unfit("no-judge", f"`{field}` needs a judge, and none is configured", hint)
+    return Finding((), f"`{field}` needs a judge, and none is configured", hint, code="no-judge")
 
 
 def read_fields(fields: dict[str, Any], place: str = "<case>") -> dict[str, Any]:

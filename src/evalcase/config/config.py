@@ -32,7 +32,6 @@ from evalcase.types.options import (
     Amount,
     Count,
     EnvironmentName,
-    OptionFault,
     Pattern,
     Place,
     Seconds,
@@ -96,7 +95,7 @@ class EngineSettings(Value, frozen=True, kw_only=True):
     ] = ()
 
 
-def _check_votes(votes: int, place: Place) -> Iterator[OptionFault]:
+def _check_votes(votes: int, place: Place) -> Iterator[Finding]:
     if votes % 2 == 0:
         hint = "with an odd number there is always a majority"
         yield place.fault(f"is an odd number, not {votes}", hint)
@@ -127,17 +126,17 @@ class HarvestSettings(Value, frozen=True):
     ] = True
 
 
-def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[OptionFault]:
+def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[Finding]:
     """Each target is a table with its kind. The kind decides about the rest."""
     for name, table in targets.items():
         path = (*place.path, name)
         if not isinstance(table, dict):
             message = f"target `{name}` is a table, not {describe_kind(table)}"
             hint = 'write [targets.NAME] and kind = "…" below it'
-            yield OptionFault(path, message, hint, code="wrong-type")
+            yield Finding(path, message, hint, code="wrong-type")
         elif "kind" not in table:
             hint = f'for example kind = "{table.get("type", "python")}"'
-            yield OptionFault(path, f"target `{name}` needs `kind`", hint, "key", "missing-option")
+            yield Finding(path, f"target `{name}` needs `kind`", hint, "key", "missing-option")
         else:
             yield from fields_of(EngineSettings)["kind"].problems_in(table["kind"], path)
 
@@ -263,7 +262,7 @@ def _read_config_in(root: str, seen_from: str | None) -> Config:
         if first.source and other.source and other.source.document and other.is_read:
             message = "these settings are not used: evalcase.toml is there, too"
             hint = "keep one of the two"
-            found = Finding("conflicting-fields", other.source.table, message, hint, "key")
+            found = Finding(other.source.table, message, hint, "key", code="conflicting-fields")
             unused = (*first.source.others, *other.source.document.place([found]))
             first = replace(first, source=first.source._replace(others=unused))
     return first
@@ -305,14 +304,17 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
     if data is None:
         return None
     if not isinstance(data, dict):
-        wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {describe_kind(data)}")
+        wrong = Finding(
+            (), f"`tool.evalcase` is a table, not {describe_kind(data)}", code="wrong-type"
+        )
         return Config(root, path, Source(document, table, (wrong,)))
     faults = problems_in(Settings, data, "the configuration")
     findings = []
     for each in faults:
         name = str(each.path[0])
         hint = _HINTS.get((name, type(data.get(name)))) if len(each.path) == 1 else None
-        findings.append(each._replace(hint=hint or in_toml(each).hint).finding)
+        found = in_toml(each)
+        findings.append(found._replace(hint=hint or found.hint))
     settings = _read_sound(data, {each.path[0] for each in faults})
     source = Source(document, table, tuple(findings))
     return Config(root, path, source, **structs.asdict(settings))
@@ -360,11 +362,10 @@ def name_settings(path: str | None) -> str:
     return f"[{table}] of {name}" if table else name
 
 
-def in_toml(fault: OptionFault) -> OptionFault:
-    """The same with its example as TOML has it."""
-    if fault.example is None:
-        return fault
-    return fault._replace(hint=f"for example {write_setting(*fault.example)}")
+def in_toml(fault: Finding) -> Finding:
+    """The same with its example as TOML has it, and without an edit, which would be of YAML."""
+    hint = f"for example {write_setting(*fault.example)}" if fault.example else fault.hint
+    return fault._replace(hint=hint, fix=None)
 
 
 _ENTRY_NAME = r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*"

@@ -17,8 +17,7 @@ from evalcase.errors import ConfigError
 from evalcase.format.toml import write_setting
 from evalcase.targets.presets import PRESETS
 from evalcase.targets.signatures import bind_function
-from evalcase.types.options import OptionFault
-from evalcase.types.problem import Finding, KeyPath, Unfit, did_you_mean, find_nearest, hint_at
+from evalcase.types.problem import Finding, KeyPath, did_you_mean, find_nearest, hint_at
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
 from evalcase.types.value import JSON
@@ -38,7 +37,7 @@ from evalcase.util.sources import (
     read_function,
 )
 
-_NONE: Mapping[str, Unfit] = MappingProxyType({})
+_NONE: Mapping[str, Finding] = MappingProxyType({})
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -109,7 +108,7 @@ def build_target(
     return target_class(options, surroundings)
 
 
-def with_hint(fault: Unfit | OptionFault) -> str:
+def with_hint(fault: Finding) -> str:
     return fault.message if fault.hint is None else f"{fault.message}: {fault.hint}"
 
 
@@ -161,9 +160,9 @@ def _hash(values: Mapping[str, Any]) -> str:
 
 
 def object_to_target(
-    name: str, config: Config, *, of_suite: bool, broken: Mapping[str, Unfit] = _NONE,
+    name: str, config: Config, *, of_suite: bool, broken: Mapping[str, Finding] = _NONE,
     only_name: bool = False,
-) -> Unfit | None:  # fmt: skip
+) -> Finding | None:  # fmt: skip
     """Why a name can't be used as a target; with `only_name`, without a look at its options.
 
     Problems of a table are reported in the configuration. `broken` has targets that can't be used
@@ -172,7 +171,9 @@ def object_to_target(
     if name in config.targets:
         return None
     if not name:
-        return Unfit("unknown-target", "the name of a target is empty", "write kind:value")
+        return Finding(
+            (), "the name of a target is empty", "write kind:value", code="unknown-target"
+        )
     word, value = split_name(name)
     if not is_known("targets", word):
         if ":" in name:
@@ -182,16 +183,16 @@ def object_to_target(
         kind = find_target_kind(word)
         if not value and kind.value_needed:
             message = f"the target `{name}` needs a value"
-            return Unfit("unknown-target", message, _hint_at_value(kind))
+            return Finding((), message, _hint_at_value(kind), code="unknown-target")
         is_trusted = not of_suite or name == config.target
         unfit = None if is_trusted else _object_to_reach(kind, value, config)
         if unfit is not None or only_name:
             return unfit
         options = read_value(kind, value)
     except ConfigError as error:
-        return Unfit("bad-value", str(error))
+        return Finding((), str(error))
     for found in _find_wrong_options(kind, options, config.root):
-        return Unfit(found.code, found.message, found.hint)
+        return found._replace(path=(), at="value")
     return broken.get(name)
 
 
@@ -202,7 +203,7 @@ def _hint_at_value(kind: TargetKind) -> str:
     return f"{hint}, for example {kind.name}:{option.example}" if option and is_text else hint
 
 
-def _object_to_kind(name: str, root: str) -> Unfit:
+def _object_to_kind(name: str, root: str) -> Finding:
     known = list_names("targets")
     kind, colon, value = name.partition(":")
     near = find_nearest(kind.lower(), known)
@@ -210,29 +211,31 @@ def _object_to_kind(name: str, root: str) -> Unfit:
         hint = hint_at(f"{near}{colon}{value}")
     else:
         hint = _hint_for_target(name, root) or f"there are {', '.join(known)}"
-    return Unfit("unknown-target", f"there is no target kind `{kind}`", hint)
+    return Finding((), f"there is no target kind `{kind}`", hint, code="unknown-target")
 
 
-def _object_to_undefined(name: str, config: Config) -> Unfit:
+def _object_to_undefined(name: str, config: Config) -> Finding:
     table = name_table(config.path, "targets." + (name if name.isidentifier() else f'"{name}"'))
     hint = _hint_for_target(name, config.root)
     hint = hint or f"add {table}, or write kind:value, such as python:my_agent:answer"
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
-        return Unfit("undefined-target", message, hint)
+        return Finding((), message, hint, code="undefined-target")
     hint = did_you_mean(name, [*config.targets, "echo"]) or hint
-    return Unfit("unknown-target", f"there is no target `{name}` in the configuration", hint)
+    return Finding(
+        (), f"there is no target `{name}` in the configuration", hint, code="unknown-target"
+    )
 
 
-def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Unfit | None:
+def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Finding | None:
     hint = f"add {name_table(config.path, 'targets.NAME')}, and name that here"
     if not kind.runs_code and kind.carries_address(value):
         message = "the target of a suite carries an address, which only the configuration may"
-        return Unfit("address-in-suite", message, hint)
+        return Finding((), message, hint, code="address-in-suite")
     # A path with NUL is a file that isn't there.
     if kind.value_is_path and "\0" not in value and not leads_inside(value, config.root):
         message = f"`{value}` is outside the project, and a suite may not leave it"
-        return Unfit("file-outside-project", message, hint)
+        return Finding((), message, hint, code="file-outside-project")
     return None
 
 
@@ -268,7 +271,7 @@ def _hint_for_target(name: str, root: str) -> str | None:
 
 
 def find_wrong_targets(
-    config: Config, used: frozenset[str] | None = None, broken: Mapping[str, Unfit] = _NONE
+    config: Config, used: frozenset[str] | None = None, broken: Mapping[str, Finding] = _NONE
 ) -> Iterator[Finding]:
     """What is wrong with the targets of a configuration: tables, the default, the judge's.
 
@@ -283,30 +286,32 @@ def find_wrong_targets(
         if target is not None and (used is None or target in used):
             unfit = object_to_target(target, config, of_suite=False, broken=broken)
             if unfit is not None:
-                yield unfit.at(*path)
+                yield unfit._replace(path=path)
     if used is None and judge is not None and config.target is not None:
         same = describe_same_model(judge, config.target, config)
         if same is not None:
-            yield Finding("same-model", ("judge", "target"), same, "ask another model to judge")
+            yield Finding(
+                ("judge", "target"), same, "ask another model to judge", code="same-model"
+            )
 
 
 def _find_wrong_table(
-    name: str, table: Mapping[str, object], config: Config, broken: Unfit | None
+    name: str, table: Mapping[str, object], config: Config, broken: Finding | None
 ) -> Iterator[Finding]:
     word, path = table.get("kind"), ("targets", name)
     if not isinstance(word, str) or not word:
         return  # a problem of the configuration, which reports it
     if not is_known("targets", word):
-        yield _object_to_kind(word, config.root).at(*path, "kind")
+        yield _object_to_kind(word, config.root)._replace(path=(*path, "kind"))
         return
     try:
         kind = find_target_kind(word)
     except ConfigError as error:
-        yield Finding("bad-target", (*path, "kind"), str(error))
+        yield Finding((*path, "kind"), str(error), code="bad-target")
         return
     found = [*_find_wrong_options(kind, table, config.root)]
     if not found and broken is not None:
-        found = [broken.at(kind.value) if kind.value and kind.value in table else broken.at()]
+        found = [broken._replace(path=(kind.value,) if kind.value and kind.value in table else ())]
     for each in found:
         # A missing option is a problem of the whole table: it is shown at the table's name.
         yield each._replace(path=(*path, *each.path), at=each.at if each.path else "key")
@@ -319,29 +324,26 @@ def _find_wrong_options(
     named = _object_to_named(kind, options, root)
     if named is not None:
         yield named
-    for fault in target_faults(kind, options):
-        yield fault.finding
+    yield from target_faults(kind, options)
 
 
 def target_faults(
     kind: TargetKind, values: Mapping[str, object], path: KeyPath = ()
-) -> Iterator[OptionFault]:
+) -> Iterator[Finding]:
     """Everything that is wrong with the options of a target, as a configuration has them."""
     sound: dict[str, JSON] = {}
     for name, value in values.items():
         try:
             sound[name] = copy_json(value)
         except NotJsonError as error:
-            yield OptionFault((*path, name), f"`{name}` can't be written as JSON: {error}")
+            yield Finding((*path, name), f"`{name}` can't be written as JSON: {error}")
     what = f"a target of kind `{kind.name}`"
     at_fault = [name for name in values if name not in sound]
     for fault in problems_in(kind.options, sound, what, path, at_fault=at_fault):
         yield _hint_at_inside(in_toml(fault), kind, sound)
 
 
-def _hint_at_inside(
-    fault: OptionFault, kind: TargetKind, values: Mapping[str, JSON]
-) -> OptionFault:
+def _hint_at_inside(fault: Finding, kind: TargetKind, values: Mapping[str, JSON]) -> Finding:
     """The same with the form of an option that stands in a table: `params = {temperature = 0}`."""
     name = str(fault.path[-1]) if fault.path else ""
     if fault.code != "unknown-option" or fault.hides or isinstance(values.get(name), dict | None):
@@ -384,27 +386,27 @@ def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str)
         unfit = _object_to_answering(value, root, has_own_arguments="arguments" in options)
     elif kind.value_is_path and isinstance(value, str):
         unfit = _object_to_file(value, root, kind.folder_holds)
-    return None if unfit is None else unfit.at(kind.value or "")
+    return None if unfit is None else unfit._replace(path=(kind.value or "",))
 
 
 def object_to_function(
     reference: str, root: str, what: Literal["target", "grader"]
-) -> Unfit | None:
+) -> Finding | None:
     """Why `module:function` can't be imported, as far as the files of the project tell."""
     if (broken := find_broken(reference, root)) is not None:
-        return Unfit(f"bad-{what}", *broken)
+        return Finding((), *broken, code=f"bad-{what}")
     if (undefined := find_undefined(reference, root)) is not None:
-        return Unfit(f"unknown-{what}", *undefined)
+        return Finding((), *undefined, code=f"unknown-{what}")
     missing = find_missing_module(reference, root)
-    return None if missing is None else Unfit("missing-module", *missing)
+    return None if missing is None else Finding((), *missing, code="missing-module")
 
 
-def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) -> Unfit | None:
+def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) -> Finding | None:
     """Why a function can't be called as a target."""
     file = reference.rpartition(":")[0]
     if file.startswith("./") and file.endswith(".py"):
         path = attachments_in(root, root).find_from_root(file)
-        if isinstance(path, Unfit):
+        if isinstance(path, Finding):
             return path
     unfit = object_to_function(reference, root, "target")
     function = read_function(reference, root)
@@ -417,22 +419,22 @@ def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) 
     try:
         bind_function(function, reference)
     except ConfigError as error:
-        return Unfit("bad-target", str(error))
+        return Finding((), str(error), code="bad-target")
     return None
 
 
-def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) -> Unfit | None:
+def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) -> Finding | None:
     path = os.path.join(root, name)
     if not os.path.exists(path):
         if "\0" not in name and not leads_inside(name, root):
             return None  # files outside the project may come and go
-        return Unfit("missing-file", f"there is no file `{name}`", describe_root(root))
+        return Finding((), f"there is no file `{name}`", describe_root(root), code="missing-file")
     if folder_holds is None or os.path.isfile(path):
         return None
     if any(os.path.lexists(os.path.join(path, each)) for each in folder_holds):
         return None
     hint = f"name a file, or a folder with {folder_holds[0]}" if folder_holds else "name a file"
-    return Unfit("bad-file", f"`{name}` is not a regular file", hint)
+    return Finding((), f"`{name}` is not a regular file", hint, code="bad-file")
 
 
 def _object_to_command(options: Mapping[str, object], root: str) -> Finding | None:
@@ -441,22 +443,22 @@ def _object_to_command(options: Mapping[str, object], root: str) -> Finding | No
         return None  # a line for the shell, or a mistake in the options
     if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
         missing = f"there is no folder `{cwd}`"
-        return Finding("missing-file", ("cwd",), missing, describe_root(root))
+        return Finding(("cwd",), missing, describe_root(root), code="missing-file")
     name = command[0] if command and isinstance(command[0], str) else ""
     if "{" in name:
         return None  # a placeholder is filled in later
     variables = env if isinstance(env, Mapping) else {}
     if (unfit := object_to_program(name, root, cwd, variables)) is not None:
-        return unfit.at("command", 0)
+        return unfit._replace(path=("command", 0))
     script = find_script(command)
     if script is not None and (unfit := object_to_script(script, root, cwd)) is not None:
-        return unfit.at("command", 1)
+        return unfit._replace(path=("command", 1))
     return None
 
 
 def object_to_program(
     name: str, root: str, folder: str = "", env: Mapping[str, object] = MappingProxyType({})
-) -> Unfit | None:
+) -> Finding | None:
     """Why a program can't be run, seen from a folder of the project, with its own variables. One
     from outside the project only seems to be missing: the run may take place elsewhere."""
     place = os.path.join(root, folder)
@@ -468,22 +470,26 @@ def object_to_program(
         hint = "it is looked for in the folders of PATH"
         if os.path.isfile(os.path.join(place, name)):
             hint = f"write ./{name}: {hint}"
-        return Unfit("missing-program", f"{missing} on this machine", hint)
+        return Finding((), f"{missing} on this machine", hint, code="missing-program")
     if os.path.exists(os.path.join(place, name)):
-        return Unfit("bad-file", f"`{name}` is not executable", f"make it so: chmod +x {name}")
+        return Finding(
+            (), f"`{name}` is not executable", f"make it so: chmod +x {name}", code="bad-file"
+        )
     if leads_inside(os.path.join(folder, name), root):
-        return Unfit("missing-file", missing, _seen_from(folder, root))
-    return Unfit("missing-program", f"{missing} on this machine")
+        return Finding((), missing, _seen_from(folder, root), code="missing-file")
+    return Finding((), f"{missing} on this machine", code="missing-program")
 
 
-def object_to_script(name: str, root: str, folder: str = "") -> Unfit | None:
+def object_to_script(name: str, root: str, folder: str = "") -> Finding | None:
     """Why an interpreter can't run a file of the project, seen from a folder of it."""
     path = os.path.join(root, folder, name)
     if os.path.isdir(path) and not os.path.isfile(os.path.join(path, "__main__.py")):
-        return Unfit("bad-file", f"`{name}` is a folder, and no file to run")
+        return Finding((), f"`{name}` is a folder, and no file to run", code="bad-file")
     if os.path.exists(path) or not leads_inside(os.path.join(folder, name), root):
         return None  # files outside the project may come and go
-    return Unfit("missing-file", f"there is no file `{name}` to run", _seen_from(folder, root))
+    return Finding(
+        (), f"there is no file `{name}` to run", _seen_from(folder, root), code="missing-file"
+    )
 
 
 def _seen_from(folder: str, root: str) -> str:

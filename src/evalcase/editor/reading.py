@@ -18,7 +18,7 @@ from evalcase.format.positions import Format, split_lines
 from evalcase.format.source import UnreadableError, encode_text, format_of, is_sidecar
 from evalcase.graders.base import DeclaredGrader, What
 from evalcase.types.case import Case
-from evalcase.types.problem import Problem, Span, Unfit
+from evalcase.types.problem import Finding, Problem, Span
 from evalcase.util.files import read_file
 from evalcase.util.project import project_root
 
@@ -63,7 +63,7 @@ class CancellableCatalogue(Catalogue):
             raise StaleError
         return super().grader(name)
 
-    def object_to(self, what: What, name: str) -> Unfit | None:
+    def object_to(self, what: What, name: str) -> Finding | None:
         if self._is_stale():
             raise StaleError
         return super().object_to(what, name)

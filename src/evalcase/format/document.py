@@ -22,7 +22,7 @@ from evalcase.format.positions import (
 from evalcase.format.source import MAX_LINE_BYTES, UTF_16_MARKS, number_lines, tell_undecodable
 from evalcase.format.yaml import compose_yaml, find_lints, read_yaml
 from evalcase.graders.base import DeclaredGrader, Known, What
-from evalcase.types.options import Check, OptionFault
+from evalcase.types.options import Check
 from evalcase.types.problem import (
     CODES,
     QUOTE_IT,
@@ -33,7 +33,6 @@ from evalcase.types.problem import (
     KeyPath,
     Problem,
     Span,
-    Unfit,
     hint_at,
 )
 from evalcase.types.read_options import Type, problems_of
@@ -306,16 +305,14 @@ class Findings:
         within: str | None = None,
     ) -> None:
         fix = Fix('"…"') if hint == QUOTE_IT else fix
-        self.found.append(Finding(code, path, message, hint, at, self.case, None, fix, within))
+        self.found.append(
+            Finding(path, message, hint, at, code=code, case=self.case, fix=fix, within=within)
+        )
         if CODES[code].severity == "error":
             self.errors += 1
 
-    def add_fault(self, fault: OptionFault) -> None:
-        self.add(fault.code, fault.path, fault.message, fault.hint, fault.at, fault.fix)
-
-    def add_unfit(self, unfit: Unfit | None, path: KeyPath, at: At = "value") -> None:
-        if unfit is not None:
-            self.add(unfit.code, path, unfit.message, unfit.hint, at)
+    def add_finding(self, found: Finding) -> None:
+        self.add(found.code, found.path, found.message, found.hint, found.at, found.fix)
 
     def add_once(
         self, code: str, path: KeyPath, message: str, hint: str | None, at: At = "value"
@@ -334,7 +331,7 @@ class Findings:
         """Whether a value is of a declared type. What is wrong with it is added."""
         before = self.errors
         for fault in problems_of(takes, value, path):
-            self.add_fault(fault._replace(code=_IN_FIELDS.get(fault.code, fault.code)))
+            self.add_finding(fault._replace(code=_IN_FIELDS.get(fault.code, fault.code)))
         return self.errors == before
 
     def suggested(self, name: str, path: KeyPath) -> bool:
@@ -369,13 +366,16 @@ class Findings:
             above = self._case_path
             in_case = above is not None and path[: len(above)] == above
             (self._case_targets if in_case else self._suite_targets).setdefault(name, path)
-        if self.known is not None:
-            self.add_unfit(self.known.object_to(what, name), path, at)
+        unfit = self.known.object_to(what, name) if self.known is not None else None
+        if unfit is not None:
+            self.add_finding(unfit._replace(path=path, at=at))
 
     def mention_call(self, function: str, arguments: Collection[str], path: KeyPath) -> None:
         """Check a function of the project that grades, and the arguments that it is given."""
-        if self.known is not None:
-            self.add_unfit(self.known.object_to_call(function, arguments), path)
+        if self.known is None:
+            return
+        if (unfit := self.known.object_to_call(function, arguments)) is not None:
+            self.add_finding(unfit._replace(path=path))
 
     def find_target(self, name: str) -> KeyPath | None:
         """Where a target is mentioned: in the case that is being read, else in the suite."""

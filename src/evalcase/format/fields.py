@@ -19,7 +19,6 @@ from evalcase.types.grade import Levels
 from evalcase.types.options import (
     Amount,
     Count,
-    OptionFault,
     Place,
     Seconds,
     Share,
@@ -27,7 +26,7 @@ from evalcase.types.options import (
     about,
     of_kind,
 )
-from evalcase.types.problem import Fix, KeyPath, hint_at, plain_name
+from evalcase.types.problem import Finding, Fix, KeyPath, hint_at, plain_name
 from evalcase.types.read_options import fields_of
 from evalcase.types.result import MOST_REPEATS
 from evalcase.types.value import JSON, describe_kind
@@ -50,7 +49,7 @@ def _part(name: str) -> Meta:
     return of_kind(schema={"$ref": f"#/$defs/{name}"})
 
 
-def _check_prose(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_prose(value: str, place: Place) -> Iterator[Finding]:
     if not value.strip():
         yield place.fault("is blank" if value else "is empty", "fill it, or leave it out")
 
@@ -65,41 +64,41 @@ def _hint_at_target(value: JSON) -> str | None:
     return "several are written as `targets`" if isinstance(value, list) else None
 
 
-def _check_tags(value: list[str], place: Place) -> Iterator[OptionFault]:
+def _check_tags(value: list[str], place: Place) -> Iterator[Finding]:
     counts: dict[str, int] = {}
     for index, tag in enumerate(value):
         counts[tag] = counts.get(tag, 0) + 1
         if counts[tag] == 2:
             message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
-            yield OptionFault((*place.path, index), message, hint, code="duplicate-tag")
+            yield Finding((*place.path, index), message, hint, code="duplicate-tag")
 
 
-def _check_point(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_point(value: str, place: Place) -> Iterator[Finding]:
     if not value.strip():
         yield place.fault("is blank, and says what a good answer does")._replace(code="wrong-type")
 
 
-def _check_file_name(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_file_name(value: str, place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty, and names a file")._replace(code="wrong-type")
 
 
-def _check_skip(value: str | bool, place: Place) -> Iterator[OptionFault]:
+def _check_skip(value: str | bool, place: Place) -> Iterator[Finding]:
     if value == "":
         yield place.fault("is true, or the reason as text")._replace(code="wrong-type")
     elif value in NOT_SKIPPED:
         message = f"`{value}` is text here, not a reason to skip a case"
-        yield OptionFault(place.path, message, "write `false`", fix=Fix("false"))
+        yield Finding(place.path, message, "write `false`", fix=Fix("false"))
 
 
 _IN_FILE = "put the rows into a file (.csv, .tsv, .jsonl), or write a case for each"
 
 
-def _check_rows(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_rows(value: str, place: Place) -> Iterator[Finding]:
     if value.startswith(FILE_SCHEME):
         name = value.removeprefix(FILE_SCHEME)
         message = "`rows` is the path of a file, without `file://`"
-        yield OptionFault(place.path, message, f"write {name:.80}", fix=Fix(name))
+        yield Finding(place.path, message, f"write {name:.80}", fix=Fix(name))
     elif not value.lower().endswith((".csv", ".tsv", ".jsonl")):
         yield place.fault("is a file that ends in .csv, .tsv or .jsonl")
 
@@ -225,16 +224,16 @@ class WrittenRubric(Struct, frozen=True, kw_only=True):
     ] = ABSENT
     description: Annotated[Point, about("Another name for `text`.")] | None = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.text is not None and self.description is not None:
             message = "`text` and `description` say the same thing"
-            yield OptionFault(("description",), message, "keep `text`", "key", "conflicting-fields")
+            yield Finding(("description",), message, "keep `text`", "key", "conflicting-fields")
         elif self.text is None and self.description is None:
             message = "a rubric needs `text`: what a good answer does"
-            yield OptionFault((), message, code="missing-option")
+            yield Finding((), message, code="missing-option")
 
 
-def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator[OptionFault]:
+def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator[Finding]:
     if all(isinstance(each, WrittenRubric) and each.weight == 0 for each in rubrics):
         yield place.fault("has only weights of 0, so there is no score", "leave `weight` out")
     ids: set[str] = set()
@@ -242,7 +241,7 @@ def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator
         id = each.id if isinstance(each, WrittenRubric) else None
         if id is not None and id in ids:
             message = f"two rubrics have the id `{id}`"
-            yield OptionFault((*place.path, index, "id"), message)
+            yield Finding((*place.path, index, "id"), message)
         ids.add(id or "")
 
 

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 from evalcase.format.document import Findings
 from evalcase.graders.base import SHARED, DeclaredGrader, What
 from evalcase.graders.judge_prompt import names_file
-from evalcase.types.options import OptionFault
-from evalcase.types.problem import At, KeyPath
+from evalcase.types.problem import At, Finding, KeyPath
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.project import find_script
 
@@ -492,7 +491,7 @@ def _check_options(
 
 
 def _report(
-    fault: OptionFault, written: _Written, declared: DeclaredGrader | None, findings: Findings
+    fault: Finding, written: _Written, declared: DeclaredGrader | None, findings: Findings
 ) -> None:
     """Report a fault in the words of the grader that has it, at its place."""
     message, hint, at = fault.message, fault.hint, fault.at
@@ -512,4 +511,4 @@ def _report(
         if "threshold" in written.options and declared.kind.argument not in written.options:
             hint = f"`threshold` is a score; its limit is `{declared.kind.argument}`; {example}"
     place = written.place(fault.path)
-    findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))
+    findings.add_finding(fault._replace(path=place, message=message, hint=hint, at=at))

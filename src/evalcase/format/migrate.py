@@ -125,7 +125,7 @@ def _migrate_piece(
     old_names = [finding for finding in found if finding.code in OLD_NAME_CODES]
     plans = [(finding, _plan_rename(finding, document)) for finding in old_names]
     planned = {plan.span: (plan, each) for each, plan in plans if isinstance(plan, Rename)}
-    left = {plan[:2]: plan for _, plan in plans if isinstance(plan, Finding)}
+    left = {(plan.code, plan.path): plan for _, plan in plans if isinstance(plan, Finding)}
 
     def keeps_meaning(renames: list[Rename]) -> bool:
         after = parse_document(_rename_all(document, renames), format, document.path)
@@ -138,7 +138,7 @@ def _migrate_piece(
     hint = "another name here may change what the file means"
     for span, (_, finding) in planned.items():
         if span not in done:
-            left[finding[:2]] = finding._replace(hint=hint)
+            left[finding.code, finding.path] = finding._replace(hint=hint)
     placed = [rename.moved_by(number - 1) for rename in renames]
     result.renames.extend(placed)
     # A key in an anchor may stand beside its primary in one case, and alone in the next.

@@ -255,7 +255,7 @@ class Foreign(NamedTuple):
             name = quote(file) if is_named else "FILE"
             command = f"evalcase import {name} --from {self.format} -o {new}"
             hint = f"{hint}; this converts it to a suite: {command}"
-        return Finding("foreign-file", self.path, message, hint, "key")
+        return Finding(self.path, message, hint, "key", code="foreign-file")
 
 
 class _Kind(NamedTuple):
@@ -409,7 +409,7 @@ def name_schema(value: Any, file: str) -> Finding | None:
         return None
     name = file if file not in _NOT_FILES else "FILE"
     hint = f"a grader names it: {{type: json_schema, file: {name}}}, from the project's folder"
-    return Finding("foreign-file", (key,), "this is a JSON Schema, not a suite", hint, "key")
+    return Finding((key,), "this is a JSON Schema, not a suite", hint, "key", code="foreign-file")
 
 
 def _find_container(value: Any) -> str | None:

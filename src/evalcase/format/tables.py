@@ -12,7 +12,7 @@ from evalcase.format.document import Document, Findings, parse_document, read_li
 from evalcase.format.positions import NO_CHILDREN, Fault, Lines, Node, split_lines
 from evalcase.format.source import tell_undecodable
 from evalcase.types.options import Check, Place
-from evalcase.types.problem import Finding, Problem, Unfit
+from evalcase.types.problem import Finding, Problem
 from evalcase.util.files import OversizeError, open_file, read_file
 from evalcase.util.project import Attachments, attachments_in, show_beside
 from evalcase.util.text import write_count
@@ -142,7 +142,7 @@ class SuiteFiles:
         self._on_file = on_file
         self.problems: list[Problem] = []
         """What is wrong in tables, at its place there."""
-        self._texts: dict[str, str | Unfit] = {}
+        self._texts: dict[str, str | Finding] = {}
         self._tables: dict[str, bool] = {}
         """The tables that were read to their end, and whether they have errors."""
         self._schemas: dict[tuple[str, Check], int] = {}
@@ -160,28 +160,28 @@ class SuiteFiles:
     def name_from_root(self, name: str) -> str:
         """A file that is named from the folder of the suites, or from a folder above it."""
         path = self._attachments.find(name)
-        if isinstance(path, Unfit):
+        if isinstance(path, Finding):
             return os.path.normpath(os.path.join(self.from_root, name))
         return os.path.relpath(path, self._attachments.root)
 
-    def text_of(self, name: str) -> str | Unfit:
+    def text_of(self, name: str) -> str | Finding:
         """The text in a file, without a byte order mark."""
         if name not in self._texts:
             path = self._find(name)
             self._texts[name] = (
-                path if isinstance(path, Unfit) else self._read(path, name, LARGEST_TEXT)
+                path if isinstance(path, Finding) else self._read(path, name, LARGEST_TEXT)
             )
         return self._texts[name]
 
-    def rows_of(self, name: str) -> Iterable[TableRow] | Unfit:
+    def rows_of(self, name: str) -> Iterable[TableRow] | Finding:
         """The rows of a table, one by one, without those that have errors."""
         path = self._find(name)
-        if isinstance(path, Unfit):
+        if isinstance(path, Finding):
             return path
         if name.lower().endswith(".jsonl"):
             return self._rows_of_jsonl(path, self._show(path))
         text = self._read(path, name, LARGEST_TABLE)
-        return text if isinstance(text, Unfit) else self._rows_of_csv(text, self._show(path))
+        return text if isinstance(text, Finding) else self._rows_of_csv(text, self._show(path))
 
     def has_errors_in(self, name: str) -> bool:
         """Whether a table that was read to its end has rows with errors, which were left out."""
@@ -195,9 +195,9 @@ class SuiteFiles:
         for name, at, case, from_root, holds in findings.references:
             files = self._attachments
             path = files.find_from_root(name) if from_root else files.find(name)
-            if isinstance(path, Unfit):
+            if isinstance(path, Finding):
                 findings.case = case
-                findings.add_unfit(path, at)
+                findings.add_finding(path._replace(path=at))
             elif holds is not None:
                 if (path, holds) not in self._schemas:
                     found = _check_schema(path, self._show(path), holds)
@@ -209,16 +209,16 @@ class SuiteFiles:
     def _show(self, path: str) -> str:
         return show_beside(path, self._folder)
 
-    def _find(self, name: str) -> str | Unfit:
+    def _find(self, name: str) -> str | Finding:
         path = self._attachments.find(name)
         if isinstance(path, str):
             self._on_file(self._show(path))
         return path
 
-    def _read(self, path: str, name: str, most_bytes: int) -> str | Unfit:
+    def _read(self, path: str, name: str, most_bytes: int) -> str | Finding:
         text = _read_text(path, name, most_bytes, self._attachments.root)
         if isinstance(text, Problem):
-            return Unfit(text.code, f"`{name}`: {text.message}", text.hint)
+            return Finding((), f"`{name}`: {text.message}", text.hint, code=text.code)
         return text.removeprefix("\ufeff")
 
     def _rows_of_jsonl(self, path: str, shown: str) -> Iterator[TableRow]:
@@ -231,7 +231,7 @@ class SuiteFiles:
                     elif type(line.value) is not dict:
                         message = "a row is a mapping of names to values"
                         problems += line.problems
-                        problems += line.place([Finding("wrong-type", (), message)])
+                        problems += line.place([Finding((), message, code="wrong-type")])
                     elif line.faults:
                         problems += line.problems
                     else:
@@ -252,7 +252,7 @@ class SuiteFiles:
             elif row.width < header.width:
                 cells = f"{write_count(row.width, 'cell')}, and there are {header.width} columns"
                 hint = "an empty cell has its comma, too"
-                problems += row.place([Finding("syntax", (), f"this row has {cells}", hint)])
+                problems += row.place([Finding((), f"this row has {cells}", hint, code="syntax")])
             else:
                 values: dict[str, Any] = dict.fromkeys(header.cells, "")
                 values |= {column: cell.text for column, cell in row.cells.items()}
@@ -287,6 +287,6 @@ def _check_schema(path: str, shown: str, check: Check) -> list[Problem]:
     if not document.readable or document.faults:
         return document.problems
     return document.place(
-        Finding(each.code, each.path[1:], each.message, each.hint, each.at)
+        each._replace(path=each.path[1:], fix=None)
         for each in check(document.value, Place(("schema",)))
     )

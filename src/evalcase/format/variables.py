@@ -31,7 +31,7 @@ from evalcase.format.graders import read_grader_list
 from evalcase.format.tables import TableRow
 from evalcase.types.case import Case
 from evalcase.types.options import is_index
-from evalcase.types.problem import QUOTE_IT, At, Finding, KeyPath, Unfit, did_you_mean
+from evalcase.types.problem import QUOTE_IT, At, Finding, KeyPath, did_you_mean
 from evalcase.types.read_options import fields_of
 from evalcase.types.value import Value, canonical_text, describe_kind
 
@@ -46,7 +46,7 @@ _NOT_RENDERED = (
     "id", "description", "tags", "metadata", "skip", "conversation_id", "target", "targets",
 )  # fmt: skip
 _FIELDS = fields_of(WrittenSuite)
-_UNREAD = Unfit("unreadable-file", "files can't be read here")
+_UNREAD = Finding((), "files can't be read here", code="unreadable-file")
 _MOST_OF_ONE = 100_000
 """How many cases a matrix may make of one."""
 _MOST_OF_ALL = 1_000_000
@@ -302,7 +302,7 @@ class Declared(Value, frozen=True):
         field = "matrix" if name in self.matrix else self.names[name].field
         self.findings.add(code, (*self.path, field, name), message, hint, "key")
 
-    def stop(self, field: str, why: Unfit) -> NoReturn:
+    def stop(self, field: str, why: Finding) -> NoReturn:
         self.findings.add_once(why.code, (*self.path, field), why.message, why.hint)
         raise _ReportedError
 
@@ -341,8 +341,8 @@ def _read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) ->
                 matrix[name] = _read_several(value, at, findings)
             elif type(value) is str and value:
                 text = _UNREAD if findings.files is None else findings.files.text_of(value)
-                if isinstance(text, Unfit):
-                    findings.add_unfit(text, at)
+                if isinstance(text, Finding):
+                    findings.add_finding(text._replace(path=at))
                 # Results show the name of the file, since the text may be long.
                 names[name] = Variable(text, None, value, field)
     return Declared(names, matrix, values.get("rows"), path, findings, set())
@@ -625,7 +625,7 @@ class _VariedCase:
             return
         files = self.findings.files
         rows = _UNREAD if files is None else files.rows_of(level.rows)
-        if isinstance(rows, Unfit):
+        if isinstance(rows, Finding):
             level.stop("rows", rows)
         row = None
         for row in rows:
@@ -642,7 +642,7 @@ class _VariedCase:
             if files is not None and files.has_errors_in(level.rows):
                 raise _ReportedError
             message = f"`{level.rows}` has no rows, so there is no case"
-            level.stop("rows", Unfit("no-cases", message))
+            level.stop("rows", Finding((), message, code="no-cases"))
 
     def _check_number(self, matrix: Mapping[str, list[Variable]]) -> None:
         number = prod(map(len, matrix.values()))
@@ -653,7 +653,7 @@ class _VariedCase:
         if number > _MOST_OF_ONE or self.findings.multiplied >= _MOST_OF_ALL:
             hint = "leave values out, or split them into several suites"
             level = self.own if self.own.matrix else self.outer
-            level.stop("matrix", Unfit("too-many-cases", message, hint))
+            level.stop("matrix", Finding((), message, hint, code="too-many-cases"))
 
     def _label_row(self, row: dict[str, Any]) -> str:
         """The `id` of a row, else digits of what it holds; copies of a row are numbered."""

@@ -29,14 +29,13 @@ from evalcase.types.options import (
     Amount,
     JsonPath,
     Named,
-    OptionFault,
     Seconds,
     Share,
     Text,
     about,
     of_kind,
 )
-from evalcase.types.problem import KeyPath, Unfit, hint_at
+from evalcase.types.problem import Finding, KeyPath, hint_at
 from evalcase.types.question import Question
 from evalcase.types.read_options import Option, Type, fields_of, make, problems_in
 from evalcase.types.target import Surroundings
@@ -315,10 +314,10 @@ class SharedOptions(Value, frozen=True):
 SHARED = fields_of(SharedOptions)
 
 
-def find_crossed(least: int | None, most: int | None) -> Iterator[OptionFault]:
+def find_crossed(least: int | None, most: int | None) -> Iterator[Finding]:
     """That `min` is over `max`, if it is."""
     if least is not None and most is not None and least > most:
-        yield OptionFault(("min",), f"`min` is {least}, and `max` only {most}")
+        yield Finding(("min",), f"`min` is {least}, and `max` only {most}")
 
 
 class DeclaredGrader(NamedTuple):
@@ -357,7 +356,7 @@ class DeclaredGrader(NamedTuple):
             found += [(path, each) for path, each in several if isinstance(each, str) and each]
         return found
 
-    def faults(self, values: Mapping[str, JSON]) -> Iterator[OptionFault]:
+    def faults(self, values: Mapping[str, JSON]) -> Iterator[Finding]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
         own, what = fields_of(self.kind), f"the grader `{self.kind.name}`"
         elsewhere = {other: name for name, each in own.items() for other in each.elsewhere}
@@ -419,9 +418,9 @@ class Known(Protocol):
 
     def grader(self, name: str) -> DeclaredGrader | None: ...
 
-    def object_to(self, what: What, name: str) -> Unfit | None: ...
+    def object_to(self, what: What, name: str) -> Finding | None: ...
 
-    def object_to_call(self, function: str, arguments: Collection[str]) -> Unfit | None:
+    def object_to_call(self, function: str, arguments: Collection[str]) -> Finding | None:
         """Why a function that grades can't be called with these arguments of its own."""
         ...
 

@@ -12,7 +12,8 @@ from typing import Annotated
 from evalcase.errors import GraderError
 from evalcase.graders.base import Context, Grader, Graders, NamedGrader
 from evalcase.types.grade import Grade, Score, mean_score, write_sum
-from evalcase.types.options import Count, OptionFault, about
+from evalcase.types.options import Count, about
+from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.util.text import write_count
 from evalcase.util.user_calls import close_all
@@ -71,11 +72,9 @@ class AtLeastGrader(_Combined):
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.of
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.count > len(self.of):
-            yield OptionFault(
-                ("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}"
-            )
+            yield Finding(("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}")
 
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.of), self.count)
@@ -88,10 +87,10 @@ class WeightedGrader(_Listed):
     threshold = "needed"
     example = "- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}"
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         written = [each for each in self.value if isinstance(each, Mapping)]
         if written and all(each.get("weight") == 0 for each in written):
-            yield OptionFault(("value",), "the weights are all 0, so there is no mean")
+            yield Finding(("value",), "the weights are all 0, so there is no mean")
 
     async def grade(self, context: Context) -> Score:
         every = await context.grade_with(self.value)

@@ -18,7 +18,6 @@ from evalcase.graders.text import Searcher, settle
 from evalcase.types.grade import Score
 from evalcase.types.options import (
     Amount,
-    OptionFault,
     Pattern,
     Place,
     Text,
@@ -27,7 +26,7 @@ from evalcase.types.options import (
     check_path,
     of_kind,
 )
-from evalcase.types.problem import KeyPath
+from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import describe_options, make, problems_in
 from evalcase.types.value import JSON, Value, are_same, describe_kind
 from evalcase.util.json import Found, JsonPath, MissingError
@@ -83,7 +82,7 @@ def _read_any(text: str, formats: Sequence[str]) -> Moment | None:
     return _read_iso(text) or _read_moment(text, formats)
 
 
-def _check_format(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_format(value: str, place: Place) -> Iterator[Finding]:
     why: object = None
     if "%" not in value:
         why = "it has none of the directives of Python, such as %Y-%m-%d"
@@ -119,9 +118,9 @@ class Bounds(Value, frozen=True):
     min: Annotated[Whole | None, about("The minimum.")] = None
     max: Annotated[Whole | None, about("The maximum.")] = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.min is None and self.max is None:
-            yield OptionFault((), "it needs `min` or `max`", code="missing-option")
+            yield Finding((), "it needs `min` or `max`", code="missing-option")
         yield from find_crossed(self.min, self.max)
 
 
@@ -218,7 +217,7 @@ class Matcher(Value, frozen=True):
         return Matcher(self.argument, found.value, self.how)
 
 
-def _check_field(value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+def _check_field(value: JSON, path: KeyPath) -> Iterator[Finding]:
     """What is wrong with a matcher. Any other value is right."""
     if not isinstance(value, dict):
         return
@@ -234,26 +233,26 @@ def _check_field(value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         yield from _find_conflicts(checks[0], sound, path)
     elif checks:
         what = f"`{checks[1]}` can't be used with `{checks[0]}`"
-        yield OptionFault((*path, checks[1]), what, "a matcher checks one thing", at="key")
+        yield Finding((*path, checks[1]), what, "a matcher checks one thing", at="key")
     elif not bad:
         listed = ", ".join(f"`{name}`" for name in CHECKS)
         needs = f"the matcher of `{path[-1]}` needs one of {listed}"
-        yield OptionFault(path, needs, _AS_DATA, code="missing-option")
+        yield Finding(path, needs, _AS_DATA, code="missing-option")
 
 
-def _find_conflicts(check: str, sound: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:
+def _find_conflicts(check: str, sound: dict[str, JSON], path: KeyPath) -> Iterator[Finding]:
     """The sound options of a matcher that don't go together."""
     if check != "equals" and check in sound and sound[check] is None:
-        yield OptionFault((*path, check), f"`{check}` is null, which is not a {check}")
+        yield Finding((*path, check), f"`{check}` is null, which is not a {check}")
         return
     for name, fitting in _GOES_WITH.items():
         if name in sound and check not in fitting:
             what = f"`{name}` goes with {', '.join(f'`{each}`' for each in fitting)} only"
-            yield OptionFault((*path, name), what, at="key")
+            yield Finding((*path, name), what, at="key")
     how = make(MatcherOptions, sound)
     if how.date is not None and _read_any(how.date, how.formats) is None:
         by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
-        yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
+        yield Finding((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
 
 
 def _read_field(value: JSON) -> Matcher:
@@ -264,7 +263,7 @@ def _read_field(value: JSON) -> Matcher:
     return Matcher(check, getattr(how, check), how)
 
 
-def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[OptionFault]:
+def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty: it names no field")
     for key, each in value.items():
@@ -274,7 +273,7 @@ def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[OptionFault]
         yield from _check_field(each, here)
     weights = [each.get("weight", 1) if isinstance(each, dict) else 1 for each in value.values()]
     if weights and not any(weights):
-        yield OptionFault(place.path, "the weights are all 0, so there is no share")
+        yield Finding(place.path, "the weights are all 0, so there is no share")
 
 
 FieldMatchers = Annotated[

@@ -31,7 +31,6 @@ from evalcase.types.grade import Score
 from evalcase.types.options import (
     Amount,
     JsonPaths,
-    OptionFault,
     Place,
     Text,
     about,
@@ -39,7 +38,7 @@ from evalcase.types.options import (
     of_kind,
     path_steps,
 )
-from evalcase.types.problem import KeyPath, did_you_mean
+from evalcase.types.problem import Finding, KeyPath, did_you_mean
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.answers import describe_instead, parse_answer, text_of_content, value_of_answer
@@ -153,7 +152,7 @@ def _refuse_address(address: str) -> NoReturn:
     raise ValueError(f"nothing is fetched, also not {address}")
 
 
-def _check_schema(value: JSON, place: Place) -> Iterator[OptionFault]:
+def _check_schema(value: JSON, place: Place) -> Iterator[Finding]:
     """What is wrong with a JSON Schema, in an option or in a file."""
     if not isinstance(value, dict | bool):
         is_file = isinstance(value, str) and value.lower().endswith(".json")
@@ -177,7 +176,7 @@ def _check_schema(value: JSON, place: Place) -> Iterator[OptionFault]:
             yield _tell_invalid(error, value, place)
 
 
-def _walk_schema(schema: JSON, root: JSON, path: KeyPath, draft: int) -> Iterator[OptionFault]:
+def _walk_schema(schema: JSON, root: JSON, path: KeyPath, draft: int) -> Iterator[Finding]:
     """Keywords that would check nothing, and references that lead to nothing."""
     if not isinstance(schema, dict):
         return
@@ -189,11 +188,11 @@ def _walk_schema(schema: JSON, root: JSON, path: KeyPath, draft: int) -> Iterato
             yield _tell_unknown(keyword, where, known)
         elif _BESIDE.get(keyword, keyword) not in schema:
             what = f"`{keyword}` checks nothing without `{_BESIDE[keyword]}` beside it"
-            yield OptionFault(where, what, at="key")
+            yield Finding(where, what, at="key")
         elif keyword != "$ref" and "$ref" in schema and draft <= 7 and "def" not in keyword:
             if not keyword.startswith("$"):
                 what = f"`{keyword}` checks nothing beside `$ref` in draft {draft}"
-                yield OptionFault(where, what, "put both into `allOf`", at="key")
+                yield Finding(where, what, "put both into `allOf`", at="key")
         elif keyword == "$ref" and isinstance(value, str):
             yield from _check_reference(value, root, where)
         for step, inner in _schemas_in(keyword, value):
@@ -208,7 +207,7 @@ def _schemas_in(keyword: str, value: JSON) -> Iterable[tuple[KeyPath, JSON]]:
     return [((), value)] if keyword in _ONE else ()
 
 
-def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> OptionFault:
+def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> Finding:
     if keyword in ("file", "path", "value", "weight", "threshold"):
         hint = f"a mapping is the schema; for the option write {{type: json_schema, {keyword}: …}}"
     else:
@@ -216,28 +215,28 @@ def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> OptionFault
             _IDLE.get(keyword) or did_you_mean(keyword, known) or "JSON Schema has no such keyword"
         )
     what = f"the keyword `{keyword:.60}` of the schema is not known"
-    return OptionFault(where, what, hint, at="key", code="unknown-option")
+    return Finding(where, what, hint, at="key", code="unknown-option")
 
 
-def _check_reference(reference: str, root: JSON, where: KeyPath) -> Iterator[OptionFault]:
+def _check_reference(reference: str, root: JSON, where: KeyPath) -> Iterator[Finding]:
     """Object to a reference to other documents, and to a chain of them without an end."""
     inside = isinstance(root, dict) and reference.startswith(str(root.get("$id", "#")))
     if not reference.startswith("#") and not inside and "://" in reference:
         what = f"`$ref` leads out of the schema, and nothing is fetched: {reference:.80}"
-        yield OptionFault(where, what, "copy what it refers to into `$defs`")
+        yield Finding(where, what, "copy what it refers to into `$defs`")
         return
     seen: set[str] = set()
     found: JSON = {"$ref": reference}
     while isinstance(found, dict) and str(found.get("$ref", "")).startswith("#"):
         pointer = str(found["$ref"])
         if pointer in seen:
-            yield OptionFault(where, f"`$ref` leads to itself without an end: {reference:.80}")
+            yield Finding(where, f"`$ref` leads to itself without an end: {reference:.80}")
             return
         seen.add(pointer)
         try:
             found = _find_in(root, pointer)
         except LookupError:
-            yield OptionFault(where, f"`$ref` leads nowhere: {reference:.80}")
+            yield Finding(where, f"`$ref` leads nowhere: {reference:.80}")
             return
 
 
@@ -252,7 +251,7 @@ def _find_in(root: JSON, pointer: str) -> JSON:
     return found
 
 
-def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> OptionFault:
+def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> Finding:
     """Where a schema is invalid, and why."""
     path = tuple(getattr(error, "instance_path", ()))
     value = schema
@@ -270,7 +269,7 @@ def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> OptionFault:
         what = f"{label}is not a format that is known: {value!r:.40}"
     else:
         what = f"it is not a JSON Schema: {label.rstrip()}{': ' if label else ''}{why}"
-    return OptionFault((*place.path, *path), what)
+    return Finding((*place.path, *path), what)
 
 
 def _shorten(message: str) -> str:
@@ -308,12 +307,12 @@ class JsonSchemaGrader(Grader):
     """The schema of the file, once it is read."""
     path: str = ""
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.value is None and self.file is None:
             needs = "the grader `json_schema` needs a schema, or a `file` with one"
-            yield OptionFault((), needs, code="missing-option")
+            yield Finding((), needs, code="missing-option")
         if self.value is not None and self.file is not None:
-            yield OptionFault(("file",), "`file` replaces `value`: use only one of them")
+            yield Finding(("file",), "`file` replaces `value`: use only one of them")
 
     def load(self, surroundings: Surroundings) -> None:
         """Read the file now. Raise ConfigError where it has no schema that can be used."""
@@ -417,11 +416,11 @@ class JsonEqualsGrader(Grader):
         ),
     ] = 0.0
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         for number, path in enumerate(self.ignore):
             if tuple(path_steps(path)) in ((), ("*",)):
                 what = f"`ignore` leaves nothing to compare: `{path}` is everywhere"
-                yield OptionFault(("ignore", number), what, "name what doesn't matter")
+                yield Finding(("ignore", number), what, "name what doesn't matter")
 
     def compares(self) -> frozenset[Half]:
         return frozenset({"content"}) if self.value is UNSET else NEITHER

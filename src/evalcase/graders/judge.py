@@ -63,7 +63,8 @@ from evalcase.graders.rubrics import (
 )
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.options import Count, OptionFault, TargetName, TargetNames, Text, about, of_kind
+from evalcase.types.options import Count, TargetName, TargetNames, Text, about, of_kind
+from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON
 from evalcase.util.files import digest_file, read_file
@@ -155,26 +156,26 @@ class JudgeGrader(Grader):
     """The prompt, once its file is read."""
     prompt_path: str = ""
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.prompt is not None and self.value is not None:
-            yield OptionFault(("prompt",), "`prompt` replaces `value`: use only one of them")
+            yield Finding(("prompt",), "`prompt` replaces `value`: use only one of them")
         if self.rubric is not None and (self.value or self.prompt or self.rubrics):
-            yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
+            yield Finding(("rubric",), "`rubric` says all that is judged: nothing goes with it")
         if self.panel and self.target is not None:
-            yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
+            yield Finding(("target",), "`target` and `panel` both say who judges", "keep one")
         for number, name in enumerate(self.panel):
             if name in self.panel[:number]:
                 hint = "`votes` says how often each is asked"
-                yield OptionFault(("panel", number), f"`{name}` is in the panel twice", hint)
+                yield Finding(("panel", number), f"`{name}` is in the panel twice", hint)
         asked = self.votes * len(self.panel or (None,))
         if asked % 2 == 0:
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
-            yield OptionFault((where,), message, "make it an odd number")
+            yield Finding((where,), message, "make it an odd number")
         if self.rubric is not None:
             yield from hidden_faults(self.template, self.rubric, read_rubric(self.rubric).needs)
         if self.value is not None and not self.value.strip():
-            yield OptionFault(("value",), BLANK)
+            yield Finding(("value",), BLANK)
         yield from rubric_faults(self.rubrics)
 
     def compares(self) -> frozenset[Half]:

@@ -16,8 +16,8 @@ from evalcase.graders.base import Context
 from evalcase.graders.rubrics import Criterion
 from evalcase.types.case import Case
 from evalcase.types.message import Message
-from evalcase.types.options import OptionFault, Place, Text, of_kind
-from evalcase.types.problem import find_nearest
+from evalcase.types.options import Place, Text, of_kind
+from evalcase.types.problem import Finding, find_nearest
 from evalcase.types.value import JSON
 from evalcase.util.json import JsonPath, MissingError
 from evalcase.util.text import as_json, content_text
@@ -141,15 +141,15 @@ def shows_block(template: str | None, name: str) -> bool:
     return template is None or any(found[1] == name for found in _PLACE.finditer(template))
 
 
-def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> Iterator[OptionFault]:
+def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> Iterator[Finding]:
     """What a rubric needs to be shown, and a template leaves out."""
     for what, block in (("expected_output", "reference"), ("context", "context")):
         if what in needs and not shows_block(template, block):
             message = f"the rubric `{rubric}` needs {{{{{block}}}}} in the `template`"
-            yield OptionFault(("template",), message)
+            yield Finding(("template",), message)
 
 
-def _check_template(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_template(value: str, place: Place) -> Iterator[Finding]:
     used = [found[1] for found in _PLACE.finditer(value)]
     for name in dict.fromkeys(used):
         if name not in BLOCKS:

@@ -12,7 +12,8 @@ from evalcase.graders.json_differences import quote_value
 from evalcase.graders.tool_calls import about_steps, steps_like, without_steps
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.grade import Score
-from evalcase.types.options import Amount, Count, OptionFault, Seconds, Text, Texts, Whole, about
+from evalcase.types.options import Amount, Count, Seconds, Text, Texts, Whole, about
+from evalcase.types.problem import Finding
 from evalcase.util.answers import read_ending
 from evalcase.util.text import write_count
 
@@ -132,10 +133,10 @@ class TokensGrader(Grader):
         Whole | None, about("The most output tokens.", elsewhere=("max_output", "completion"))
     ] = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.value is None and self.input is None and self.output is None:
             needs = "the grader `tokens` needs a number, `input` or `output`"
-            yield OptionFault((), needs, code="missing-option")
+            yield Finding((), needs, code="missing-option")
 
     def grade(self, context: Context) -> Score:
         usage = context.answer.usage or Usage()
@@ -178,10 +179,10 @@ class FinishGrader(Grader):
     ] = None
     refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.value is None and self.refusal == "allow":
             needs = "the grader `finish` needs a reason, or `refusal: forbid`"
-            yield OptionFault((), needs, code="missing-option")
+            yield Finding((), needs, code="missing-option")
 
     def grade(self, context: Context) -> Score:
         end = read_ending(context.answer)
@@ -208,10 +209,10 @@ class TurnsGrader(Grader):
         None
     )
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.min is None and self.max is None:
             needs = "the grader `turns` needs `max` or `min`"
-            yield OptionFault((), needs, code="missing-option")
+            yield Finding((), needs, code="missing-option")
         yield from find_crossed(self.min, self.max)
 
     def grade(self, context: Context) -> Score:

@@ -14,8 +14,8 @@ from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score, copy_answer, copy_grade, copy_messages, copy_question
-from evalcase.types.options import FunctionName, OptionFault, about
-from evalcase.types.problem import find_nearest, hint_at, nearest_meaning
+from evalcase.types.options import FunctionName, about
+from evalcase.types.problem import Finding, find_nearest, hint_at, nearest_meaning
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -96,11 +96,11 @@ class PythonGrader(Grader):
     def of(cls, function: Callable[..., object]) -> PythonGrader:
         return cls(_label_of(function), function=function, call=_read_call(function, ()))
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         for name in self.arguments:
             if name in GIVEN or not name.isidentifier():
                 what = "is given by evalcase" if name in GIVEN else "is not the name of a parameter"
-                yield OptionFault(("arguments", name), f"`{name}` {what}", at="key")
+                yield Finding(("arguments", name), f"`{name}` {what}", at="key")
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""

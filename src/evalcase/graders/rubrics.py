@@ -13,7 +13,8 @@ from msgspec import structs
 
 from evalcase.types.case import Case
 from evalcase.types.grade import Levels
-from evalcase.types.options import Amount, OptionFault, Text, about
+from evalcase.types.options import Amount, Text, about
+from evalcase.types.problem import Finding
 from evalcase.types.value import Value
 from evalcase.util.files import read_file
 
@@ -90,18 +91,18 @@ class RubricItem(Value, frozen=True):
     )
 
 
-def rubric_faults(rubrics: Sequence[Any]) -> Iterator[OptionFault]:
+def rubric_faults(rubrics: Sequence[Any]) -> Iterator[Finding]:
     """What is wrong with several rubrics that are right one by one."""
     weights = [each.weight if isinstance(each, RubricItem) else 1.0 for each in rubrics]
     if weights and not any(weights):
-        yield OptionFault(("rubrics",), "the weights are all 0, so there is no score")
+        yield Finding(("rubrics",), "the weights are all 0, so there is no score")
     ids: set[str] = set()
     for number, each in enumerate(rubrics):
         if not (each.text if isinstance(each, RubricItem) else each).strip():
-            yield OptionFault(("rubrics", number), BLANK)
+            yield Finding(("rubrics", number), BLANK)
         id = each.id if isinstance(each, RubricItem) else None
         if id in ids:
-            yield OptionFault(("rubrics", number, "id"), f"two rubrics have the id `{id}`")
+            yield Finding(("rubrics", number, "id"), f"two rubrics have the id `{id}`")
         elif id is not None:
             ids.add(id)
 

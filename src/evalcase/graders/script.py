@@ -34,7 +34,8 @@ from evalcase.graders.differences import expected_content
 from evalcase.graders.tool_calls import failed_calls
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.grade import Grade, Score
-from evalcase.types.options import Argv, Count, OptionFault, TargetName, Text, about
+from evalcase.types.options import Argv, Count, TargetName, Text, about
+from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.calls import list_unread_calls
@@ -107,14 +108,14 @@ class ScriptGrader(Grader):
     workers: LineWorkers | None = None
     has_adopted: bool = False
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if not self.value[0]:
-            yield OptionFault(("value", 0), "the program has no name")
+            yield Finding(("value", 0), "the program has no name")
         if self.mode == "worker" and (self.target is not None or self.max_calls is not None):
             what = "a worker can't ask a target: each answer has an address of its own"
-            yield OptionFault(("mode",), what, "use `mode: once`")
+            yield Finding(("mode",), what, "use `mode: once`")
         if self.cwd is not None and (os.path.isabs(self.cwd) or ".." in self.cwd.split("/")):
-            yield OptionFault(("cwd",), "`cwd` leads out of the project")
+            yield Finding(("cwd",), "`cwd` leads out of the project")
 
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.of or ()

@@ -26,7 +26,6 @@ from evalcase.graders.differences import (
 from evalcase.graders.json_differences import quote_value
 from evalcase.types.grade import Score
 from evalcase.types.options import (
-    OptionFault,
     Pattern,
     Seconds,
     TargetName,
@@ -35,7 +34,7 @@ from evalcase.types.options import (
     Whole,
     about,
 )
-from evalcase.types.problem import KeyPath
+from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.target import vector_of
 from evalcase.types.value import JSON
 from evalcase.util.answers import describe_missing_text, has_text, value_of_answer
@@ -146,14 +145,14 @@ class TextGrader(Grader, kw_only=True):
         """The same without outer white space, and with one sort of line ends."""
         return self.even(trim_text(text))
 
-    def object_to_blank(self, *texts: tuple[KeyPath, str]) -> Iterator[OptionFault]:
+    def object_to_blank(self, *texts: tuple[KeyPath, str]) -> Iterator[Finding]:
         """Object to texts that any answer has, as only ignored white space is in them."""
         for path, text in texts:
             if not self.even(text):
                 *_, name = [each for each in path if isinstance(each, str)]
                 item = f"item {path[-1] + 1} of " if isinstance(path[-1], int) else ""
                 what = f"{item}`{name}` is only white space, which doesn't count"
-                yield OptionFault(path, what, "any answer has it; `regex` can tell white space")
+                yield Finding(path, what, "any answer has it; `regex` can tell white space")
 
     def ignoring(self) -> str:
         """What a reason says of ignored differences."""
@@ -219,16 +218,16 @@ class ContainsGrader(TextGrader):
         about("Texts that must all be found, instead of `value`.", example=["Paris", "Seine"]),
     ] = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         lists = {"value": self.value, "any": self.any, "all": self.all}
         given = {name: each for name, each in lists.items() if each is not None}
         if not given:
             needs = "the grader `contains` needs a text, or a list of texts"
-            yield OptionFault((), needs, code="missing-option")
+            yield Finding((), needs, code="missing-option")
         if len(given) > 1:
             first, second, *_ = given
             what = f"`{second}` replaces `{first}`: use only one of them"
-            yield OptionFault((second,), what)
+            yield Finding((second,), what)
         for name, texts in given.items():
             several = [((name,), texts)] if isinstance(texts, str) else [
                 ((name, number), each) for number, each in enumerate(texts)
@@ -268,7 +267,7 @@ class StartsWithGrader(TextGrader):
 
     value: Annotated[Text, about("The text it must start with.", example="Dear")]
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         yield from self.object_to_blank((("value",), self.value.lstrip()))
 
     def grade(self, context: Context) -> Score:
@@ -288,7 +287,7 @@ class EndsWithGrader(TextGrader):
 
     value: Annotated[Text, about("The text it must end with.", example=".")]
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         yield from self.object_to_blank((("value",), self.value.rstrip()))
 
     def grade(self, context: Context) -> Score:
@@ -380,11 +379,11 @@ class LengthGrader(TextGrader):
     ] = None
     unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.min is None and self.max is None:
-            yield OptionFault((), "the grader `length` needs `min` or `max`", code="missing-option")
+            yield Finding((), "the grader `length` needs `min` or `max`", code="missing-option")
         if self.min == 0 and self.max is None:
-            yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
+            yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
         yield from find_crossed(self.min, self.max)
 
     def accepts_silence(self) -> bool:

@@ -14,7 +14,8 @@ from evalcase.graders.base import Context, Grader, find_crossed
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import Message, Step, ToolCall, parts_of
-from evalcase.types.options import Count, OptionFault, Text, Texts, Whole, about, of_kind
+from evalcase.types.options import Count, Text, Texts, Whole, about, of_kind
+from evalcase.types.problem import Finding
 from evalcase.types.value import JSON, canonical_text
 from evalcase.util.answers import text_of_content, too_deep
 from evalcase.util.calls import seen_calls, traced_calls
@@ -140,17 +141,17 @@ class ToolCallsGrader(Grader):
     errors: Annotated[Literal["allow", "forbid"], about("Whether calls may fail.")] = "allow"
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         nothing: tuple[object, ...] = (None, {}, (), "allow")
         said = (self.min, self.max, self.needed, self.forbidden, self.max_repeats, self.errors)
         if all(each in nothing for each in said):
             needs = "the grader `tool_calls` needs an option, such as `max` or `needed`"
-            yield OptionFault((), needs, code="missing-option")
+            yield Finding((), needs, code="missing-option")
         if self.min == 0 and all(each in nothing for each in said[1:]):
-            yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
+            yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
         yield from find_crossed(self.min, self.max)
         for name in self.needed.keys() & set(self.forbidden):
-            yield OptionFault(("forbidden",), f"`{name}` is needed, and can't be forbidden")
+            yield Finding(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 
     def grade(self, context: Context) -> Score:
         if self.steps is None:

@@ -36,8 +36,15 @@ from evalcase.graders.tool_calls import (
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall
-from evalcase.types.options import OptionFault, Place, Text, about, of_kind
-from evalcase.types.problem import KeyPath, did_you_mean, find_nearest, hint_at, nearest_meaning
+from evalcase.types.options import Place, Text, about, of_kind
+from evalcase.types.problem import (
+    Finding,
+    KeyPath,
+    did_you_mean,
+    find_nearest,
+    hint_at,
+    nearest_meaning,
+)
 from evalcase.types.read_options import ANYTHING, only_these
 from evalcase.types.value import JSON, Value, canonical_text, describe_kind
 from evalcase.util.calls import seen_calls
@@ -71,9 +78,9 @@ class ToolRule(Value, frozen=True):
         FieldMatchers | None, about("Paths in its arguments, each with a value or a matcher.")
     ] = None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.arguments is None and self.fields is None:
-            yield OptionFault((), "it needs `arguments` or `fields`", code="missing-option")
+            yield Finding((), "it needs `arguments` or `fields`", code="missing-option")
 
 
 _KEYS = ("tool", "input", "output", "id", "type", "function")
@@ -81,25 +88,25 @@ _MEANT = {**{key: key for key in _KEYS}, "args": "input", "arguments": "input", 
 _AS_CALL = "write {tool: NAME, input: {…}}"
 
 
-def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFault]:
+def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[Finding]:
     if isinstance(call, str) and call:
         return
     if not isinstance(call, dict):
         why = f"{what} is a mapping or the name of a tool, not {describe_kind(call)}"
-        yield OptionFault(path, why, _AS_CALL, code="wrong-type")
+        yield Finding(path, why, _AS_CALL, code="wrong-type")
         return
     meant = {key: nearest_meaning(key, _MEANT) for key in call if key not in _KEYS}
     for key, near in meant.items():
         hint = hint_at(near) or f"it has {', '.join(_KEYS)}"
-        yield OptionFault((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
+        yield Finding((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
     function = call.get("function")
     name = call.get("tool", function.get("name") if isinstance(function, dict) else None)
     # What is misspelt is not missing.
     if (not isinstance(name, str) or not name) and "tool" not in meant.values():
-        yield OptionFault(path, f"{what} names no `tool`", _AS_CALL)
+        yield Finding(path, f"{what} names no `tool`", _AS_CALL)
 
 
-def _check_calls(value: list[JSON], place: Place) -> Iterator[OptionFault]:
+def _check_calls(value: list[JSON], place: Place) -> Iterator[Finding]:
     for number, each in enumerate(value):
         yield from _faults_of_call(each, (*place.path, number), f"call {number + 1}")
 
@@ -179,16 +186,16 @@ class TrajectoryGrader(Grader):
     def allows_extra(self) -> bool:
         return self.order != "exact" if self.extra is None else self.extra == "allow"
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         if self.missing == "allow" and self.allows_extra:
             what = "`missing: allow` goes with `extra: forbid`: else any calls pass"
-            yield OptionFault(("missing",), what)
+            yield Finding(("missing",), what)
         if self.value == () and self.allows_extra:
-            yield OptionFault(("value",), "`value` is empty, and any call is allowed")
+            yield Finding(("value",), "`value` is empty, and any call is allowed")
         for name in () if self.value is None else _find_unused(self.tools, self.value):
             what = f"`tools` has a rule for `{name}`, and no such call is expected"
             hint = did_you_mean(name, [call.name for call in self.value or ()])
-            yield OptionFault(("tools", name), what, hint, at="key")
+            yield Finding(("tools", name), what, hint, at="key")
 
     def missing_in(self, case: Case) -> str | None:
         """A call for each rule whose tool is misspelt. Graders of a suite may have rules for tools

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft
 from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags
 from evalcase.importers.source import ForeignFile, Item
-from evalcase.types.problem import Unfit
+from evalcase.types.problem import Finding
 from evalcase.types.value import JSON
 from evalcase.util.project import attachments_in
 
@@ -64,7 +64,7 @@ def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
         why = ", which is not a path"
         if isinstance(each.value, str):
             found = attachments_in(suite.folder).find(each.value)
-            why = f": {found.message}" if isinstance(found, Unfit) else ""
+            why = f": {found.message}" if isinstance(found, Finding) else ""
         if why:
             case.lose(each, f"this one of `files`{why}", where=("input",))
         else:

@@ -176,7 +176,7 @@ class SuiteDraft:
         for lost in (*self.lost, *(each for case in self.cases for each in case.lost)):
             document, path = lost.item.document, lost.item.path
             _, findings = by_document.setdefault(id(document), (document, {}))
-            finding = Finding(CODE, path, f"left out: {lost.why}", lost.hint, lost.at)
+            finding = Finding(path, f"left out: {lost.why}", lost.hint, lost.at, code=CODE)
             findings.setdefault((path, lost.why), finding)  # one item may be of many cases
         return in_order([
             problem

@@ -143,7 +143,7 @@ def _unusable(source: ForeignFile, message: str, hint: str) -> UnusableError:
     document = source.header or (source.documents[0] if source.documents else None)
     if document is None:
         return UnusableError([Problem("no-cases", "the file has no rows", source.path)])
-    return UnusableError(document.place([Finding("missing-input", (), message, hint)]))
+    return UnusableError(document.place([Finding((), message, hint, code="missing-input")]))
 
 
 def _report_rest(

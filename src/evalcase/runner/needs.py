@@ -32,7 +32,7 @@ from evalcase.runner.graders import GraderFault, Graders
 from evalcase.runner.select import Selector, UnmatchedFilters, deal_cases, times_of
 from evalcase.runner.suites import SomeSuites
 from evalcase.types.case import Case
-from evalcase.types.problem import Problem, Unfit, in_order
+from evalcase.types.problem import Finding, Problem, in_order
 from evalcase.types.value import Value, replace
 from evalcase.util.files import digest_file
 from evalcase.util.project import find_attachments
@@ -231,7 +231,7 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
     raise ConfigError.of([problem])
 
 
-_NO_TARGETS: Mapping[str, Unfit] = MappingProxyType({})
+_NO_TARGETS: Mapping[str, Finding] = MappingProxyType({})
 _SEEMING = frozenset({"missing-module", "missing-program"})
 """What is not found here, and may be there where it is needed."""
 _STOPPING = _SEEMING | {"undefined-target", "no-judge"}
@@ -262,21 +262,21 @@ class Needs(NamedTuple):
     """The option or parameter that names them."""
     held: bool = False
     """Whether the suites come from a program, and have no text to point into."""
-    forbidden: Mapping[str, Unfit] = _NO_TARGETS
+    forbidden: Mapping[str, Finding] = _NO_TARGETS
     """Targets that this run may not ask, with the reason."""
 
 
 class _RunCatalogue(Catalogue):
     """Objects to what keeps a run from starting, and notes the targets that are mentioned."""
 
-    def __init__(self, config: Config, needs: Needs, broken: Mapping[str, Unfit] | None) -> None:
+    def __init__(self, config: Config, needs: Needs, broken: Mapping[str, Finding] | None) -> None:
         super().__init__(config)
         self._is_replaced = bool(needs.targets)
         self._is_loaded = broken is not None  # graders are loaded before targets are opened
         self.unfit = {**needs.forbidden, **(broken or {})}
         self.targets = set(needs.targets)
 
-    def object_to(self, what: What, name: str) -> Unfit | None:
+    def object_to(self, what: What, name: str) -> Finding | None:
         if what == "target" and self._is_replaced:
             return None
         if what in ("target", "asked"):
@@ -290,13 +290,13 @@ class _RunCatalogue(Catalogue):
 class _Objections(Catalogue):
     """Objects to what was found to be unusable, so that reading a file again gives its places."""
 
-    def __init__(self, unfit: Mapping[tuple[What | None, str], Unfit], judge: Catalogue) -> None:
+    def __init__(self, unfit: Mapping[tuple[What | None, str], Finding], judge: Catalogue) -> None:
         super().__init__()
         self._unfit = unfit
         self._judge = judge
         self.asked: set[tuple[What | None, str]] = set()
 
-    def object_to(self, what: What, name: str) -> Unfit | None:
+    def object_to(self, what: What, name: str) -> Finding | None:
         if what == "judge":
             return self._judge.object_to(what, name)
         self.asked.add((what, name))
@@ -305,7 +305,7 @@ class _Objections(Catalogue):
 
 def check_plan(
     config: Config, needs: Needs, errors: Sequence[Problem] = (), invalid: Sequence[str] = (),
-    broken: Mapping[str, Unfit] | None = None,
+    broken: Mapping[str, Finding] | None = None,
 ) -> list[Problem]:  # fmt: skip
     """Everything that keeps a run from starting, at the places where `check` finds it.
 
@@ -338,7 +338,7 @@ def _check_needs(
     path: str, needed: SuiteNeeds, held: bool, catalogue: Catalogue
 ) -> Iterator[Problem]:
     """The problems of what a run needs of a suite. Its file is read again only if there are any."""
-    unfit: dict[tuple[What | None, str], Unfit] = {
+    unfit: dict[tuple[What | None, str], Finding] = {
         (what, name): objection
         for what, names in needed.mentions.items()
         for name in sorted(names)
@@ -374,7 +374,7 @@ def place_grader_faults(
         its = [each for each in faults if each.suite == suite]
         unfit = {
             (each.what, each.name): (each.what and catalogue.object_to(each.what, each.name))
-            or Unfit("bad-grader", each.message)
+            or Finding((), each.message, code="bad-grader")
             for each in its
         }
         objections = _Objections(unfit, judge=Catalogue())
@@ -387,7 +387,7 @@ def place_grader_faults(
     return in_order([replace(problem, stops=True) for problem in found])
 
 
-def _check_named(config: Config, needs: Needs, unfit: Mapping[str, Unfit]) -> Iterator[Problem]:
+def _check_named(config: Config, needs: Needs, unfit: Mapping[str, Finding]) -> Iterator[Problem]:
     for name in needs.targets:
         found = object_to_target(name, config, of_suite=False, broken=unfit)
         if found is not None:
@@ -411,7 +411,7 @@ def _place_of(target: str, needs: Needs) -> str:
 def place_broken(name: str, error: ConfigError, config: Config, needs: Needs) -> ConfigError:
     """Why a target can't be opened, at the place where it is named, with all that `check` finds to
     be wrong with targets of the run."""
-    broken = {name: Unfit("bad-target", str(error))}
+    broken = {name: Finding((), str(error), code="bad-target")}
     problems = check_plan(config, needs, broken=broken)
     # A target that only graders of a program or of the command line ask has no place.
     return ConfigError.of(problems) if problems else error
@@ -432,14 +432,14 @@ def refuse_run(problems: Sequence[Problem], config: Config, needs: Needs) -> Non
 
 def find_forbidden_targets(
     tested: Iterable[str], needs: Mapping[str, SuiteNeeds], config: Config
-) -> dict[str, Unfit]:
+) -> dict[str, Finding]:
     """Why --no-exec forbids targets: those that are tested, and those that suites need."""
     names = set(tested).union(*[each.mentions.get("asked", ()) for each in needs.values()])
     if config.judge is not None and any(each.judged for each in needs.values()):
         names.add(config.judge.target)
-    found: dict[str, Unfit] = {}
+    found: dict[str, Finding] = {}
     for name in sorted(names):
         with suppress(ConfigError):  # an unknown kind is told elsewhere
             if kind_of(name, config).runs_code:
-                found[name] = Unfit("bad-target", describe_forbidden_target(name))
+                found[name] = Finding((), describe_forbidden_target(name), code="bad-target")
     return found

@@ -19,7 +19,7 @@ from evalcase.format.load import CaseStream, case_spans, load_file
 from evalcase.format.source import STDIN, discover_files, find_sidecars
 from evalcase.graders.base import Known
 from evalcase.types.case import Case, Suite, canonical_case
-from evalcase.types.problem import Problem, Unfit
+from evalcase.types.problem import Finding, Problem
 from evalcase.util.files import digest_file
 from evalcase.util.project import find_attachments
 
@@ -204,9 +204,9 @@ class HeldSuites:
         problems = []
         for suite, case in self:
             found = find_attachments(suite, case.written_messages) if case.has_parts else {}
-            if isinstance(found, Unfit):
-                code, message, hint = found
-                problems.append(Problem(code, message, suite, hint=hint, case=case.id))
+            if isinstance(found, Finding):
+                problem = Problem(found.code, found.message, suite, hint=found.hint, case=case.id)
+                problems.append(problem)
             yield suite, case
         if problems:
             raise SuiteError(problems)

@@ -18,7 +18,7 @@ from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
 from evalcase.types.message import Message
-from evalcase.types.problem import Unfit
+from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
 from evalcase.types.value import JSON, replace
@@ -59,7 +59,7 @@ class Trials:
     def question(self, trial: Trial) -> Question | None:
         """The one question of a trial; None if it has none, or several."""
         files = self._find_files(trial)
-        if trial.case.skip or trial.case.is_conversation or isinstance(files, Unfit):
+        if trial.case.skip or trial.case.is_conversation or isinstance(files, Finding):
             return None
         return self._question(trial, files)
 
@@ -78,7 +78,7 @@ class Trials:
     async def _ask(self, trial: Trial, started: str) -> Result:
         case, target, files = trial.case, trial.target, self._find_files(trial)
         question = self._question(trial, files)
-        if isinstance(files, Unfit):
+        if isinstance(files, Finding):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
             asked = await self._dispatcher.ask(target, question, case.timeout_s)
@@ -105,7 +105,7 @@ class Trials:
         question = replace(question, session=f"{question.session}-{suffix}")
         if self._plan.targets[trial.target].traits.batching is not None:
             talk, graded = Talk(failure=Failure("protocol", _NO_TALK)), _UNANSWERED
-        elif isinstance(files, Unfit):
+        elif isinstance(files, Finding):
             talk, graded = Talk(failure=Failure("exception", files.message)), _UNANSWERED
         else:
             talk, graded = await self._conversations.run(trial, question)
@@ -173,27 +173,27 @@ class Trials:
         self._check_cost(name, answer.cost_usd)
         return answer
 
-    def _find_files(self, trial: Trial) -> dict[str, str] | Unfit:
+    def _find_files(self, trial: Trial) -> dict[str, str] | Finding:
         """The files in the content of a case: real paths by the names in the case."""
         if not trial.case.has_parts:
             return {}
         suite = os.path.join(self._plan.environment.cwd, trial.suite)
         return find_attachments(suite, trial.case.written_messages)
 
-    def _hash_question(self, case: Case, files: dict[str, str] | Unfit) -> str:
-        if isinstance(files, Unfit):
+    def _hash_question(self, case: Case, files: dict[str, str] | Finding) -> str:
+        if isinstance(files, Finding):
             return hash_question(case, {"": files.message})
         return hash_question(case, self._digests.of(files) if files else None)
 
     def _question(
-        self, trial: Trial, files: dict[str, str] | Unfit, hash: str | None = None
+        self, trial: Trial, files: dict[str, str] | Finding, hash: str | None = None
     ) -> Question:
         """Everything but what is expected. Its files were there before the run, but may be gone."""
         case = trial.case
         return Question(
             case.input, case.id, trial.suite, trial.repeat, 1,
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
-            case.conversation_id, case.metadata, {} if isinstance(files, Unfit) else files, None,
+            case.conversation_id, case.metadata, {} if isinstance(files, Finding) else files, None,
             hash or self._hash_question(case, files),
         )  # fmt: skip
 

@@ -29,7 +29,8 @@ from evalcase.targets.web import (
 )
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.message import named_files
-from evalcase.types.options import OptionFault, Seconds, Text, about
+from evalcase.types.options import Seconds, Text, about
+from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Surroundings, Target, Traits, Warn
 from evalcase.types.value import JSON, replace
@@ -164,14 +165,14 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         is_theirs = preset.is_own_address(self.address)
         return KeyRule(preset.header, preset.prefix, preset.key_env if is_theirs else None)
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         for name in ("rpm", "tpm") if self.batch else ():
             if getattr(self, name) is not None:
-                yield OptionFault((name,), f"`{name}` {_NO_RATE}")
+                yield Finding((name,), f"`{name}` {_NO_RATE}")
         if self.base_url is None and not self.preset.base_url:
             example = self.preset.example
             what = f"a target of kind `{self.kind}` needs `base_url`"
-            yield OptionFault(
+            yield Finding(
                 (), what, f'for example base_url = "{example}"', code="missing-option",
                 example=("base_url", example),
             )  # fmt: skip
@@ -179,20 +180,20 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
             model, _, place = self.model.rpartition("@")
             address = place if "://" in place else complete_address(place)
             hint = f'write model = "{model or "MODEL"}" and base_url = "{address}"'
-            yield OptionFault(("model",), "`model` has an address in it", hint)
+            yield Finding(("model",), "`model` has an address in it", hint)
         for name in self.params.keys() & self.chat_api.own_params:
             what = f"can't hold `{name}`, which evalcase sends by itself"
-            yield OptionFault(("params", name), f"`params` {what}", at="key")
+            yield Finding(("params", name), f"`params` {what}", at="key")
         if self.params.get("n", 1) != 1:
             what = "has `n` over 1: to ask more than once, use `repeat`"
-            yield OptionFault(("params", "n"), f"`params` {what}")
+            yield Finding(("params", "n"), f"`params` {what}")
         stream = self.params.get("stream", False)
         if not isinstance(stream, bool):
             what = f"is true or false, not {stream!r:.60}"
-            yield OptionFault(("params", "stream"), f"`params.stream` {what}")
+            yield Finding(("params", "stream"), f"`params.stream` {what}")
         elif stream and self.batch:
             what = "`params.stream` can't be combined with `batch`"
-            yield OptionFault(("params", "stream"), what)
+            yield Finding(("params", "stream"), what)
         yield from super().conflicts()
 
 

@@ -66,7 +66,8 @@ from evalcase.targets.replies import put_together
 from evalcase.tracing.context import HEADER, VARIABLE, StartedTraces, TraceContext
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
-from evalcase.types.options import Count, OptionFault, Place, Text, about, of_kind
+from evalcase.types.options import Count, Place, Text, about, of_kind
+from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits, Warn
@@ -119,11 +120,11 @@ _RULES = (
 """For editors: a text is for a shell, and a list is not."""
 
 
-def _check_variables(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+def _check_variables(value: dict[str, str], place: Place) -> Iterator[Finding]:
     for name, text in value.items():
         if not name or "=" in name or "\0" in f"{name}{text}":
             message = f"{place.label} can't hold a variable {name!r}"
-            yield OptionFault((*place.path, name), message, at="key")
+            yield Finding((*place.path, name), message, at="key")
 
 
 class CommandOptions(TargetOptions, frozen=True, kw_only=True):
@@ -206,52 +207,52 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
         has_input = self.template.used & {"prompt", "prompt_file", "input_file"}
         return "none" if self.is_agentv or has_input else "json"
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         name, template = "command_template" if self.is_agentv else "command", self.template
         for _, message in template.faults():
-            yield OptionFault((name,), f"`{name}`: {message}")
+            yield Finding((name,), f"`{name}`: {message}")
         if self.is_agentv and "OUTPUT_FILE" not in template.used:
             what = "has no {OUTPUT_FILE}, where the answer is read from"
-            yield OptionFault((name,), f"`{name}` {what}")
+            yield Finding((name,), f"`{name}` {what}")
         if self.mode == "worker" and template.used:
             names = ", ".join(f"{{{each}}}" for each in sorted(template.used))
             what = f"has {names}, but a worker is started once for many cases"
-            yield OptionFault((name,), f"`{name}` {what}")
+            yield Finding((name,), f"`{name}` {what}")
         if self.files_format is not None and not self.is_agentv:
-            yield OptionFault(("files_format",), "`files_format` goes with `command_template` only")
+            yield Finding(("files_format",), "`files_format` goes with `command_template` only")
         for _, message in self.files_template.faults():
-            yield OptionFault(("files_format",), f"`files_format`: {message}")
+            yield Finding(("files_format",), f"`files_format`: {message}")
         yield from self._command_faults()
         yield from self._mode_faults()
 
-    def _command_faults(self) -> Iterator[OptionFault]:
+    def _command_faults(self) -> Iterator[Finding]:
         if self.is_agentv:
             if self.command is not None:
                 what = "`command` and `command_template` say the same thing: leave one out"
-                yield OptionFault(("command",), what)
+                yield Finding(("command",), what)
         elif self.command is None:
             needs = "a target of kind `command` needs `command`"
             example: list[JSON] = ["./agent", "--fast"]
             hint = f"for example command: {example}"
-            yield OptionFault((), needs, hint, code="missing-option", example=("command", example))
+            yield Finding((), needs, hint, code="missing-option", example=("command", example))
         elif not self.command:
-            yield OptionFault(("command",), "`command` is an empty list")
+            yield Finding(("command",), "`command` is an empty list")
         elif self.shell and not isinstance(self.command, str):
-            yield OptionFault(("command",), "`command` is one text with `shell`, not a list")
+            yield Finding(("command",), "`command` is one text with `shell`, not a list")
         elif not self.shell and isinstance(self.command, str):
             what = "`command` is a list of texts, not a string"
-            yield OptionFault(("command",), f"{what}; a shell line is one text, with shell = true")
+            yield Finding(("command",), f"{what}; a shell line is one text, with shell = true")
 
-    def _mode_faults(self) -> Iterator[OptionFault]:
+    def _mode_faults(self) -> Iterator[Finding]:
         if self.output is not None and self.is_agentv:
             what = "can't be combined with `command_template`, which says how it is read"
-            yield OptionFault(("output",), f"`output` {what}")
+            yield Finding(("output",), f"`output` {what}")
         if self.mode == "once" and self.workers is not None:
-            yield OptionFault(("workers",), '`workers` goes with mode = "worker" only')
+            yield Finding(("workers",), '`workers` goes with mode = "worker" only')
         for name in ("stdin", "output"):
             if self.mode == "worker" and getattr(self, name) is not None:
                 what = "can't be combined with mode = 'worker', which has a form of its own"
-                yield OptionFault((name,), f"`{name}` {what}")
+                yield Finding((name,), f"`{name}` {what}")
 
 
 def _split_words(value: str) -> dict[str, JSON]:

@@ -55,8 +55,8 @@ from evalcase.targets.web import (
 from evalcase.tracing.context import HEADER, StartedTraces
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, take_message
-from evalcase.types.options import OptionFault, about
-from evalcase.types.problem import find_nearest
+from evalcase.types.options import about
+from evalcase.types.problem import Finding, find_nearest
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Surroundings, Target, TargetKind, Traits, Warn
 from evalcase.types.value import JSON, describe_kind, replace
@@ -151,31 +151,31 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
     def calls_path(self) -> JsonPath | None:
         return self.tool_calls if isinstance(self.tool_calls, JsonPath) else None
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         yield from super().conflicts()
         yield from self._request_faults()
         for name in ("answer", "tool_calls", "usage", "cost_usd"):
             if getattr(self, name) and self.stream is not None:
                 what = "is a path into one reply, and can't be combined with `stream`"
-                yield OptionFault((name,), f"`{name}` {what}")
+                yield Finding((name,), f"`{name}` {what}")
             elif getattr(self, name) and self.output == "text":
                 what = "is a path into JSON, and can't be combined with output = 'text'"
-                yield OptionFault((name,), f"`{name}` {what}")
+                yield Finding((name,), f"`{name}` {what}")
 
-    def _request_faults(self) -> Iterator[OptionFault]:
+    def _request_faults(self) -> Iterator[Finding]:
         body, query = _template(self.body), _template(dict(self.query))
         for name, template in (("body", body), ("query", query)):
             for path, message in template.faults():
-                yield OptionFault((name, *path), f"`{name}`: {message}")
+                yield Finding((name, *path), f"`{name}`: {message}")
         for name in _template(self.url).used:
             what = f"has {{{name}}} in it, and is sent as it is written"
             hint = "placeholders stand in `query` and `body`"
-            yield OptionFault(("url",), f"`url` {what}", hint)
+            yield Finding(("url",), f"`url` {what}", hint)
         if self.method == "GET" and self.body is not None:
-            yield OptionFault(("body",), "`body` is not sent with a GET: ask by `query`")
+            yield Finding(("body",), "`body` is not sent with a GET: ask by `query`")
         elif self.method == "GET" and not self.query:
             what = "a GET has no body, so without `query` every case would be asked the same"
-            yield OptionFault(("method",), what, 'write query = {q = "{prompt}"}')
+            yield Finding(("method",), what, 'write query = {q = "{prompt}"}')
         elif self.method == "GET":
             yield from _need_placeholder(query, "query")
         elif self.body is not None and not query.used:
@@ -186,15 +186,15 @@ def _template(value: JSON) -> Template:
     return Template(value, _PLACEHOLDERS, strict=True)
 
 
-def _need_placeholder(template: Template, name: str) -> Iterator[OptionFault]:
+def _need_placeholder(template: Template, name: str) -> Iterator[Finding]:
     if template.used or any(template.faults()):
         return
     what = f"`{name}` has no placeholder, so every case would be asked the same"
     for literal, path in template.escaped.items():
         hint = f"{{{{{literal}}}}} is the literal {{{literal}}}: write it with one brace"
-        yield OptionFault((name, *path), what, f"{hint}, {{{literal}}}")
+        yield Finding((name, *path), what, f"{hint}, {{{literal}}}")
         return
-    yield OptionFault((name,), what)
+    yield Finding((name,), what)
 
 
 class HttpTarget(Target):

@@ -24,7 +24,6 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.types.options import (
     Count,
     EnvironmentName,
-    OptionFault,
     Place,
     Seconds,
     Text,
@@ -32,6 +31,7 @@ from evalcase.types.options import (
     may_hold_secret,
     of_kind,
 )
+from evalcase.types.problem import Finding
 from evalcase.types.target import TargetOptions
 from evalcase.types.value import JSON, Value
 from evalcase.util.json import JsonPath
@@ -46,7 +46,7 @@ _USER = re.compile(r"[^/?#]*//[^/?#]*@")
 # Types of options.
 
 
-def _check_address(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_address(value: str, place: Place) -> Iterator[Finding]:
     if _USER.match(value) or _USER.match(f"//{value}"):
         # It isn't shown: a password is the likeliest thing in it.
         what = "has a user or a password in it: name its key with `key_env`"
@@ -100,7 +100,7 @@ Address = Annotated[
 ]
 
 
-def _check_headers(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+def _check_headers(value: dict[str, str], place: Place) -> Iterator[Finding]:
     for name, text in value.items():
         here, token = place.below(name), (text.split() or [""])[-1]
         if not _is_header_value(text):
@@ -117,7 +117,7 @@ def _is_header_value(value: str) -> bool:
     return value.isascii() and value.isprintable() and value == value.strip()
 
 
-def _check_parameters(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+def _check_parameters(value: dict[str, str], place: Place) -> Iterator[Finding]:
     for name in value:
         if may_hold_secret(name):
             what = "looks like a secret, and addresses are recorded"
@@ -129,7 +129,7 @@ Parameters = Annotated[
 ]
 
 
-def _check_path(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_path(value: str, place: Place) -> Iterator[Finding]:
     try:
         JsonPath(value)
     except ValueError as error:
@@ -142,7 +142,7 @@ ReplyPath = Annotated[
 ]
 
 
-def _check_never(value: bool, place: Place) -> Iterator[OptionFault]:
+def _check_never(value: bool, place: Place) -> Iterator[Finding]:
     if value:
         yield place.fault("is a path such as choices.0.message or false, not true")
 
@@ -215,17 +215,17 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
         variable = self.key_env or default
         return None if variable is None else SecretHeader(rule.header, variable, rule.prefix)
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    def conflicts(self) -> Iterator[Finding]:
         named = [("headers", each) for each in self.headers]
         named += [("header_env", each) for each in self.header_env]
         named += [] if self.key is None else [("key_env", self.key.name)]
         seen: set[str] = set()
         for option_name, header in named:
             if not _TOKEN.fullmatch(header) or header.lower() in _FRAMING:
-                yield OptionFault((option_name,), f"`{option_name}` can't hold a header {header!r}")
+                yield Finding((option_name,), f"`{option_name}` can't hold a header {header!r}")
             if header.lower() in seen:
                 what = f"would set {header} twice: leave one out"
-                yield OptionFault((option_name,), f"`{option_name}` {what}")
+                yield Finding((option_name,), f"`{option_name}` {what}")
             seen.add(header.lower())
 
 

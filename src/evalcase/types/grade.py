@@ -10,7 +10,8 @@ from msgspec import Meta, field
 
 from evalcase.types.answer import Answer, Count, Failure, Seconds, Usage, Usd
 from evalcase.types.message import Message, Step
-from evalcase.types.options import OptionFault, Place, Text, of_kind
+from evalcase.types.options import Place, Text, of_kind
+from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.value import Value, copy_value, replace
 
@@ -130,12 +131,12 @@ def write_sum(grades: Sequence[Grade]) -> str:
     return f": ({' + '.join(parts)}) ÷ {sum(grade.weight for grade in scored):g}"
 
 
-def check_levels(value: dict[str, str], place: Place) -> Iterator[OptionFault]:
+def check_levels(value: dict[str, str], place: Place) -> Iterator[Finding]:
     hint = "write {0: …, 1: …}"
     if set(value) != {str(each) for each in range(len(value))}:
-        yield OptionFault(place.path, "levels are numbered from 0, without a gap", hint)
+        yield Finding(place.path, "levels are numbered from 0, without a gap", hint)
     elif len(value) < 2:
-        yield OptionFault(place.path, "there are at least two levels", hint)
+        yield Finding(place.path, "there are at least two levels", hint)
 
 
 Levels = Annotated[

@@ -16,28 +16,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from evalcase.types.problem import At, Finding, Fix, KeyPath
+from evalcase.types.problem import Finding as Finding  # noqa: PLC0414 - plug-ins yield it
+from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON, Value
-
-
-class OptionFault(NamedTuple):
-    """One problem with the value of an option, and where it is."""
-
-    path: KeyPath
-    message: str
-    hint: str | None = None
-    at: At = "value"
-    code: str = "bad-value"
-    fix: Fix | None = None
-    example: tuple[str, JSON] | None = None
-    """The name of a missing option, and a value that it might have."""
-    hides: bool = False
-    """Whether a secret may stand there, so that reports don't show the line."""
-
-    @property
-    def finding(self) -> Finding:
-        """The same in a configuration, where no edit is offered."""
-        return Finding(self.code, self.path, self.message, self.hint, self.at, hides=self.hides)
 
 
 class Place(NamedTuple):
@@ -64,12 +45,12 @@ class Place(NamedTuple):
 
     def fault(
         self, what: str, hint: str | None = None, *, code: str = "bad-value", hides: bool = False
-    ) -> OptionFault:
+    ) -> Finding:
         """The fault of a value here: `what` follows its label."""
-        return OptionFault(self.path, f"{self.label} {what}", hint, code=code, hides=hides)
+        return Finding(self.path, f"{self.label} {what}", hint, code=code, hides=hides)
 
 
-Check = Callable[[Any, Place], Iterator[OptionFault]]
+Check = Callable[[Any, Place], Iterator[Finding]]
 """Finds what is wrong with a value whose type is right."""
 
 
@@ -151,7 +132,7 @@ _LIKE_KEY = (
 NAME_IT = "export the value under a name such as MY_KEY, and write that name here"
 
 
-def _check_environment_name(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_environment_name(value: str, place: Place) -> Iterator[Finding]:
     is_key = re.fullmatch(_LIKE_KEY, value)
     if is_key or not re.fullmatch(_NAME, value):
         what = "this looks like a key" if is_key else "this is none"
@@ -171,7 +152,7 @@ EnvironmentName = Annotated[
 ]
 
 
-def check_path(value: str, place: Place) -> Iterator[OptionFault]:
+def check_path(value: str, place: Place) -> Iterator[Finding]:
     try:
         path_steps(value)
     except ValueError as error:
@@ -187,7 +168,7 @@ JsonPath = Annotated[
 JsonPaths = Annotated[tuple[JsonPath, ...], Meta(min_length=1), of_kind("a list of paths")]
 
 
-def _check_pattern(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_pattern(value: str, place: Place) -> Iterator[Finding]:
     why = object_to_pattern(value)
     if why is not None:
         slashes = re.fullmatch(r"/(.+)/([a-z]*)", value)
@@ -223,11 +204,11 @@ Argv = Annotated[
 ]
 
 
-def _check_function_name(value: str, place: Place) -> Iterator[OptionFault]:
+def _check_function_name(value: str, place: Place) -> Iterator[Finding]:
     module, _, name = value.partition(":")
     if not _names_function(module, name):
         message = f"`{value:.80}` does not name a function"
-        yield OptionFault(place.path, message, _hint_at_function(value))
+        yield Finding(place.path, message, _hint_at_function(value))
 
 
 def _names_function(module: str, name: str) -> bool:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Literal, NamedTuple, TypeAlias
 
 from evalcase.errors import UnknownCaseError, make_printable
-from evalcase.types.value import Value
+from evalcase.types.value import JSON, Value
 
 Severity = Literal["error", "warning", "note"]
 
@@ -192,32 +192,23 @@ class Fix(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A problem by the path of its value, before its place in the text is known."""
+    """A problem of a value by its path, before its place in a text is known."""
 
-    code: str
     path: KeyPath
     message: str
     hint: str | None = None
     at: At = "value"
+    code: str = "bad-value"
+    fix: Fix | None = None
     case: str | None = None
     also: KeyPath | None = None
     """The path of a second place for the message."""
-    fix: Fix | None = None
     within: str | None = None
     """The part of the text to point at."""
+    example: tuple[str, JSON] | None = None
+    """The name of a missing option, and a value that it might have."""
     hides: bool = False
     """Whether the line may hold a secret, and is not shown."""
-
-
-class Unfit(NamedTuple):
-    """Why a file, a grader or a target that a suite names can't be used."""
-
-    code: str
-    message: str
-    hint: str | None = None
-
-    def at(self, *path: str | int) -> Finding:
-        return Finding(self.code, path, self.message, self.hint)
 
 
 ALIKE = 0.6

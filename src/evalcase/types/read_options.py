@@ -25,8 +25,8 @@ from typing import (
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, ValidationError, structs
 
-from evalcase.types.options import Kind, OptionFault, Place, may_hold_secret
-from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at, nearest_meaning
+from evalcase.types.options import Kind, Place, may_hold_secret
+from evalcase.types.problem import QUOTE_IT, Finding, Fix, KeyPath, hint_at, nearest_meaning
 from evalcase.types.value import JSON, Value, describe_kind, replace
 
 S = TypeVar("S", bound=Struct)
@@ -187,8 +187,8 @@ class Option(Value, frozen=True):
         item = self.takes.item
         return self.takes.kind.names or (None if item is None else item.kind.names)
 
-    def problems_in(self, value: JSON, path: KeyPath = ()) -> list[OptionFault]:
-        faults: list[OptionFault] = []
+    def problems_in(self, value: JSON, path: KeyPath = ()) -> list[Finding]:
+        faults: list[Finding] = []
         _read(self.takes, value, Place((*path, self.name), len(path)), faults)
         return faults
 
@@ -214,9 +214,9 @@ def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
 _NONE_BESIDE: Mapping[str, Option] = MappingProxyType({})
 
 
-def problems_of(takes: Type, value: JSON, path: KeyPath) -> list[OptionFault]:
+def problems_of(takes: Type, value: JSON, path: KeyPath) -> list[Finding]:
     """Everything that is wrong with one value; `path` ends with its name."""
-    faults: list[OptionFault] = []
+    faults: list[Finding] = []
     _read(takes, value, Place(path, len(path) - 1), faults)
     return faults
 
@@ -228,20 +228,20 @@ def problems_in(
     path: KeyPath = (),
     beside: Mapping[str, Option] = _NONE_BESIDE,
     at_fault: Collection[str] = (),
-) -> list[OptionFault]:
+) -> list[Finding]:
     """Everything that is wrong with a mapping of options. `what` is its owner: "a regex grader".
 
     `beside` are further options that may stand among them. The caller knows something
     wrong with those `at_fault`, and leaves them out of `values`.
     """
-    faults: list[OptionFault] = []
+    faults: list[Finding] = []
     _read_options(declared, values, what, Place(path, len(path)), faults, beside, at_fault)
     return faults
 
 
 def make(declared: type[S], values: Mapping[str, Any]) -> S:
     """The Struct of options that have no problems."""
-    faults: list[OptionFault] = []
+    faults: list[Finding] = []
     made = _read_options(declared, values, declared.__name__, Place(()), faults)
     assert not faults, faults
     return made
@@ -252,7 +252,7 @@ def _read_options(
     values: Mapping[str, JSON],
     what: str,
     place: Place,
-    faults: list[OptionFault],
+    faults: list[Finding],
     beside: Mapping[str, Option] = _NONE_BESIDE,
     at_fault: Collection[str] = (),
 ) -> S:
@@ -279,7 +279,7 @@ def _read_options(
         if option.needed and name not in values and name not in bad:
             example = None if option.example is None else (name, option.example)
             hint = example and f"for example {name}: {option.example}"
-            fault = OptionFault(place.path, f"{what} needs `{name}`", hint, code="missing-option")
+            fault = Finding(place.path, f"{what} needs `{name}`", hint, code="missing-option")
             faults.append(fault._replace(example=example))
             bad.add(name)
     made = _make_partly(declared, held, [own[name].field for name in bad if name in own])
@@ -299,7 +299,7 @@ def _make_partly(declared: type[S], held: Mapping[str, Any], unread: Collection[
 
 def _unknown_option(
     name: str, known: Mapping[str, Option], what: str, path: KeyPath
-) -> tuple[OptionFault, str | None]:
+) -> tuple[Finding, str | None]:
     others = {other: each.name for each in known.values() for other in each.elsewhere}
     meant = nearest_meaning(name, others | {each: each for each in known})
     hint = hint_at(meant)
@@ -308,13 +308,13 @@ def _unknown_option(
     hides = may_hold_secret(name)
     if meant is not None and known[meant].takes.kind.hides:
         hint, hides = f"{hint} It takes {known[meant].takes.words}, and never a key itself", True
-    fault = OptionFault(
+    fault = Finding(
         (*path, name), f"{what} has no option `{name}`", hint, "key", "unknown-option", hides=hides
     )
     return fault, meant
 
 
-def _read(type: Type, value: Any, place: Place, faults: list[OptionFault], words: str = "") -> Any:
+def _read(type: Type, value: Any, place: Place, faults: list[Finding], words: str = "") -> Any:
     """What a field holds of a value. `faults` takes everything that is wrong with the value."""
     before = len(faults)
     if not _fits(type, value):
@@ -336,7 +336,7 @@ def _read(type: Type, value: Any, place: Place, faults: list[OptionFault], words
     return value if type.kind.read is None else type.kind.read(value)
 
 
-def _read_inside(type: Type, value: Any, place: Place, faults: list[OptionFault]) -> Any:
+def _read_inside(type: Type, value: Any, place: Place, faults: list[Finding]) -> Any:
     """A list or a mapping with what it holds."""
     item = type.item
     if issubclass(type.holds, Struct):
@@ -360,7 +360,7 @@ def _fits(type: Type, value: object) -> bool:
     return isinstance(value, _CLASSES[type.json])
 
 
-def _mismatch(type: Type, words: str, value: Any, place: Place) -> OptionFault:
+def _mismatch(type: Type, words: str, value: Any, place: Place) -> Finding:
     hint, fix = _hint_at_value(type, value)
     if type.kind.hides:
         return place.fault(f"is {words or type.words}, which is text", hint, hides=True)

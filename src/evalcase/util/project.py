@@ -10,7 +10,7 @@ from typing import Any
 
 from evalcase.errors import ConfigError
 from evalcase.types.message import is_address, named_files
-from evalcase.types.problem import Unfit
+from evalcase.types.problem import Finding
 from evalcase.util.files import is_inside
 
 MAX_ATTACHED_BYTES = 100 << 20
@@ -115,7 +115,7 @@ class Attachments:
         self.folder = folder
         self.root = root
 
-    def find(self, name: str) -> str | Unfit:
+    def find(self, name: str) -> str | Finding:
         """The real path of a file, or the reason why there is none."""
         folders = [self.folder]
         while folders[-1] != self.root and is_inside(folders[-1], self.root):
@@ -137,42 +137,44 @@ class Attachments:
             else "it is looked for next to the suite and in its parent folders up to the project "
             "root"
         )
-        return Unfit("missing-file", f"there is no file `{shown}`", hint)
+        return Finding((), f"there is no file `{shown}`", hint, code="missing-file")
 
-    def find_from_root(self, name: str) -> str | Unfit:
+    def find_from_root(self, name: str) -> str | Finding:
         """The same for a file that is named from the root of the project, wherever the suite is."""
         found = Attachments(self.root, self.root).find(name)
-        if isinstance(found, Unfit) and found.code == "missing-file" and found.hint is not None:
+        if isinstance(found, Finding) and found.code == "missing-file" and found.hint is not None:
             return found._replace(hint=describe_root(self.root))
         return found
 
-    def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
+    def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Finding:
         """Every file that messages refer to: its real path by the name as it was written."""
         found = {}
         for name in named_files(messages):
             path = self.find(name)
-            if isinstance(path, Unfit):
+            if isinstance(path, Finding):
                 return path
             found[name] = path
         return found
 
-    def _fit(self, path: str, name: str) -> str | Unfit:
+    def _fit(self, path: str, name: str) -> str | Finding:
         path = os.path.realpath(path)
         if not is_inside(path, self.root):
             return _refuse_outside(name)
         if not os.path.lexists(path):
-            return Unfit("missing-file", f"`{name}` is a link that leads nowhere")
+            return Finding((), f"`{name}` is a link that leads nowhere", code="missing-file")
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
-            return Unfit("bad-file", f"`{name}` is not a regular file")
+            return Finding((), f"`{name}` is not a regular file", code="bad-file")
         if found.st_size > MAX_ATTACHED_BYTES:
-            return Unfit("bad-file", f"`{name}` is larger than {MAX_ATTACHED_BYTES >> 20} MiB")
+            return Finding(
+                (), f"`{name}` is larger than {MAX_ATTACHED_BYTES >> 20} MiB", code="bad-file"
+            )
         return path
 
 
-def _refuse_outside(name: str) -> Unfit:
+def _refuse_outside(name: str) -> Finding:
     message = f"`{name}` is outside the project, so evalcase won't read it"
-    return Unfit("file-outside-project", message, "copy the file into the project")
+    return Finding((), message, "copy the file into the project", code="file-outside-project")
 
 
 def attachments_in(folder: str, root: str | None = None) -> Attachments:
@@ -187,7 +189,7 @@ def attachments_in(folder: str, root: str | None = None) -> Attachments:
 
 def find_attachments(
     suite: str, messages: Iterable[Mapping[str, Any]], root: str | None = None
-) -> dict[str, str] | Unfit:
+) -> dict[str, str] | Finding:
     """Every file that messages of a suite refer to: its real path by the name as it was written."""
     return attachments_in(os.path.dirname(suite), root).find_all(messages)
 
