@@ -65,9 +65,10 @@ def nothing_to_compare(case: Case) -> Score:
 
 def expected_content(case: Case) -> JSON:
     """The last expected content of the assistant; None if there is none."""
-    for message in reversed(case.expected_output):
-        if message.role == "assistant" and message.content is not None:
-            return message.content
+    for message in reversed(case._data.get("expected_output", ())):
+        content: JSON = message.get("content")
+        if message["role"] == "assistant" and content is not None:
+            return content
     return None
 
 

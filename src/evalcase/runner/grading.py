@@ -125,9 +125,9 @@ async def _grade_each(
     pending: list[_Pending] = []
     for named in graders:
         if named.grader.reads_grades():
-            pending = [*await _finish(pending)]
+            pending = list(await _finish(pending))
         known = tuple([each for each in pending if isinstance(each, Grade)])
-        pending.append(_begin(named, replace(context, grades=known), calls, timeout_s))
+        pending.append(_begin(named, context, known, calls, timeout_s))
     grades = await _finish(pending)
     pairs = zip(grades, graders, strict=True)
     return tuple([
@@ -135,19 +135,23 @@ async def _grade_each(
     ])  # fmt: skip
 
 
-async def _finish(pending: Sequence[_Pending]) -> list[Grade]:
+async def _finish(pending: list[_Pending]) -> list[Grade]:
     waiting = [each for each in pending if not isinstance(each, Grade)]
-    finished = await asyncio.gather(*waiting) if len(waiting) != 1 else [await waiting[0]]
+    if not waiting:
+        return pending  # type: ignore[return-value]
+    finished = await asyncio.gather(*waiting) if len(waiting) > 1 else [await waiting[0]]
     grades = iter(finished)
     return [each if isinstance(each, Grade) else next(grades) for each in pending]
 
 
-def _begin(named: NamedGrader, context: Context, calls: UserCalls, timeout_s: float) -> _Pending:
-    """Call a grader. Its grade may be there at once."""
-    asking = None
-    if context.asker is not None:
-        asking = _Asking(context.asker)
-        context = replace(context, asker=asking.ask)
+def _begin(
+    named: NamedGrader, context: Context, known: tuple[Grade, ...], calls: UserCalls,
+    timeout_s: float,
+) -> _Pending:  # fmt: skip
+    """Call a grader, with the grades that are known. Its own may be there at once."""
+    asking = None if context.asker is None else _Asking(context.asker)
+    asker = None if asking is None else asking.ask
+    context = replace(context, grades=known, asker=asker)
     if named.grader.inner():
         below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
         context = replace(context, grading=below)

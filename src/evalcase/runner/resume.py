@@ -108,9 +108,9 @@ class Pending:
 
     def store(self, trial: Trial, result: Result) -> Awaitable[None] | None:
         """Store a result. The returned awaitable is to be awaited."""
-        if self._regrading.pop(trial.key, None) is not None:
+        if self._regrading.pop(result.key, None) is not None:
             return self._writer.append_grading(trial, result)
-        if len(self._index) and self._index.find(trial.key) is None:
+        if len(self._index) and self._index.find(result.key) is None:
             self._new += 1
         return self._writer.append(trial, result)
 

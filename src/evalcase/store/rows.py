@@ -234,7 +234,8 @@ def check_values(value: Struct) -> None:
         check_json(grade.details)
         failures.append(grade.failure)
     for failure in failures:
-        check_json(failure and failure.details)
+        if failure is not None:
+            check_json(failure.details)
 
 
 def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branch for each type
@@ -253,7 +254,8 @@ def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branc
             if type(key) is not str:
                 raise ValueError(f"not a JSON value: the key {key!r:.60} is not text")
         for item in value.values():
-            check_json(item, depth + 1)
+            if type(item) is not str:
+                check_json(item, depth + 1)
     elif kind is list or kind is tuple:
         for item in value:  # type: ignore[attr-defined]
             check_json(item, depth + 1)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -52,21 +52,18 @@ class Slot(NamedTuple):
     """Whether it can't be passed by place."""
 
 
-class BoundFunction(NamedTuple):
+class BoundFunction:
     """A function with what each of its parameters is given."""
 
-    function: Callable[..., Any]
-    is_async: bool
-    slots: tuple[Slot, ...]
-
-    @property
-    def roles(self) -> set[Role]:
-        return {slot.role for slot in self.slots}
-
-    @property
-    def sees_last_only(self) -> bool:
+    def __init__(self, function: Callable[..., Any], slots: Sequence[Slot]) -> None:
+        self.function = function
+        self.is_async = is_async(function)
+        self.slots = slots
+        self.roles = {slot.role for slot in slots}
+        self.sees_last_only = "content" in self.roles and self.roles.isdisjoint(
+            {"messages", "question"}
+        )
         """Whether it sees only the last user message of several messages."""
-        return "content" in self.roles and self.roles.isdisjoint({"messages", "question"})
 
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """The arguments by place and by name. They share nothing that could be changed."""
@@ -89,7 +86,7 @@ def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
         raise ConfigError(f"python target `{name}`: it can't be asked a question{odd}; {hint}")
     if texts and not {"messages", "question"}.isdisjoint(roles):
         _refuse_odd_name(texts[0], name)
-    return BoundFunction(function, is_async(function), tuple(slots))
+    return BoundFunction(function, slots)
 
 
 def _refuse_odd_name(wanted: str, name: str) -> None:
@@ -106,7 +103,7 @@ def _refuse_odd_name(wanted: str, name: str) -> None:
 
 def bind_target(answer: Callable[..., Any]) -> BoundFunction:
     """The same for the method of a target, which is always given the question."""
-    return BoundFunction(answer, is_async(answer), (Slot("question", "question", copy_question),))
+    return BoundFunction(answer, (Slot("question", "question", copy_question),))
 
 
 def is_async(function: Callable[..., Any]) -> bool:

@@ -20,13 +20,21 @@ T = TypeVar("T")
 
 
 class _Field(Generic[T]):
-    """A field of a case: a fresh copy of what its data has, or the default."""
+    """A field of a case that is text or a number."""
 
     def __init__(self, default: object = None) -> None:
         self._default = default
 
     def __set_name__(self, _: type, name: str) -> None:
         self._name = name
+
+    def __get__(self, case: Case, _: type) -> T:
+        value: T = case._data.get(self._name, self._default)
+        return value
+
+
+class _CopiedField(_Field[T]):
+    """A field that is a list or a mapping: a fresh copy."""
 
     def __get__(self, case: Case, _: type) -> T:
         value: Any = copy_value(case._data.get(self._name, self._default))
@@ -81,18 +89,18 @@ class Case:
 
     id = _Field[str]()
     description = _Field[str | None]()
-    tags = _Field[tuple[str, ...]](())
-    metadata = _Field[dict[str, JSON]]({})
+    tags = _CopiedField[tuple[str, ...]](())
+    metadata = _CopiedField[dict[str, JSON]]({})
     skip = _Field[str | bool](False)
     """The reason why the case is skipped, True where none is given, else False."""
     conversation_id = _Field[str | None]()
     criteria = _Field[str | None]()
-    rubrics = _Field[tuple[dict[str, JSON], ...]](())
+    rubrics = _CopiedField[tuple[dict[str, JSON], ...]](())
     """Each `{text, id?, weight?, required?}`."""
-    graders = _Field[tuple[dict[str, JSON], ...]](())
+    graders = _CopiedField[tuple[dict[str, JSON], ...]](())
     """Each `{type, …}`, the suite's before the case's own."""
-    targets = _Field[tuple[str, ...]](())
-    vars = _Field[dict[str, JSON]]({})
+    targets = _CopiedField[tuple[str, ...]](())
+    vars = _CopiedField[dict[str, JSON]]({})
     """The variables that its texts were made with."""
     threshold = _Field[float | None]()
     timeout_s = _Field[float | None]()

@@ -43,7 +43,10 @@ class Question(Value, frozen=True):
     @property
     def last_user(self) -> Message | None:
         """The last message of the user; None where there is none."""
-        return next((each for each in reversed(self.messages) if each["role"] == "user"), None)
+        for message in reversed(self.messages):
+            if message["role"] == "user":
+                return message
+        return None
 
     @property
     def text(self) -> str:

@@ -66,8 +66,11 @@ def finish_reason_of(said: Mapping[str, Any]) -> str | None:
     """The reason in a message or a reply, under the names of the usual libraries."""
     about = said.get("response_metadata")  # LangChain
     places = (said, about) if isinstance(about, dict) else (said,)
-    reasons = (place.get(name) for place in places for name in _REASONS)
-    return next((each for each in reasons if isinstance(each, str)), None)
+    for place in places:
+        for name in _REASONS:
+            if isinstance(reason := place.get(name), str):
+                return reason
+    return None
 
 
 def read_ending(answer: Answer) -> Ending:
@@ -85,9 +88,11 @@ def read_ending(answer: Answer) -> Ending:
 def find_block(answer: Answer) -> str | None:
     """The reason why the provider blocked an answer, or a turn of a conversation."""
     said = [message for message in answer.messages if message.role == "assistant"]
-    ends = said if answer.last_at else said[-1:]
-    reasons = (finish_reason_of(message) for message in ends)
-    return next((each for each in reasons if kind_of_end(each) == "blocked"), None)
+    for message in said if answer.last_at else said[-1:]:
+        reason = finish_reason_of(message)
+        if kind_of_end(reason) == "blocked":
+            return reason
+    return None
 
 
 _LONGEST, _MOST_SAID, _SHORT = 400, 120, 80

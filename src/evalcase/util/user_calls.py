@@ -130,7 +130,9 @@ class UserCalls:
         if not task.done() or task.cancelled():
             return CallOutcome(None, None, True, monotonic() - started)
         outcome = task.result()
-        return outcome._replace(is_late=is_late or outcome.took_s > deadline - started)
+        if is_late or outcome.took_s > deadline - started:
+            return outcome._replace(is_late=True)
+        return outcome
 
     @contextmanager
     def attend(self, limit_s: float) -> Iterator[None]:
