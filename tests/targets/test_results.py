@@ -50,7 +50,8 @@ def test_an_object_with_fields_is_data(kind: Any) -> None:
 
 
 @for_each(
-    "value", [object(), SimpleNamespace(a=1), b"bytes", Risk, {"a": object()}, {"a": {1: Risk}}]
+    "value",
+    [object(), SimpleNamespace(a=1), b"bytes", Risk, {"a": object()}, {"a": {1: Risk}}, {1}],
 )
 def test_other_objects_are_refused(value: Any) -> None:
     with pytest.raises(TargetError, match="the target returned"):
