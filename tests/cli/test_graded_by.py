@@ -68,15 +68,6 @@ def test_an_edit_of_what_a_judge_or_a_script_imports_is_an_edit_of_the_grading(
     assert "regrading stored answers" in done.err
 
 
-def test_options_of_a_judge_count_unless_they_only_say_how_it_is_asked(graded: Project) -> None:
-    graded.suite(case("a", criteria="Is kind."))
-    graded.run_process("run", "--quiet")
-    configure(graded, f"{PYTHON}concurrency = 3\nrpm = 500\n")
-    assert "have not changed" in graded.run_process("resume", "latest").err
-    configure(graded, f"{PYTHON}stateless = true\n")
-    assert "regrading" in graded.run_process("resume", "latest").err
-
-
 def test_a_judge_whose_code_is_not_there_is_a_reason_to_stop_before_anybody_is_asked(
     graded: Project,
 ) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from shutil import copytree
 
 from tests.run.project import Gate, Project, case, cases
 
@@ -79,38 +78,6 @@ def test_damaged_runs_are_marked_and_hide_no_other(project: Project) -> None:
     assert "damaged" not in lines[third.name]
 
 
-def test_the_folder_for_records(project: Project) -> None:
-    project.suite(case("one"))
-    run = project.run("run", "--json", "--runs-dir", "kept").json["run"]
-    assert run in project.run("list", "--runs-dir", "kept").out
-    assert run not in project.run("list").out
-
-
-def test_a_bad_configuration_keeps_nobody_from_a_list_or_a_report(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run", "--quiet")
-    project.configure("target = ")
-    for command in ("list", "report"):
-        done = project.run(command)
-        assert (done.code, project.runs()[0].name in done.out) == (0, True)
-        assert done.err == "the configuration has errors, which `evalcase check` shows\n"
-
-
-def test_the_newest_twenty_unless_more_are_asked_for(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run", "--quiet")
-    only = project.runs()[0]
-    for number in range(24):
-        copytree(only, only.parent / f"20200101-0000{number:02}-abcdef")
-    lines = project.run("list").out.splitlines()
-    assert len(lines) == 1 + 20 + 1
-    assert (lines[1].split()[0], lines[-1]) == (only.name, "and 5 more: evalcase list --limit 25")
-    assert len(project.run("list", "--limit", "3").out.splitlines()) == 1 + 3 + 1
-    assert len(project.run("list", "--limit", "25").out.splitlines()) == 1 + 25
-    assert len(json.loads(project.run("list", "--json").out)) == 25
-    assert len(json.loads(project.run("list", "--json", "--limit", "2").out)) == 2
-
-
 def test_objects_for_programs(project: Project) -> None:
     assert json.loads(project.run("list", "--json").out) == []
     project.suite(case("a"), case("b", "say no"))
@@ -163,15 +130,6 @@ def test_named_runs_are_listed_at_the_gradings_that_are_named(project: Project) 
     assert [(each["run"], each["passed"]) for each in listed] == [(graded, 1), (graded, 2)]
     assert project.run("list", f"{graded}@1").out.count(graded) == 1
     assert project.run("list", f"{graded}@9").code == 2
-
-
-def test_a_rate_has_its_interval_and_what_is_in_no_verdict_beside_it(project: Project) -> None:
-    project.suite(case("a"), case("b", expected_output=None), case("c", skip="later"))
-    told = project.run("run", "--json").json
-    head, line = (text.split() for text in project.run("list").out.splitlines())
-    assert head[3:9] == ["passed", "interval", "failed", "errored", "ungraded", "skipped"]
-    assert line[3:9] == ["50.0%", "9.5–90.5%", "0", "0", "1", "1"]
-    assert told["figures"]["all"]["low"] < 0.095 < told["figures"]["all"]["high"]
 
 
 def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:

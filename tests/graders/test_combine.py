@@ -14,7 +14,6 @@ from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
 from evalcase.format.load import load_file
 from evalcase.graders.base import NamedGrader
-from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score
@@ -176,11 +175,6 @@ def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(
     assert problem.span.column == text.index("weight: ") + 1
 
 
-def test_a_mean_that_rounding_spoils_still_passes() -> None:
-    tenths = [Score(0.1 * number, "") for number in (7, 8, 9)]
-    assert grade(combined("weighted", *tenths, threshold=0.8))[0] == "passed"
-
-
 def test_as_deep_as_one_likes_and_all_that_wait_together() -> None:
     waiting: list[asyncio.Event] = []
 
@@ -196,20 +190,6 @@ def test_as_deep_as_one_likes_and_all_that_wait_together() -> None:
     assert grade(deep)[0] == "passed"
 
 
-def test_each_has_its_own_time() -> None:
-    slow = NamedGrader("slow", Fixed(lambda: asyncio.Event().wait()), timeout_s=0.01)
-    _, single = grade(combined("any", slow, BAD))
-    assert single.failure is not None
-    assert "`slow`: returned no grade within 0.01 s" in single.reason
-    assert grade(combined("any", slow, GOOD))[0] == "errored", "a crash is never hidden"
-
-
-def test_the_place_in_the_code_is_that_of_the_one_inside() -> None:
-    _, single = grade(combined("any", GOOD, combined("all", BROKEN)))
-    assert single.failure is not None
-    assert single.failure.details["traceback"][-1] == "ValueError: oops"
-
-
 def test_one_inside_that_compares_with_what_is_expected_counts() -> None:
     case = context_of(answer_of("4"), expected_output="4").case
     assert left_to_compare(case, [make_grader({"type": "all", "value": [python("passes")]})])
@@ -219,24 +199,6 @@ def test_one_inside_that_compares_with_what_is_expected_counts() -> None:
 
 def python(function: str) -> dict[str, Any]:
     return {"type": "python", "value": f"evalcase.testing:{function}"}
-
-
-def never_empty(text: str) -> bool:
-    return bool(text)
-
-
-def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
-    case = evalcase.Case(input="hi", graders=[{"all": [{"any": ["python:nosuch_module:f"]}]}])
-    with pytest.raises(ConfigError, match="nosuch_module"):
-        Graders().of(case)
-    with pytest.raises(
-        ConfigError, match=r"`python:nosuch_module:f` would run code, and --no-exec forbids that"
-    ):
-        Graders(no_exec=True).of(case)
-    named = {"any": [f"python:{__name__}:never_empty"]}
-    assert Graders().prints_for(evalcase.Case(input="hi", graders=[{"all": [named]}]))
-    light = evalcase.Case(input="hi", expected_output="hi", graders=[{"all": ["expected"]}])
-    assert Graders().prints_for(light) == []
 
 
 @for_each(

@@ -56,19 +56,6 @@ def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:
         read_judge("r", run.results(), "rihgt")
 
 
-def test_any_grader_can_be_measured(tmp_path: Path) -> None:
-    run = kept(tmp_path, (Grade("regex", 1.0, True, ""), judge()))
-    assert read_judge("r", run.results(), "regex").asks is False
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    assert read_judge("r", kept(alone, (Grade("regex", 1.0, True, ""),)).results()).name == "regex"
-
-
-def test_a_run_without_grades_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no answer that was graded"):
-        read_judge("r", kept(tmp_path, ()).results())
-
-
 def test_criteria_and_votes_are_read_with_care(tmp_path: Path) -> None:
     criteria: list[Any] = [
         {"id": "right", "score": 1.0, "votes": {"met": 2, "not_met": 1}},

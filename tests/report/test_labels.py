@@ -29,13 +29,6 @@ def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
     assert read_labels(path) == labels
 
 
-def test_a_last_line_without_its_end_is_not_run_into(tmp_path: Path) -> None:
-    path = tmp_path / "labels.jsonl"
-    path.write_text(json.dumps(ONE))
-    LabelFile(str(path)).append(Label(**{**ONE, "by": "bob"}))
-    assert [label.by for label in read_labels(str(path))] == ["ada", "bob"]
-
-
 def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
     from evalcase.util.files import LocalDisk
 

@@ -65,28 +65,11 @@ def test_what_a_report_writes_is_read_back(tmp_path: Path) -> None:
     file.close()
 
 
-def test_trials_of_a_case_are_counted_together(tmp_path: Path) -> None:
-    lines = [line(repeat=number, verdict=word) for number, word in ((1, "passed"), (2, "failed"))]
-    file = write(tmp_path, *lines)
-    assert {file.outcome(result) for result in file.results()} == {Outcome("failed", 1, 2, 2, 0.5)}
-
-
-def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
-    file = write(tmp_path, line())
-    assert file.find_result(RESULT.key._replace(repeat=2)) is None
-    assert file.find_case("s.eval.yaml", "other") is None
-    file.close()
-
-
 def test_lines_that_are_missing(tmp_path: Path) -> None:
     assert write(tmp_path, line(run_trials=3)).missing == "it has 1 of the 3 trials of run run-1"
     assert "not completed" in write(tmp_path, line(run_status="interrupted")).missing
     nobody_says = {key: value for key, value in line().items() if key != "run_status"}
     assert "not completed" in write(tmp_path, nobody_says).missing
-
-
-def test_what_a_newer_evalcase_adds_is_left_alone(tmp_path: Path) -> None:
-    assert list(write(tmp_path, line(novelty=[1]), "").results()) == [RESULT]
 
 
 def test_a_trial_counts_once(tmp_path: Path) -> None:
@@ -109,12 +92,3 @@ def test_lines_of_others_are_refused_by_their_number(
 ) -> None:
     said = refusal(tmp_path, line(), bad if isinstance(bad, str) else line(**bad))
     assert f"{tmp_path / 'main.jsonl'}:2: this is not a trial" in said
-
-
-def test_a_folder_a_pipe_and_nothing_are_no_files(tmp_path: Path) -> None:
-    import os
-
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    for name in (".", "pipe.jsonl", "none.jsonl"):
-        with pytest.raises(ConfigError, match="can't be read"):
-            _ = TrialsFile(str(tmp_path / name)).targets

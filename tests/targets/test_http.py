@@ -19,9 +19,7 @@ from tests.for_each import for_each
 from tests.targets.questions import (
     answer_all,
     ask,
-    carries_address,
     ignore,
-    of_value,
     question,
     target_of,
 )
@@ -84,13 +82,6 @@ def test_placeholders_in_a_longer_text_are_filled_in_once() -> None:
         )
     expected = '[{case_id} {{prompt}}] 1 {"é": 1} . {prompt} {other} {} {0}'
     assert server.request.json == expected
-
-
-def test_data_as_prompt_is_json() -> None:
-    with serving(text(b"ok")) as server:
-        given = question([{"role": "user", "content": {"a": [1]}}])
-        ask(target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}), given)
-    assert server.request.json == {"q": '{"a": [1]}'}
 
 
 @pytest.mark.parametrize("body", [None, {"files": "{files}"}])
@@ -157,15 +148,6 @@ def test_what_a_request_can_not_say_is_refused(options: dict[str, Any], said: st
     assert said in str(caught.value)
 
 
-def test_what_a_query_hides_is_warned_of_as_of_a_body() -> None:
-    told: list[str] = []
-    options: Any = {"method": "GET", "query": {"q": "{prompt}"}, "warn": told.append}
-    with serving(text(b"ok")) as server:
-        ask(target_of(HttpTarget, url=server.url, **options), question(LONG))
-    assert len(told) == 1
-    assert "sends the last user message only" in told[0]
-
-
 def test_method_and_query_decide_an_answer_and_a_session_does_not() -> None:
     def key(session: str = "", **options: Any) -> str:
         options = {"url": "http://localhost/", "query": {"q": "{session}{prompt}"}, **options}
@@ -220,14 +202,6 @@ def test_the_answer_is_picked_by_a_path(path: str) -> None:
         assert ask(target_of(HttpTarget, url=server.url, answer=path)).content == "4"
 
 
-@for_each(
-    ("found", "content"), [(4, 4), ({"a": 1}, {"a": 1}), ([1], [1]), (False, False), ("", "")]
-)
-def test_the_answer_at_a_path_may_be_any_value(found: Any, content: Any) -> None:
-    with serving({"a": found}) as server:
-        assert ask(target_of(HttpTarget, url=server.url, answer="a")).content == content
-
-
 def test_the_answer_at_a_path_may_be_messages() -> None:
     message = {"role": "assistant", "tool_calls": [{"tool": "add", "input": {"a": 1}}], "x": 1}
     with serving({"all": [message]}) as server:
@@ -256,14 +230,6 @@ def test_tool_calls_are_picked_by_a_path(call: Any, read: Any) -> None:
     assert [dict(each) for each in answer.messages] == [
         {"role": "assistant", "tool_calls": [read]}, {"role": "assistant", "content": "Done."},
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("tools", [None, []])
-def test_no_tool_calls_are_none(tools: Any) -> None:
-    reply = {"text": "Done.", "tools": tools}
-    with serving(Reply(json.dumps(reply).encode())) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
-    assert [dict(each) for each in answer.messages] == [{"role": "assistant", "content": "Done."}]
 
 
 @pytest.mark.parametrize("options", [{}, {"output": "json"}, {"answer": "reply"}])
@@ -316,33 +282,6 @@ def test_a_path_of_calls_that_is_misspelt_is_an_error() -> None:
     assert "did you mean `actions`?" in str(error)
 
 
-def test_a_service_may_leave_out_calls_where_there_are_none() -> None:
-    said: list[str] = []
-    with serving({"text": "Done.", "sources": []}) as server:
-        paths = {"answer": "text", "tool_calls": "tools"}
-        answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
-    assert (answer.text, answer.tool_calls) == ("Done.", [])
-    (warning,) = said
-    assert warning.startswith("http target: there is nothing at `tools`: at the top there is")
-
-
-def test_a_path_into_a_message_does_not_double_its_calls() -> None:
-    reply = {"role": "assistant", "content": "Done.", "tool_calls": [{"name": "find", "args": {}}]}
-    with serving({"reply": reply}) as server:
-        path = "reply.tool_calls"
-        answer = ask(target_of(HttpTarget, url=server.url, answer="reply", tool_calls=path))
-    assert [call.name for call in answer.tool_calls] == ["find"]
-
-
-def test_an_agent_that_calls_a_tool_need_not_say_anything() -> None:
-    reply = {"text": None, "tools": [{"name": "find"}]}
-    with serving(Reply(json.dumps(reply).encode())) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
-    assert [dict(each) for each in answer.messages] == [
-        {"role": "assistant", "tool_calls": [{"tool": "find"}]}
-    ]
-
-
 @for_each(
     ("tools", "said"),
     [
@@ -366,18 +305,6 @@ def test_usage_and_cost_are_picked_by_paths() -> None:
         paths = {"answer": "a", "usage": "u", "cost_usd": "money.usd"}
         answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
     assert (answer.usage, answer.cost_usd, said) == (Usage(3, 2), 0.25, [])
-
-
-def test_usage_that_is_missing_is_unknown_with_a_warning() -> None:
-    said: list[str] = []
-    with serving({"a": "x"}) as server:
-        answer = ask(
-            target_of(HttpTarget, url=server.url, answer="a", usage="u.v", warn=said.append)
-        )
-    assert (answer.text, answer.usage) == ("x", None)
-    assert said == [
-        "http target: there is nothing at `u.v`: at the top there is a mapping with `a`"
-    ]
 
 
 @for_each(
@@ -418,16 +345,6 @@ def test_a_huge_text_is_cut_and_marked() -> None:
     assert (answer.text, answer.truncated) == ("é" * 500, True)
 
 
-def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
-    with serving({"a": "x" * 5000}) as server:
-        error = failure(target_of(HttpTarget, url=server.url, answer="a", max_output_bytes=1000))
-        assert "larger than `max_output_bytes`" in str(error)
-        assert error.details["body"].startswith('{"a": "xxx')
-        assert failure(
-            target_of(HttpTarget, url=server.url, output="json", max_output_bytes=9)
-        ).kind
-
-
 # Options.
 
 
@@ -463,12 +380,6 @@ def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: st
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_url_is_enough_on_the_command_line_and_is_an_address() -> None:
-    with serving(text(b"ok")) as server:
-        assert ask(of_value(HttpTarget, server.url)).text == "ok"
-    assert carries_address(HttpTarget, "http://x")
-
-
 def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "hunter2")
 
@@ -485,13 +396,6 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     ]  # fmt: skip
     assert len({first, *different}) == 6
     assert "hunter2" not in "".join(different)
-
-
-def test_the_cache_knows_the_suite_where_it_is_sent_and_no_attempt() -> None:
-    target = target_of(HttpTarget, url="http://x/y")
-    first = target.cache_key(question())
-    assert target.cache_key(question(attempt=2, session="s")) == first
-    assert target.cache_key(question(suite="other.yaml")) != first
 
 
 def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:
@@ -513,37 +417,6 @@ def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None
     assert "hunter2" not in first
 
 
-def test_what_the_cache_knows_an_answer_by_is_what_was_sent() -> None:
-    environment = {"TENANT": "acme-corp"}
-    with serving(text(b"ok")) as server:
-        options = HttpOptions(url=server.url, header_env={"X-Tenant": "TENANT"})
-        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
-        keys = [target.cache_key(question())]
-
-        async def go() -> None:
-            await target.open()
-            environment["TENANT"] = "other"
-            keys.append(target.cache_key(question()))
-            await target.answer(question())
-            await target.close()
-
-        asyncio.run(go())
-    assert server.request.headers["x-tenant"] == "acme-corp"
-    assert keys[0] == keys[1]
-
-
-def test_what_is_read_from_a_body_is_part_of_what_decides_the_answer() -> None:
-    options: list[dict[str, Any]] = [
-        {}, {"answer": "a"}, {"answer": "b"}, {"output": "json"}, {"max_output_bytes": 9},
-        {"usage": "u"}, {"cost_usd": "u"},
-    ]  # fmt: skip
-    keys = [
-        json.dumps(target_of(HttpTarget, url="http://127.0.0.1:9/x", **each).cache_key(question()))
-        for each in options
-    ]
-    assert len(set(keys)) == len(keys)
-
-
 # Streams of events.
 
 
@@ -563,28 +436,6 @@ def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
     assert error.kind == "protocol"
     assert str(error).startswith('the answer is a stream of events: stream = "PATH" joins the ')
     assert "data: " in error.details["body"]
-
-
-@for_each("body", [b"data: 42\n\n", b'\xef\xbb\xbfdata: {"a": 1}\n\n', b'x: y\ndata: {"a": 1}\n\n'])
-def test_what_says_that_it_is_a_stream_is_one(body: bytes) -> None:
-    with serving(Reply(body, 200, {"Content-Type": "text/event-stream; charset=utf-8"})) as server:
-        error = failure(target_of(HttpTarget, url=server.url))
-    assert str(error).startswith("the answer is a stream of events: ")
-
-
-@for_each(
-    "body", [b"data: 42", b"data: 42\n\nThat is all.", b": a comment", b"id: x", b'{"data:": 1}']
-)
-def test_a_text_that_begins_like_an_event_is_a_text(body: bytes) -> None:
-    with serving(text(body)) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, output="auto"))
-    assert answer.text == body.decode()
-
-
-def test_a_stream_may_be_meant_as_a_text() -> None:
-    with serving(Reply.stream(delta("Lima"))) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, output="text"))
-    assert answer.text.startswith("data: {")
 
 
 FINISHED = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
@@ -622,10 +473,3 @@ def test_a_stream_that_makes_no_sense_is_an_error(body: bytes, said: str) -> Non
         error = failure(target)
     assert said in str(error)
     assert str(error).startswith("`stream`: ")
-
-
-@for_each("name", ["answer", "tool_calls", "usage", "cost_usd"])
-def test_a_stream_has_no_other_paths(name: str) -> None:
-    options: dict[str, Any] = {"stream": DELTA, name: "a"}
-    with pytest.raises(ConfigError, match=f"`{name}` is a path into one reply"):
-        target_of(HttpTarget, url="http://x", **options)

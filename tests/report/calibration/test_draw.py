@@ -8,13 +8,6 @@ from tests.report.calibration.labels import judged
 SAID = [judged(number, number % 10 != 0) for number in range(200)]
 
 
-def test_passes_and_fails_are_drawn_evenly_while_both_last() -> None:
-    drawn = [each.passed for each in draw_answers(SAID, None, "run")]
-    assert len(drawn) == 200
-    assert drawn[:40].count(True) == drawn[:40].count(False) == 20
-    assert False not in drawn[40:]
-
-
 def test_nobody_can_tell_the_next_from_the_last() -> None:
     drawn = [each.passed for each in draw_answers(SAID, None, "run")][:40]
     changes = sum(one != other for one, other in pairwise(drawn))
@@ -24,10 +17,3 @@ def test_nobody_can_tell_the_next_from_the_last() -> None:
 
 def test_the_order_is_the_same_whenever_one_goes_on() -> None:
     assert draw_answers(SAID, None, "run") == draw_answers(reversed(SAID), None, "run")
-
-
-def test_what_has_no_verdict_is_not_asked_about() -> None:
-    said = [judged(1, None), judged(2, True, criteria={"polite": False})]
-    assert [each.answer.case for each in draw_answers(said, None, "run")] == ["c2"]
-    assert [each.answer.case for each in draw_answers(said, "polite", "run")] == ["c2"]
-    assert draw_answers(said, "rude", "run") == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from evalcase.report.calibration_text import calibration_lines
 from evalcase.report.terminal import Screen
 from evalcase.stats.agreement import Confusion
-from evalcase.types.value import replace
 from tests.report.calibration.labels import judged, label, only, whole
 
 
@@ -15,32 +14,12 @@ def test_a_label_of_another_answer_is_refused_and_counted() -> None:
     assert section.trust.table.total == 0
 
 
-def test_a_label_of_a_case_that_the_run_has_not_got_is_counted_apart() -> None:
-    section = only([judged(1, True)], [label(1, False, case="gone")])
-    assert (section.matched.refused, section.matched.elsewhere) == (0, 1)
-
-
-def test_a_suite_that_was_renamed_is_named() -> None:
-    old = replace(label(1, False), suite="old.eval.yaml")
-    other = replace(label(2, True, hash="f" * 16), suite="old.eval.yaml")
-    section = only([judged(1, True), judged(2, True)], [old, other])
-    assert (section.matched.elsewhere, section.matched.moved) == (
-        2, {"old.eval.yaml": "s.eval.yaml"}
-    )  # fmt: skip
-    lines = "\n".join(calibration_lines(whole([judged(1, True)], [old]), Screen(200)))
-    assert "old.eval.yaml is called s.eval.yaml in this run, which has the same answers" in lines
-
-
 def test_a_criterion_that_the_judge_has_not_got_is_named() -> None:
     said = [judged(1, True, criteria={"polite": True, "right": True})]
     found = whole(said, [label(1, True, criterion="polit")])
     assert found.sections[0].matched.known == ("polite", "right")
     lines = "\n".join(calibration_lines(found, Screen(200)))
     assert "this judge has no criterion polit: polite, right" in lines
-
-
-def test_one_label_has_no_kappa() -> None:
-    assert only([judged(1, True)], [label(1, False)]).trust.kappa is None
 
 
 def test_the_last_label_of_a_person_counts() -> None:
@@ -65,14 +44,6 @@ def test_an_answer_without_a_verdict_is_no_fail() -> None:
     assert section.trust.judged == 1
 
 
-def test_the_same_answer_in_several_repeats_is_one_answer() -> None:
-    said = [judged(1, False, repeat=2), judged(1, True, repeat=1), judged(2, True)]
-    section = only(said, [label(1, True)])
-    assert section.trust.table == Confusion(1, 0, 0, 0)
-    assert (section.trust.passed, section.trust.judged) == (2, 2)
-    assert (section.itself.answers, section.itself.agreement) == (1, 0.0)
-
-
 def test_each_criterion_that_labels_name_is_a_section() -> None:
     said = [judged(1, False, criteria={"polite": True, "right": False})]
     labels = [label(1, False), label(1, True, criterion="polite"), label(1, True, criterion="x")]
@@ -81,21 +52,3 @@ def test_each_criterion_that_labels_name_is_a_section() -> None:
     assert sections[None].trust.table == Confusion(0, 0, 0, 1)
     assert sections["polite"].trust.table == Confusion(1, 0, 0, 0)
     assert sections["x"].matched.without_verdict == 1
-
-
-def test_two_people_are_compared_on_what_both_saw() -> None:
-    said = [judged(number, True) for number in range(30)]
-    ada = [label(number, number < 15) for number in range(30)]
-    bob = [label(number, number < 16, by="bob") for number in range(20)]
-    (between,) = only(said, [*ada, *bob]).people
-    assert (between.raters, between.answers, between.agreed) == (("ada", "bob"), 20, 19)
-    assert between.kappa is not None
-    assert 0.8 < between.kappa.value < 0.9
-
-
-def test_a_judge_is_compared_with_itself() -> None:
-    said = [judged(1, passed, repeat=at) for at, passed in enumerate([True, True, False], start=1)]
-    said += [judged(2, True, votes={"a": {"met": 3}, "b": {"met": 1, "not_met": 2}})]
-    itself = only(said, []).itself
-    assert (itself.answers, itself.agreement, itself.voted) == (1, 1 / 3, 2)
-    assert itself.votes_kappa is not None

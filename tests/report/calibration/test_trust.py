@@ -35,11 +35,6 @@ def test_answers_drawn_by_verdict_are_weighed() -> None:
     assert trust.true_passes.value == pytest.approx(0.9)
 
 
-def test_what_people_have_seen_whole_needs_no_correction() -> None:
-    trust = of_table((30, 10, 30, 10)).trust
-    assert trust.true_share == pytest.approx((0.75, 0.645, 0.832), abs=1e-3)
-
-
 @for_each("cells", [(30, 2, 3, 7), (7, 3, 2, 30), (40, 5, 0, 0), (5, 0, 0, 0)])
 def test_no_interval_of_kappa_with_fewer_than_ten_of_either_kind(
     cells: tuple[int, int, int, int],
@@ -88,11 +83,6 @@ def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
 )
 def test_a_sentence_says_what_it_comes_to(cells: tuple[int, int, int, int], said: str) -> None:
     assert said in say_verdict(of_table(cells, more=(10, 10)).trust)
-
-
-def test_it_is_said_that_a_constant_would_do_as_well() -> None:
-    trust = of_table((160, 5, 30, 15), more=(10, 10)).trust
-    assert say_verdict(trust).endswith("Always saying the same would agree with them as often.")
 
 
 def test_false_passes_and_false_fails_are_compared_by_length() -> None:

@@ -3,18 +3,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
-from evalcase.errors import ConfigError
 from evalcase.report.compare import (
     Comparison,
     compare_sides,
     pair_targets,
-    pair_within,
-    require_target,
 )
-from evalcase.report.comparison_text import comparison_lines, part_rows
-from evalcase.report.differences import Measured
+from evalcase.report.comparison_text import comparison_lines
 from evalcase.report.findings import say_result, say_test
 from evalcase.report.gates import Compared, find_gated, gates_exit_code, judge_gates, read_gate
 from evalcase.report.json import comparison_object
@@ -80,45 +74,12 @@ def test_the_example_on_a_screen() -> None:
     assert "\n".join(lines) + "\n" == SCREEN
 
 
-def test_a_dash_stands_where_there_is_no_interval() -> None:
-    one_cluster = Measured("a", 2, 0.5, 1.0, 1, 0, None, 1.0, "", 1.0, clusters=1)
-    _, row = part_rows("tag", [one_cluster])
-    assert row == ["a", "2", "50.0%", "100.0%", "+50.0", "–"]
-
-
 def test_the_example_in_numbers() -> None:
     found = comparison_object(compared(*EXAMPLE))
     (tested,) = found["tested"]
     assert [round(100 * tested[name], 1) for name in ("change", "low", "high")] == [3.0, -0.6, 6.6]
     assert round(tested["p"], 3) == 0.146
     assert found["result"] == ["No significant difference between base and head."]
-
-
-def test_colours_are_those_of_a_run() -> None:
-    worse = list(comparison_lines(compared("P" * 10, "F" * 10), Screen(colour=True)))
-    assert worse[0] == "\x1b[1;31mHead is worse than base.\x1b[0m"
-    better = list(comparison_lines(compared("F" * 10, "P" * 10), Screen(colour=True)))
-    assert better[0] == "\x1b[1;32mHead is better than base.\x1b[0m"
-
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_no_line_is_wider_than_the_screen(width: int) -> None:
-    lines = comparison_lines(compared(*EXAMPLE, "broken", "significantly-worse"), Screen(width))
-    assert max(map(len, lines)) <= width
-
-
-def test_of_runs_in_which_nothing_changed_hardly_anything_is_said() -> None:
-    text = "\n".join(comparison_lines(compared("P" * 20, "P" * 20, "broken"), Screen()))
-    assert text.startswith("No case changed.\n")
-    assert text.endswith("gate     --fail-on broken: passed, no case is broken")
-    assert "McNemar" not in text
-    assert "4 times out of 5" not in text
-
-
-def test_of_what_is_in_one_run_only_nothing_is_claimed() -> None:
-    found = compared({"a": "P", "b": "P"}, {"b": "P"})
-    (said,) = say_result(found.comparison, found.gated)
-    assert said == "No case that is in both changed, and too few cases to tell more."
 
 
 def test_a_changed_case_says_what_became_of_its_verdict() -> None:
@@ -144,35 +105,6 @@ def test_kinds() -> None:
     }  # fmt: skip
 
 
-def test_another_answer_is_a_change() -> None:
-    base = side("PP", answers={"c0": "one"})
-    assert counts(compare(base, side("PP"))) == {"changed": 1, "same": 1}
-
-
-def test_another_score_is_a_change() -> None:
-    base = side("FF", scores={"c0": 0.5})
-    assert counts(compare(base, side("FF"))) == {"changed": 1, "same": 1}
-
-
-def test_repeats_in_another_order_are_the_same() -> None:
-    assert counts(compare(side({"a": "PPF"}), side({"a": "FPP"}))) == {"same": 1}
-
-
-def test_added_and_removed() -> None:
-    comparison = compare(side({"a": "P", "b": "P"}), side({"b": "P", "c": "F"}))
-    assert counts(comparison) == {"same": 1, "added": 1, "removed": 1}
-    track = comparison.tracks[0]
-    assert [pair.name.case for pair in track.listed["added"]] == ["c"]
-    assert [pair.name.case for pair in track.listed["removed"]] == ["a"]
-    assert comparison.remarks == ("1 case only in head", "1 case only in base")
-
-
-def test_order_does_not_matter() -> None:
-    cases = {"a": "P", "b": "F", "c": "P"}
-    turned = dict(reversed(cases.items()))
-    assert counts(compare(side(cases), side(turned))) == {"same": 3}
-
-
 def test_shares_of_trials() -> None:
     track = compare(side({"a": "PPFF", "b": "P"}), side({"a": "PFFF", "b": "P"})).tracks[0]
     assert track.passed.worse == 0
@@ -187,39 +119,7 @@ def test_pairs_without_errors() -> None:
     assert (track.base_errored, track.head_errored) == (1, 1)
 
 
-def test_tags_are_those_of_head() -> None:
-    track = compare(side("PP"), side("PF", tags=["hard", "hard", "long"])).tracks[0]
-    assert [(tag.name, tag.pairs, tag.worse) for tag in track.tags] == [
-        ("hard", 2, 1), ("long", 2, 1)
-    ]  # fmt: skip
-
-
 # Targets
-
-
-def test_targets_are_paired_by_name() -> None:
-    assert pair_targets(["a", "b"], ["b", "c"]) == {"b": "b"}
-    assert pair_targets(["a"], ["b"]) == {"b": "a"}
-    assert pair_targets(["a"], ["a", "b"]) == {"a": "a"}
-
-
-def test_of_one_run_the_first_is_the_base() -> None:
-    assert pair_within(["a", "b", "c"]) == {"b": "a", "c": "a"}
-
-
-def test_one_base_for_several_heads() -> None:
-    base, head = side("PPF", target="a"), side("FPF", target="b")
-    both = FakeKept({})
-    both._results = [*base.stored.results(), *head.stored.results()]
-    both.targets = ("a", "b")
-    comparison = compare_sides(Side(both, "run"), Side(both, "run"), {"b": "a", "a": "b"})
-    assert [track.counts["broken"] for track in comparison.tracks] == [1, 0]
-    assert [track.counts["fixed"] for track in comparison.tracks] == [0, 1]
-
-
-def test_a_target_has_to_be_there() -> None:
-    with pytest.raises(ConfigError, match="did you mean `agent`"):
-        require_target("agnet", side("P"))
 
 
 # Gates
@@ -253,21 +153,6 @@ def test_gates(base: str, head: str, gate: str, code: int) -> None:
     gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
     judged = judge_gates(comparison, gated, [read_gate(gate)])
     assert gates_exit_code(judged) == code, judged
-
-
-def test_without_a_gate_nothing_fails() -> None:
-    comparison = compare(side("PPP"), side("EFF"))
-    assert gates_exit_code(judge_gates(comparison, find_gated(comparison, "passed", ()), [])) == 0
-
-
-def test_of_several_gates_one_is_enough() -> None:
-    assert gates_exit_code(compared("P" * 10, "P" * 9 + "F", "removed", "broken").judged) == 1
-
-
-@for_each("text", ["", "brokn", "worse-than", "worse-than:", "worse-than:2", "worse:1"])
-def test_what_is_no_gate(text: str) -> None:
-    with pytest.raises(ValueError, match=r"gate|number"):
-        read_gate(text)
 
 
 # What has no pair

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.figures import Judging, Mean
+from evalcase.report.figures import Mean
 from evalcase.stats.intervals import estimate_exact, estimate_share, estimate_units
-from evalcase.types.answer import Answer, Earlier, Usage
+from evalcase.types.answer import Answer, Earlier
 from evalcase.types.result import Counts
-from evalcase.types.value import replace
 from tests.report.figures.results import figures, grade, once, priced, trial, trials
 
 
@@ -64,11 +63,6 @@ def test_each_case_counts_once_however_often_it_is_tried() -> None:
     assert part.repeats.share.value == pytest.approx(5 / 9)
 
 
-def test_trials_may_come_in_any_order() -> None:
-    results = trials("a", "ppf") + trials("b", "fff") + trials("c", "ppp") + once("pf")
-    assert figures(reversed(results)) == figures(results)
-
-
 def test_a_case_without_all_of_its_trials_is_in_no_figure() -> None:
     results = trials("a", "ppp") + trials("b", "ppp")[:2]
     found = figures(results, {"a": {"tags": ["x"]}, "b": {"tags": ["x", "y"]}}, not_run=4)
@@ -92,24 +86,6 @@ def test_flaky_cases_and_what_several_tries_give() -> None:
     assert two.all.value == pytest.approx((1 + 0 + 0 + 0.6) / 4)
     assert five.any == wilson(3, 4)
     assert five.all == wilson(1, 4)
-
-
-def test_without_a_k_it_is_as_many_as_each_case_has() -> None:
-    repeats = figures(trials("a", "ppp") + trials("b", "pf") + once("p")).all.repeats
-    assert repeats is not None
-    assert [each.k for each in repeats.pass_at] == [2]
-    assert (repeats.cases, repeats.fewest, repeats.most) == (2, 2, 3)
-    assert figures(once("pf")).all.repeats is None
-
-
-def test_within_and_between() -> None:
-    """As in the example of the formula: 3 of 4, and 1 of 4."""
-    repeats = figures(trials("a", "pppf") + trials("b", "pfff")).all.repeats
-    assert repeats is not None
-    assert repeats.passes.more_repeats == pytest.approx((0.0625 / 2) ** 0.5)
-    assert repeats.passes.same_cases == pytest.approx(0.125**0.5 / 2)
-    # Scores are 0 and 1 here, and so they say the same.
-    assert repeats.scores == repeats.passes
 
 
 def test_scores_are_the_means_of_cases() -> None:
@@ -154,11 +130,6 @@ def test_by_suite_target_and_tag() -> None:
     }  # fmt: skip
 
 
-def test_tags_stand_in_the_order_of_their_names_whichever_result_came_first() -> None:
-    found = figures(once("ppp"), {"c0": {"tags": ["v10", "x"]}, "c1": {"tags": ["v9"]}})
-    assert [*found.by_tag] == ["v9", "v10", "x"]
-
-
 def test_by_grader() -> None:
     results = [
         trial("a", "f", grades=(grade("x", "p"), grade("y", "f", 0.5))),
@@ -194,14 +165,6 @@ def test_latency_tokens_and_cost() -> None:
     assert (effort.reported, effort.input_tokens, effort.output_tokens) == (3, 35, 3)
     assert effort.cost_usd == pytest.approx(0.6)
     assert effort.unpriced == 1
-
-
-def test_what_graders_asked_is_added_up_apart() -> None:
-    one = replace(grade("judge", "p"), asked=3, cached=1, asking_s=2.0, cost_usd=0.1)
-    other = replace(grade("judge", "f"), asked=2, asking_s=None, usage=Usage(10, 2))
-    results = [trial("a", "p", grades=(one, grade("x", "p"))), trial("b", "f", grades=(other,))]
-    assert figures(results).judging == Judging(5, 1, 10, 2, 2.0, 0.1)
-    assert figures([trial("a", "p")]).judging is None
 
 
 def test_an_answer_from_before_took_what_it_took_then() -> None:

@@ -5,7 +5,6 @@ import json
 from evalcase.report.github import as_github
 from evalcase.report.json import format_json
 from evalcase.types.problem import Problem, Span
-from tests.for_each import for_each
 
 
 def problem(
@@ -24,15 +23,6 @@ def command(found: Problem) -> str:
     return line
 
 
-def test_json_is_a_list_of_objects() -> None:
-    found = problem(Span(1, 2, 3, 4), message="größer", hint="日本")
-    text = format_json([found])
-    assert json.loads(text) == [found.to_dict()]
-    assert text.startswith('[\n  {\n    "code": "bad-value",\n    "severity": "error",\n')
-    assert '"message": "größer"' in text
-    assert format_json([]) == "[]"
-
-
 def test_json_escapes_what_a_terminal_or_utf8_cannot_take() -> None:
     found = problem(message="\x1b\x9b\u202e\x7f\n😀", path="\udcff.yaml")
     text = format_json([found])
@@ -45,29 +35,6 @@ def test_github_gets_the_whole_place_of_a_span_on_one_line() -> None:
     assert command(problem(Span(3, 5, 3, 9))) == (
         "::error file=a.yaml,line=3,endLine=3,col=5,endColumn=9,title=evalcase%3A bad-value::m"
     )
-
-
-def test_github_gets_no_columns_of_a_span_over_several_lines() -> None:
-    assert command(problem(Span(3, 5, 6, 9))) == (
-        "::error file=a.yaml,line=3,endLine=6,title=evalcase%3A bad-value::m"
-    )
-
-
-def test_github_gets_no_line_of_which_the_span_has_nothing() -> None:
-    assert ",line=3,endLine=5,title=" in command(problem(Span(3, 5, 6, 1)))
-    assert ",line=3,endLine=3,col=5,title=" in command(problem(Span(3, 5, 4, 1)))
-
-
-def test_github_gets_a_file_without_a_place() -> None:
-    assert command(problem()) == "::error file=a.yaml,title=evalcase%3A bad-value::m"
-
-
-@for_each(
-    ("code", "name"),
-    [("bad-value", "error"), ("deprecated-name", "warning"), ("not-compared", "notice")],
-)
-def test_github_has_three_levels(code: str, name: str) -> None:
-    assert command(problem(code=code)).startswith(f"::{name} file=")
 
 
 def test_github_data_is_escaped() -> None:

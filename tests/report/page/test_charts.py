@@ -27,10 +27,6 @@ def test_latency_is_drawn_where_anybody_waits() -> None:
     assert "median 4 ms, 95 % within 8 ms" in drawn
 
 
-def test_latency_of_less_than_a_millisecond_is_no_chart() -> None:
-    assert draw_latency(0.000005, 0.000022, None, 0.0009) is None
-
-
 RATES = """
 const data = { about: { run: { figures: { interval: 'wilson', cluster: null } } } };
 const given = JSON.parse(require('fs').readFileSync(0, 'utf8'));
@@ -67,22 +63,6 @@ def test_what_is_filtered_has_no_interval_where_none_holds(
     figures: dict[str, Any], group: dict[str, Any]
 ) -> None:
     assert rate_group(figures, **group)[1:] == [None, None]
-
-
-GROUPS = """
-const cells = { suite: [0, 0, 0, 1], target: [0, 1, 0, 1] };
-const wasTried = () => true;
-const verdictOf = (row) => (row === 3 ? 'failed' : 'passed');
-const names = [['a'], ['a', 'b'], ['b'], ['c']];
-const found = countGroups([0, 1, 2, 3], (row) => names[row]);
-const tell = ({ name, passed, count, shared }) => [name, passed, count, shared];
-console.log(JSON.stringify(found.map(tell)));
-"""
-
-
-def test_cases_that_come_once_for_each_target_are_told_apart() -> None:
-    found = run_script(["numbers.js", "charts.js"], GROUPS, None)
-    assert found == [["c", 0, 1, False], ["a", 2, 2, True], ["b", 2, 2, True]]
 
 
 COUNTS = """

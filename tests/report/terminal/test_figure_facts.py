@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evalcase.report.figures import Figures, write_rate
 from evalcase.report.summary import (
-    Fact,
     count_scope,
-    draw_bins,
-    latency_facts,
     rate_facts,
     repeat_facts,
-    score_facts,
-    token_facts,
 )
-from tests.report.figures.results import figures, once, priced, trial, trials
+from tests.report.figures.results import figures, once, trials
 from tests.report.terminal.endings import count
 
 
@@ -47,19 +40,6 @@ def test_the_rate_without_errors() -> None:
     assert said(rate_facts(figures(once("ee")))) == []
 
 
-def test_no_second_bound_stands_beside_an_interval() -> None:
-    """One-sided and exact, it is another number than the end of the interval."""
-    found = figures(once("p" * 4)).all
-    assert (found.failures_up_to, found.rate.low) == pytest.approx((0.527, 0.510), abs=0.001)
-    assert said(rate_facts(figures(once("p" * 4)))) == []
-    assert said(rate_facts(figures(once("ppf")))) == []
-    assert said(rate_facts(figures([]))) == []
-
-
-def test_one_case_is_too_few() -> None:
-    assert said(rate_facts(figures(once("f")))) == ["rate: no interval: 1 case is too few"]
-
-
 def test_clusters() -> None:
     rough = "clusters by metadata.topic; with fewer than 10 it is only rough"
     assert said(rate_facts(by_topic("pfpf", "a", "a", "b", None))) == [
@@ -86,39 +66,6 @@ def test_repeats() -> None:
         "flaky: 1 of 3 cases passed in some trials but not in others",
     ]
     assert said(repeat_facts(figures(once("pf")))) == []
-
-
-def test_of_one_case_nothing_is_said_of_others() -> None:
-    assert said(repeat_facts(figures(trials("a", "pf")))) == [
-        "repeats: 1 case, 2 trials each, 50.0% of them passed, pass@2 100.0%, pass^2 0.0%",
-        "flaky: 1 of 1 case passed in some trials but not in others",
-    ]
-
-
-def test_scores_are_drawn_where_they_are_not_only_0_and_1() -> None:
-    scores = [0.05, 0.5, 0.55, 0.9, 0.95, 1.0]
-    found = figures(trial(str(score), "p", score=score) for score in scores)
-    assert said(score_facts(found.all, found.effort)) == [
-        "scores: mean 0.66 (0.29–0.90) of 6 cases  0│▃····▆···█│1"
-    ]
-    found = figures(once("pppff") + trials("r", "pf"))
-    assert list(score_facts(found.all, found.effort)) == []
-    found = figures([trial("a", "p", score=0.5)])
-    assert list(score_facts(found.all, found.effort)) == [Fact("scores", ["mean 0.50 of 1 case"])]
-
-
-def test_one_of_a_million_is_seen() -> None:
-    assert draw_bins([1, 0, 10**6]) == "▁·█"
-    assert draw_bins([0] * 10) == "··········"
-
-
-def test_what_is_quick_is_no_news() -> None:
-    slow = figures(trial(str(s), "p", **priced(s, None, 5)) for s in (0.5, 1.5, 4.0))
-    assert said(latency_facts(slow.effort)) == ["latency: median 1.50 s, 95% within 4.00 s"]
-    assert said(token_facts(slow.effort)) == ["tokens: 15 in, 3 out"]
-    quick = figures(trial(str(s), "p", **priced(s, None, None)) for s in (0.01, 0.02))
-    assert said(latency_facts(quick.effort)) == []
-    assert said(token_facts(quick.effort)) == []
 
 
 def test_a_case_is_a_case_however_many_targets_it_has() -> None:

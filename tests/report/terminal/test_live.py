@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import io
-import re
 
 import pytest
 
-from evalcase.report.progress import MOST_LINES, LiveView, StderrProxy, tame_line
+from evalcase.report.progress import LiveView, StderrProxy, tame_line
 from evalcase.types.answer import Failure
-from evalcase.types.case import canonical_case
-from evalcase.types.result import Result, Trial
-from tests.effort import count_steps
+from evalcase.types.result import Result
 from tests.for_each import for_each
 from tests.report.terminal.screen import Screen
 from tests.store.samples import result
@@ -60,13 +57,6 @@ def test_failures_stand_above_one_status_line(columns: int, colour: bool) -> Non
     assert len(status) <= columns - 3
 
 
-def test_no_colour_means_no_colour() -> None:
-    terminal = Terminal(colour=False)
-    terminal.view.finished(result(0, verdict="failed"))
-    terminal.view.draw()
-    assert set(re.findall(r"\x1b\[[0-9;]*([A-Za-z])", terminal.out.getvalue())) == {"K"}
-
-
 def test_closing_leaves_what_was_said_and_nothing_else() -> None:
     terminal = Terminal()
     terminal.view.draw()
@@ -74,28 +64,6 @@ def test_closing_leaves_what_was_said_and_nothing_else() -> None:
     terminal.view.close()
     terminal.view.close()
     assert terminal.screen() == ["a notice", "", ""]
-
-
-def test_a_run_without_trouble_leaves_nothing() -> None:
-    terminal = Terminal()
-    terminal.view.finished(result(0))
-    terminal.view.draw()
-    terminal.view.close()
-    assert terminal.screen() == [""]
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_a_quick_run_leaves_failures_to_its_summary(same: bool) -> None:
-    """Unless that is shown elsewhere."""
-    terminal = Terminal(same=same)
-    terminal.now -= 0.9
-    terminal.view.finished(result(1, verdict="failed"))
-    terminal.view.say("a notice")
-    terminal.view.draw()
-    assert terminal.screen() == [""]
-    terminal.view.close()
-    named = [] if same else ["failed case-1: expected 4, got 5"]
-    assert terminal.screen() == [*named, "a notice", "", ""]
 
 
 def test_the_time_is_seen_to_pass() -> None:
@@ -106,37 +74,6 @@ def test_the_time_is_seen_to_pass() -> None:
     terminal.view.draw()
     assert "0:01" in before[0]
     assert "0:06" in terminal.screen()[0]
-
-
-def test_nothing_new_is_not_written_again() -> None:
-    terminal = Terminal()
-    terminal.view.draw()
-    size = terminal.out.tell()
-    terminal.view.draw()
-    assert terminal.out.tell() == size
-
-
-def test_a_terminal_that_gets_narrower_keeps_no_leftovers() -> None:
-    """It folds what stands there; the picture of that is made by writing it to a narrow screen."""
-    terminal = Terminal(120)
-    terminal.view.finished(result(0))
-    terminal.view.draw()
-    terminal.columns = 40
-    terminal.view.say("narrow")
-    terminal.view.draw()
-    lines = terminal.screen()
-    assert lines[0] == "narrow"
-    assert len(lines) == 2
-
-
-def test_many_failures_are_not_all_named() -> None:
-    terminal = Terminal()
-    for number in range(3 * MOST_LINES):
-        terminal.view.finished(result(number, verdict="failed"))
-    terminal.view.draw()
-    lines = terminal.screen()
-    assert len(lines) == MOST_LINES + 2
-    assert "only counted" in lines[-2]
 
 
 def repeated(verdicts: list[str], pass_rate: float) -> list[Result]:
@@ -191,26 +128,6 @@ def test_what_user_code_prints_stands_above_the_line() -> None:
     assert terminal.screen()[:3] == ["hello", "half a line", "and no end"]
 
 
-def test_a_progress_bar_of_user_code_does_not_pile_up() -> None:
-    terminal = Terminal()
-    stream = StderrProxy(terminal.out, terminal.view)
-    for percent in range(1000):
-        stream.write(f"\r{percent:4}% of a model")
-    assert sum(map(len, stream._begun.values())) < 50
-    stream.write("\n")
-    terminal.view.close()
-    assert terminal.screen()[0] == " 999% of a model"
-
-
-def test_before_and_after_a_run_printing_is_plain_printing() -> None:
-    terminal = Terminal()
-    stream = StderrProxy(terminal.out, terminal.view)
-    terminal.view.close()
-    before = terminal.out.getvalue()
-    stream.write("as it is \x1b[1m")
-    assert terminal.out.getvalue() == before + "as it is \x1b[1m"
-
-
 @for_each(
     ("line", "shown"),
     [
@@ -223,20 +140,6 @@ def test_before_and_after_a_run_printing_is_plain_printing() -> None:
 )
 def test_colours_are_kept_and_what_else_steers_is_spelt(line: str, shown: str) -> None:
     assert tame_line(line) == shown
-
-
-def test_a_trial_costs_next_to_nothing() -> None:
-    terminal = Terminal()
-    passed = result(0)
-    trial = Trial(passed.key.suite, canonical_case({"id": passed.key.case, "input": []}), "agent")
-
-    def show() -> None:
-        for _ in range(100):
-            terminal.view.started(trial)
-            terminal.view.finished(passed)
-
-    assert count_steps(show) < 100 * 200
-    assert terminal.out.getvalue() == ""
 
 
 class Gone(io.StringIO):

@@ -3,11 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import dedent
 
-from evalcase.report.problems import Checked, as_text, problem_lines, summary_line
-from evalcase.report.terminal import Screen
-from evalcase.types.problem import Excerpt, Problem, Severity, Span
+from evalcase.report.problems import Checked, as_text, problem_lines
+from evalcase.types.problem import Excerpt, Problem, Span
 from evalcase.types.value import replace
-from tests.for_each import for_each
 
 MISSPELT = Problem(
     code="unknown-field",
@@ -49,27 +47,6 @@ def test_a_report_has_every_problem_and_one_summary() -> None:
         """)
 
 
-def test_a_report_of_nothing_is_one_line() -> None:
-    assert list(as_text([], Checked(files=3, cases=12))) == [
-        "no problems found: 12 cases in 3 files"
-    ]
-
-
-@for_each(
-    ("counts", "files", "cases", "line"),
-    [
-        ({}, 1, 1, "no problems found: 1 case in 1 file"),
-        ({"error": 1}, 1, 9, "1 error in 1 file"),
-        ({"error": 1}, 0, 0, "1 error"),
-        ({"error": 2, "warning": 1, "note": 3}, 2, 9, "2 errors, 1 warning, 3 notes in 2 files"),
-        ({"warning": 2}, 2, 9, "no errors, 2 warnings: 9 cases in 2 files"),
-        ({"note": 1}, 2, 9, "no errors, 1 note: 9 cases in 2 files"),
-    ],
-)
-def test_the_summary_counts(counts: dict[Severity, int], files: int, cases: int, line: str) -> None:
-    assert summary_line(counts, Checked(files, cases), files) == line
-
-
 def test_a_report_streams_and_counts_what_was_checked_meanwhile() -> None:
     checked = Checked()
 
@@ -93,35 +70,6 @@ def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
     ]
 
 
-def test_colours_only_when_asked() -> None:
-    assert not any("\x1b" in line for line in as_text([[MISSPELT]], Checked(1, 1)))
-    lines = list(as_text([[MISSPELT]], Checked(1, 1), Screen(colour=True)))
-    assert lines[0].startswith(
-        "\x1b[1mevals/math.eval.yaml:3:5:\x1b[0m \x1b[1;31merror[unknown-field]\x1b[0m: `"
-    )
-    assert lines[2] == "\x1b[2m    |\x1b[0m     \x1b[1;31m^^^^^^^^^^^^^^\x1b[0m"
-    assert lines[-1] == "\x1b[1;31m1 error\x1b[0m in 1 file"
-
-
-def test_prose_is_broken_at_words_where_a_width_is_given() -> None:
-    excerpt = Excerpt(f'    expcted_output: "{"4" * 100}"')
-    problem = replace(MISSPELT, excerpt=excerpt, hint="did you mean `expected_output`, perhaps?")
-    assert list(problem_lines(problem, Screen(48), is_broken=True)) == [
-        "evals/math.eval.yaml:3:5: error[unknown-field]:",
-        "    `expcted_output` isn't a field of a case",
-        '  3 |     expcted_output: "4444444444444444444…',
-        "    |     ^^^^^^^^^^^^^^",
-        "    = did you mean `expected_output`, perhaps?",
-    ]
-    *_, first, second = problem_lines(problem, Screen(40), is_broken=True)
-    assert (first, second) == ("    = did you mean `expected_output`,", "      perhaps?")
-
-
-def test_colours_stay_on_their_rows() -> None:
-    for line in problem_lines(RENAMED, Screen(30, colour=True), is_broken=True):
-        assert line.count("\x1b[0m") * 2 == line.count("\x1b[")
-
-
 def test_problems_that_say_the_same_are_folded() -> None:
     many = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 101)]
     other = replace(RENAMED, path="evals/other.eval.yaml")
@@ -130,10 +78,3 @@ def test_problems_that_say_the_same_are_folded() -> None:
     assert text.count("\n    = and 97 more like this, the last on line 100\n") == 1
     assert text.count("`expcted_output` isn't a field") == 1
     assert text.endswith("1 error, 101 warnings in 3 files")
-
-
-def test_as_many_as_are_shown_are_not_folded() -> None:
-    three = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 4)]
-    text = "\n".join(as_text([three], Checked(files=1, cases=3)))
-    assert text.count("`input_messages` is now `input`") == 3
-    assert "more like this" not in text

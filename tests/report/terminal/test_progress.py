@@ -3,10 +3,8 @@ from __future__ import annotations
 import io
 from collections import Counter
 
-import pytest
 from rich.cells import cell_len
 
-from evalcase.report.figures import write_money
 from evalcase.report.progress import (
     LogView,
     Progress,
@@ -14,8 +12,6 @@ from evalcase.report.progress import (
     Speed,
     plain_line,
     status_line,
-    write_clock,
-    write_span,
 )
 from evalcase.report.terminal import Screen
 from evalcase.types.result import Verdict
@@ -74,56 +70,6 @@ def test_an_estimate_is_made_only_when_it_means_something() -> None:
     assert "2 min left" in plain_line(progress, speed, 60.0)
 
 
-def test_the_estimate_follows_what_happens_of_late() -> None:
-    speed = Speed(0.0)
-    for second in range(1, 100):
-        speed.mark(float(second), 100 * min(second, 50) + max(0, second - 50))
-    rate = speed.per_s(100.0, 5050)
-    assert rate == pytest.approx(1.0, rel=0.05)
-
-
-def test_slow_trials_still_have_a_pace() -> None:
-    """One in a minute: the last half minute alone would say nothing."""
-    speed = Speed(0.0)
-    for second in range(1, 1200):
-        speed.mark(float(second), second // 60)
-    assert speed.per_s(1200.0, 20) == pytest.approx(1 / 60, rel=0.1)
-
-
-def test_the_marks_are_bounded() -> None:
-    speed = Speed(0.0)
-    for second in range(1, 10_000):
-        speed.mark(float(second), 0)
-    assert len(speed._marks) <= 3600
-
-
-def test_cases_that_were_edited_make_it_more_than_planned() -> None:
-    progress = Progress(2, 1, 4, counted(4))
-    assert plain_line(progress, Speed(0.0), 0.0).startswith("4/5 (80%)")
-
-
-@for_each(("seconds", "shown"), [(0, "0:00"), (59.9, "0:59"), (754, "12:34"), (3754, "1:02:34")])
-def test_clock(seconds: float, shown: str) -> None:
-    assert write_clock(seconds) == shown
-
-
-@for_each(("seconds", "shown"), [(0.2, "1 s"), (89, "89 s"), (150, "2 min"), (7800, "2 h 10 min")])
-def test_span(seconds: float, shown: str) -> None:
-    assert write_span(seconds) == shown
-
-
-@for_each(
-    ("usd", "shown"),
-    [
-        (None, "–"), (0.0, "$0"), (0.0031, "$0.0031"), (12.345, "$12.35"),
-        (1234.5, "$1,234.50"), (0.00001234, "$0.000012"), (0.00009, "$0.000090"),
-    ],
-)  # fmt: skip
-def test_money(usd: float | None, shown: str) -> None:
-    """A real cost never looks like none."""
-    assert write_money(usd) == shown
-
-
 class Log:
     def __init__(self, planned: int) -> None:
         self.now = 0.0
@@ -155,27 +101,6 @@ def test_a_line_for_each_tenth() -> None:
         f"{10 * tenth}/100 ({tenth}0%)" for tenth in range(1, 10)
     ]
     assert log.lines[4].startswith("50/100 (50%) · 50 passed · 0:50 · ")
-
-
-def test_a_tenth_is_one_of_all_that_there_is_by_then() -> None:
-    """Cases that were edited in between make it more than was planned."""
-    log = Log(10)
-    log.view.finished(result(0))
-    log.view.progress.planned = 20
-    log.pass_trials(18, 3.0)
-    assert [line.split(" · ")[0] for line in log.lines] == [
-        f"{done}/20 ({5 * done}%)" for done in range(4, 20, 2)
-    ]
-
-
-def test_a_line_after_half_a_minute_without_one() -> None:
-    log = Log(1000)
-    log.pass_trials(10, 10.0)
-    assert len(log.lines) == 3
-    for _ in range(30):
-        log.now += 1.0
-        log.view.tick()
-    assert len(log.lines) == 4, "also while nothing finishes"
 
 
 def test_failures_are_named_at_once_and_without_control_codes() -> None:

@@ -1,28 +1,18 @@
 from __future__ import annotations
 
 import re
-import tracemalloc
-from collections.abc import Iterator
 
 import pytest
 from rich.cells import cell_len
 
-from evalcase.report.aggregate import sum_up
-from evalcase.report.details import name_lines
 from evalcase.report.figures import write_percent
-from evalcase.report.summary import RunEnding, summary_lines
 from evalcase.report.terminal import Screen
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.grade import Grade
-from evalcase.types.result import Result, outcome_of_one
 from tests.for_each import for_each
 from tests.report.terminal.endings import (
-    PLAIN,
     called,
-    count,
     everything,
-    find_case,
-    gathered,
     hopeless,
     one_case,
     result,
@@ -46,14 +36,6 @@ def test_no_line_is_wider_than_the_terminal(width: int, colour: bool) -> None:
             # A path or a command is copied, so it is never cut or broken.
             if not shown.startswith("record") and "--format jsonl" not in shown:
                 assert cell_len(shown) <= width, shown
-
-
-@pytest.mark.parametrize("width", [40, 120])
-def test_colours_change_nothing_but_the_carets(width: int) -> None:
-    plain = [line for line in summary(everything(), Screen(width)) if "^" not in line]
-    coloured = summary(everything(), Screen(width, colour=True))
-    colour = [_COLOUR.sub("", line) for line in coloured]
-    assert [line.rstrip() for line in colour] == plain
 
 
 @for_each("width", [40, 80, 120])
@@ -83,19 +65,6 @@ def test_an_error_that_many_cases_share_is_told_once() -> None:
     assert "  the same for late-1, late-2, late-3 and 296 more" in lines
 
 
-def test_errors_are_shown_however_many_failures_come_first() -> None:
-    assert any("401 Unauthorized" in line for line in summary(hopeless()))
-
-
-def test_all_passed_is_short() -> None:
-    results = [result("a", "passed", duration_s=0.0)]
-    assert summary(results) == [
-        "1 passed, pass rate 100.0%, $0.0031, 12.3 s",
-        "rate     no interval: 1 case is too few",
-        "record   .evalcase/runs/20260301-090000-a1b2c3",
-    ]
-
-
 def test_a_cost_that_is_partly_unknown_says_so() -> None:
     free = result("b", "passed", answer=Answer.of_text("ok"))
     priced = result("a", "passed")
@@ -111,39 +80,3 @@ def test_a_cost_that_is_partly_unknown_says_so() -> None:
 )  # fmt: skip
 def test_all_and_none_are_said_of_all_and_none_only(passed: int, of: int, shown: str) -> None:
     assert write_percent(passed / of) == shown
-
-
-def test_memory_hardly_grows_with_what_passed() -> None:
-    """Eight bytes a trial are held, and for a moment they are put in order."""
-
-    def results(number: int) -> Iterator[Result]:
-        return (result(f"case-{each}", "passed", duration_s=each) for each in range(number))
-
-    def peak(number: int) -> int:
-        tracemalloc.start()
-        ending = RunEnding(count([]), 1.0, "x")
-        highlights = gathered(results(number))
-        figures = sum_up(highlights.ledger)
-        list(summary_lines(highlights, figures, ending, find_case, PLAIN))
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
-
-    peak(10)
-    assert peak(6_000) < peak(1_000) + 5_000 * 55
-
-
-@for_each(("seconds", "named"), [([0.5], False), ([0.05, 0.04], False), ([0.5, 0.04], True)])
-def test_the_slowest_are_named_where_that_is_news(seconds: list[float], named: bool) -> None:
-    results = [result(f"c{at}", "passed", duration_s=each) for at, each in enumerate(seconds)]
-    lines = summary(results, verbose=True)
-    assert any(line.startswith("slowest  c0 0.50 s") for line in lines) is named
-    assert any(line.startswith("slowest") for line in lines) is named
-
-
-def test_an_id_that_needs_several_rows_is_shown_whole() -> None:
-    id = "word-" * 30 + "end"
-    failed = result(id, "failed", sides("a", "b"))
-    lines = list(name_lines(failed, outcome_of_one("failed"), PLAIN))
-    assert "".join(line.removeprefix("failed").strip() for line in lines[:-1]) == id
-    assert max(map(len, lines)) <= 80

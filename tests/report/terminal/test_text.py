@@ -12,11 +12,6 @@ from tests.for_each import for_each
 WORDS = st.lists(st.text("ab漢e\u0301", min_size=1, max_size=12), max_size=20).map(" ".join)
 
 
-def test_without_a_width_it_stays_one_row() -> None:
-    text = "word " * 100
-    assert hang_text(text, None, indent=2, taken=50) == [text]
-
-
 @for_each(
     ("text", "width", "indent", "taken", "rows"),
     [
@@ -57,22 +52,3 @@ def test_no_word_is_broken_or_lost_and_rows_fit(
 def test_what_is_cut_or_wrapped_fits(text: str, width: int) -> None:
     assert cell_len(cut(text, width)) <= width
     assert all(cell_len(row) <= max(2, width) for row in Screen().wrap(text, width))
-
-
-@for_each(
-    ("text", "width", "shown"),
-    [
-        ("short", 10, "short"), ("rather long", 8, "rather …"), ("two\nlines", 10, "two…"),
-        ("日本語", 6, "日本語"), ("日本語", 5, "日本…"), ("\x1b[2J", 20, "<U+001B>[2J"),
-    ],
-)  # fmt: skip
-def test_cut(text: str, width: int, shown: str) -> None:
-    assert cut(text, width) == shown
-
-
-def test_markup_in_data_is_text() -> None:
-    screen = Screen(40, colour=True)
-    rows = [["a", "b"], ["[red]x[/red]", ":smile:"]]
-    assert "[red]x[/red]" in screen.table(rows)[1]
-    assert ":smile:" in screen.table(rows)[1]
-    assert screen.wrap("[bold]y[/]") == ["[bold]y[/]"]
