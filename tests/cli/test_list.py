@@ -164,6 +164,11 @@ def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:
     for name in ("base line", commit, commit[:7]):  # the newest of them
         (found,) = json.loads(project.run("list", "--json", name).out)
         assert found["run"] == second["run"]
+    told = f"run      base line: before the change, {commit[:7]} on trunk"
+    assert told in project.run("report", str(first["run"])).out
+    markdown = project.run("report", str(first["run"]), "--format", "markdown").out
+    assert f"{commit[:7]} on trunk" in markdown
+    assert f"base line  {commit[:7]} on trunk, modified" in project.run("list").out
     unknown = project.run("report", "bse line")
     assert (unknown.code, "the nearest is base line" in unknown.err) == (2, True)
     other = run("--name", str(first["run"])[-6:])

@@ -21,7 +21,7 @@ from evalcase.report.json import json_line, summary_object
 from evalcase.report.lists import Entry, list_lines
 from evalcase.report.source import see_suites
 from evalcase.report.terminal import Screen, seen_from
-from evalcase.store.folder import Run, Sealer, find_sealer, folder_of_run
+from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer, folder_of_run
 from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
 from evalcase.store.stored import StoredRun
 from evalcase.types.problem import did_you_mean
@@ -172,7 +172,10 @@ class _Entries:
         except RecordError as error:
             return Entry(listed.id, age, remark=f"damaged: {error}")
         suites = tuple(map(self._see_suites(run), _names_of(run, "suites")))
-        return Entry(listed.id, age, suites, _names_of(run, "targets"), kept.totals, remark, rate)
+        return Entry(
+            listed.id, age, (run.about.name or "")[:_LONGEST], describe_commit(run), suites,
+            _names_of(run, "targets"), kept.totals, remark, rate,
+        )  # fmt: skip
 
     def _see_suites(self, run: Run) -> Callable[[str], str]:
         folder = folder_of_run(run)

@@ -25,7 +25,7 @@ from evalcase.report.summary import (
     verdict_lines,
 )
 from evalcase.report.terminal import Screen, defuse_lines, seen_from
-from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, is_run
+from evalcase.store.folder import RUN_ID, Run, describe_name, describe_part, folder_of_run, is_run
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Failure
@@ -113,6 +113,7 @@ def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Run
         describe_part(evaluated.run),
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
         say_mixed(evaluated.mixed), _say_saved(evaluated), say_gate(evaluated),
+        describe_name(evaluated.run),
     )  # fmt: skip
 
 

@@ -27,6 +27,8 @@ class Entry(Value, frozen=True):
 
     id: str
     age: str = ""
+    name: str = ""
+    commit: str = ""
     suites: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     totals: Totals | None = None
@@ -39,22 +41,30 @@ class Entry(Value, frozen=True):
 
 def list_lines(entries: Sequence[Entry], screen: Screen) -> Iterator[str]:
     """A line for each run, as given, below a head; what has no room stands in a second line."""
-    head = ["run", "age", "cases", "passed", "interval", "failed", "errored", "ungraded", "skipped",
-            "cost", "suite", "target"]  # fmt: skip
+    head = ["run", "age", "name", "commit", "cases", "passed", "interval", "failed", "errored",
+            "ungraded", "skipped", "cost", "suite", "target"]  # fmt: skip
     rows = [head, *(_run_cells(entry) for entry in entries)]
     # A column without news is left out.
-    for name, empty in {"cost": "–", "ungraded": "0", "skipped": "0", "interval": "–"}.items():
+    usual = {
+        "cost": "–",
+        "ungraded": "0",
+        "skipped": "0",
+        "interval": "–",
+        "name": "",
+        "commit": "",
+    }
+    for name, empty in usual.items():
         if {row[rows[0].index(name)] for row in rows[1:]} <= {empty, ""}:
             rows, _ = _take_column(rows, name)
     moved: list[list[str]] = [[] for _ in entries]
-    for name in ("target", "suite", "interval", "skipped", "ungraded"):
+    for name in ("target", "suite", "interval", "commit", "skipped", "ungraded"):
         if name not in rows[0] or _width_of(rows) <= screen.width:
             continue
         rows, cells = _take_column(rows, name)
         for below, cell in zip(moved, cells, strict=True):
             word = f" {name}" if name in ("skipped", "ungraded") else ""
             below[:0] = [cell + word] if cell not in ("0", "") and name != "interval" else []
-    first, *lines = _align(rows, text=("run", "age", "suite", "target"))
+    first, *lines = _align(rows, text=("run", "age", "name", "commit", "suite", "target"))
     yield screen.paint(first, "dim")
     for entry, line, below in zip(entries, lines, moved, strict=True):
         remark = make_visible(entry.remark)
@@ -76,13 +86,14 @@ def _take_column(rows: list[list[str]], name: str) -> tuple[list[list[str]], lis
 
 def _run_cells(entry: Entry) -> list[str]:
     if entry.totals is None:
-        return [entry.id, entry.age, *[""] * 10]
+        return [entry.id, entry.age, *[""] * 12]
     counts = entry.totals.cases
     targets = len(entry.targets)
     per_target, left = divmod(counts.total, max(1, targets))
     cases = f"{per_target:,}×{targets}" if targets > 1 and not left else str(counts.total)
     return [
-        entry.id, entry.age, cases, write_percent(entry.totals.pass_rate),
+        entry.id, entry.age, make_visible(entry.name), make_visible(entry.commit), cases,
+        write_percent(entry.totals.pass_rate),
         "–" if entry.rate is None else write_interval(entry.rate), str(counts.failed),
         str(counts.errored), str(counts.ungraded), str(counts.skipped),
         write_money(entry.totals.spent_usd), _name_several(entry.suites),

@@ -53,7 +53,7 @@ from evalcase.report.summary import (
     trial_facts,
 )
 from evalcase.report.terminal import Screen
-from evalcase.store.folder import describe_part
+from evalcase.store.folder import describe_name, describe_part
 from evalcase.types.case import Case
 from evalcase.types.result import VERDICTS, Totals
 from evalcase.types.value import replace
@@ -104,6 +104,7 @@ class _Head(NamedTuple):
 def write_markdown(reported: Reported) -> Iterator[str]:
     stored, evaluated = reported.stored, reported.evaluated()
     notes = [
+        describe_name(stored.run),
         describe_part(stored.run),
         f"grading {say_grading(evaluated)}" if evaluated.graded_by is not None else "",
         say_mixed(stored.mixed), say_settled(evaluated),

@@ -67,6 +67,8 @@ class RunEnding(Value, frozen=True):
     """What an early decision saved."""
     gate: str = ""
     """Whether the pass rate that was asked for is reached, or that nothing was run."""
+    name: str = ""
+    """Its name and note, and the commit that it was made of."""
 
 
 class Fact(NamedTuple):
@@ -239,7 +241,7 @@ def verdict_lines(ending: RunEnding, rate: Mean, screen: Screen) -> Iterator[str
 
 def ending_lines(ending: RunEnding, screen: Screen) -> Iterator[str]:
     """Which part it is, the record, whether it is complete, and what to do now."""
-    for label, text in (("part", ending.part), ("mixed", ending.mixed)):
+    for label, text in (("run", ending.name), ("part", ending.part), ("mixed", ending.mixed)):
         if text:
             yield from _fact_lines(Fact(label, [make_visible(text)]), screen)
     yield from _to_copy("record", ending.record, "", screen)

@@ -323,6 +323,22 @@ def folder_of_run(run: Run) -> str:
     return run.about.cwd if "\0" not in run.about.cwd else "."
 
 
+def describe_name(run: Run) -> str:
+    """What tells a run apart: its name and note, and the commit that it was made of."""
+    about = run.about
+    named = ": ".join(filter(None, (about.name, about.note)))
+    return ", ".join(filter(None, (named, describe_commit(run))))
+
+
+def describe_commit(run: Run) -> str:
+    """`1a2b3c4 on main, modified`; empty where git did not say."""
+    about = run.about
+    if about.commit is None:
+        return ""
+    branch = f" on {about.branch}" if about.branch else ""
+    return f"{about.commit[:7]}{branch}{', modified' if about.dirty else ''}"
+
+
 def describe_part(run: Run) -> str:
     """The cases of a run, in words; empty where it has all cases of its suites."""
     if run.about.failed_of is not None:

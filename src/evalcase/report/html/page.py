@@ -28,7 +28,7 @@ from evalcase.report.html.details import CaseRow, PageObject, Regrading, RunFact
 from evalcase.report.html.shell import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.json import figures_object
 from evalcase.report.source import Reported, require_variables
-from evalcase.store.folder import describe_part
+from evalcase.store.folder import describe_name, describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
 from evalcase.types.value import Value, replace
@@ -453,7 +453,8 @@ def write_html(
 def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
     run, part = evaluated.run, describe_part(evaluated.run)
-    remarks = [f"only {part}"] if part else []
+    remarks = [name] if (name := describe_name(run)) else []
+    remarks += [f"only {part}"] if part else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
     totals = evaluated.totals
