@@ -18,7 +18,6 @@ from itertools import chain, islice
 from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
 from evalcase.report.evaluated import Evaluated
-from evalcase.runner.batches import send_batches
 from evalcase.runner.calls import CLOSE_S, OpenTargets
 from evalcase.runner.dispatch import Dispatcher, Executor
 from evalcase.runner.event_loop import BlockingCall, LoopWatch
@@ -52,6 +51,7 @@ from evalcase.store.reader import read_time_taken
 from evalcase.store.rows import End
 from evalcase.store.stored import basis_of_run
 from evalcase.types.result import Result, Trial
+from evalcase.types.target import Target
 from evalcase.types.value import replace
 from evalcase.util.environment import monotonic
 from evalcase.util.user_calls import UserCalls
@@ -156,7 +156,9 @@ class Execution:
         if any(first.values()):
             # Set-up may block the event loop, by which other trials are timed.
             await targets.open_all(plan.judges)
-        if isinstance(work, Pending):
+        if isinstance(work, Pending) and any(map(_answers_in_batches, plan.targets.values())):
+            from evalcase.runner.batches import send_batches  # it needs aiohttp
+
             await send_batches(plan, record.id, work, writer, trials, engine)
         await engine.run({name: chain(first[name], left[name]) for name in left}, one)
         return work
@@ -298,3 +300,7 @@ class Execution:
     def _tell_blocked(self, call: BlockingCall) -> None:
         assert self.record is not None
         self._emit(LoopBlocked(self.record, call))
+
+
+def _answers_in_batches(target: Target) -> bool:
+    return target.traits.batching is not None
