@@ -51,6 +51,10 @@ UsualRole = Literal["user", "assistant"]
 
 _ROLES = frozenset(ROLES)
 _ROLE_LIST = "the roles are " + ", ".join(ROLES)
+_AS_DATA = (
+    "or, if this mapping is data and not a message, write it as the content of one: "
+    "{{role: {}, content: {{role: …}}}}"
+)
 _EMPTY_EXPECTATION = "leave it out, or write the full message: [{role: assistant, content: []}]"
 _OF_CASES = frozenset({
     "expected_output", "expected_messages", "expected_outcome", "criteria", "rubrics", "graders",
@@ -134,16 +138,12 @@ def _check_message(
     message: dict[str, Any], usual: UsualRole, path: KeyPath, findings: Findings
 ) -> None:
     role, content = message["role"], message.get("content")
-    as_data = (
-        "or, if this mapping is data and not a message, write it as the content of one: "
-        f"{{role: {usual}, content: {{role: …}}}}"
-    )
     if type(role) is not str:
         what = f"a role is a string, not {describe_kind(role)}"
         findings.add("unknown-role", (*path, "role"), what, _ROLE_LIST)
     elif role not in _ROLES:
         meant = nearest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
-        hint = hint_at(meant) or f"{_ROLE_LIST}; {as_data}"
+        hint = hint_at(meant) or f"{_ROLE_LIST}; {_AS_DATA.format(usual)}"
         fix = None if meant is None else Fix(meant, of_name=True)
         findings.add("unknown-role", (*path, "role"), f"`{role}` is not a role", hint, fix=fix)
     if message.get("tool_calls") is not None:
@@ -151,7 +151,7 @@ def _check_message(
     elif "content" not in message:
         known = ("content", "tool_calls")
         guesses = (suggest_field(key, known, elsewhere={}) for key in message if key != "role")
-        hint = next(filter(None, guesses), f"add `content`; {as_data}")
+        hint = next(filter(None, guesses), f"add `content`; {_AS_DATA.format(usual)}")
         what = "this message has neither `content` nor `tool_calls`"
         findings.add("empty-message", path, what, hint)
     if type(content) is list or type(content) is dict:
@@ -397,9 +397,9 @@ def read_fields(named: Named, findings: Findings, without: Container[str] = ()) 
     out."""
     found: dict[str, Any] = {}
     values, path, where = named.values, named.path, named.where
-    for name, read in _READERS.items():
-        if name in values and name not in without:
-            result = read(values[name], path + where.get(name, (name,)), findings)
+    for name in filter(values.__contains__, _READERS):
+        if name not in without:
+            result = _READERS[name](values[name], path + where.get(name, (name,)), findings)
             if result is not None:
                 found["targets" if name == "target" else name] = result
     if "target" in values and "targets" in values:
@@ -457,7 +457,7 @@ def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> None:
 
 def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
     """Beside `evaluators`, an `expected_outcome` adds no judge, as in AgentV."""
-    if named.at("criteria")[-1] not in ("expected_outcome", "outcome"):
+    if named.where.get("criteria") not in (("expected_outcome",), ("outcome",)):
         return
     of_suite = shared.are_evaluators and named.values.get("suite_graders") is not False
     of_case = named.at("graders")[-1] == "evaluators" and bool(named.values.get("graders"))
