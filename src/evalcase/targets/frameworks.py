@@ -89,8 +89,6 @@ def _pick_parts(value: Any) -> Any:  # noqa: ANN401 - an object of user code
         return {key: _pick_parts(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_pick_parts(item) for item in value]
-    if isinstance(value, set | frozenset):  # as a list it would have another order in each run
-        raise NotImplementedError(f"{type(value).__name__} is not a JSON value")
     if _has(value, "final_output", "new_items", "raw_responses"):  # OpenAI Agents
         items = [{"type": each.type, "raw_item": each.raw_item} for each in value.new_items]
         usages = [{"usage": each.usage} for each in value.raw_responses]
