@@ -14,6 +14,7 @@ from evalcase.graders.tool_calls import Call, read_calls
 from evalcase.graders.trajectory import align_calls, describe_calls, match_calls, takes_long
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
+from evalcase.types.message import ToolCall
 from evalcase.types.value import JSON
 from evalcase.util.answers import is_comparable
 from evalcase.util.calls import seen_calls
@@ -42,13 +43,14 @@ class ExpectedGrader(Grader):
         case, answer = context.case, context.answer
         content = expected_content(case) if "content" in self.halves else None
         calls = [
-            call
-            for message in case.expected_output
-            for call in (message.tool_calls if message.role == "assistant" else ())
+            ToolCall(call)
+            for message in case._data.get("expected_output", ())
+            for call in message.get("tool_calls") or ()
+            if message["role"] == "assistant"
         ]
         if not calls or "calls" not in self.halves:
             if not is_comparable(content):
-                return _NOTHING if case.expected_output else NO_REFERENCE
+                return _NOTHING if case.expects_output else NO_REFERENCE
             return compare_content(content, answer).to_score()
         expected, made = read_calls(calls), read_calls(seen_calls(answer))
         if takes_long(expected, made):

@@ -168,10 +168,10 @@ async def make_attempt(
     elif target.traits.seen is not None:
         question = replace(question)  # the object by which this call is known
 
-    async def ask() -> object:
+    def ask() -> object:
         given: object = target.answer(question)
         if isawaitable(given):
-            return await given
+            return given
         what = "the method `answer` of a Target must be async (`async def answer`)"
         why = f"{what}: it returned {type(given).__name__}, which can't be awaited"
         raise TargetError(why, kind="protocol")
@@ -250,10 +250,11 @@ def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answ
         counted = "all that it returned counts as its answer"
         warn(f"answers of `{name}` have messages of a user that it was not given: {counted}")
     end = read_ending(answer)
-    if end.kind in ("unfinished", "failed"):
-        said = f"the target's reply is {end.kind} (finish reason `{end.reason}`)"
+    kind = end.kind
+    if kind in ("unfinished", "failed"):
+        said = f"the target's reply is {kind} (finish reason `{end.reason}`)"
         raise TargetError(said, kind="protocol", details={"text": answer.text[:1000]})
-    if end.kind == "cut off":
+    if kind == "cut off":
         graded = "they are graded as far as they go"
         warn(f"answers of `{name}` were cut off (finish reason `{end.reason}`): {graded}")
     return answer

@@ -232,7 +232,7 @@ class Dispatcher:
         usable: Usable | None = None,
     ) -> Asked:  # fmt: skip
         target = await self._targets.find(name)
-        key = await self._find_key(name, target, question)
+        key = None if self._cache is None else await self._find_key(name, target, question)
         if key is None or self._cache is None:
             return await self._ask(name, target, question, timeout_s, waits)
         known = self._cache.find(key)

@@ -236,12 +236,12 @@ class Graders:
     def prints_for(self, case: Case) -> list[str]:
         """The fingerprints of the graders of a case and of its turns that have one; and what else
         of the case code may look at, where one of them is code."""
-        turns = case.turns if "turns" in case._data else ()
-        graders = [*self.of(case), *[each for turn in turns for each in self.of_turn(turn)]]
+        of_turns = [each for turn in case.turns for each in self.of_turn(turn)]
+        graders = [*self.of(case), *of_turns]
         prints = [found for named in graders if (found := self._print(named))]
-        seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}
-        if prints and seen and not all(map(is_ours, graders)):
-            prints.append(_to_json(seen))
+        if prints and not all(map(is_ours, graders)):
+            seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}
+            prints += [_to_json(seen)] if seen else []
         return prints
 
     def _print(self, named: NamedGrader) -> str:

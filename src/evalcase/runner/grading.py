@@ -188,7 +188,7 @@ def _find_limit(named: NamedGrader, timeout_s: float) -> float:
     """How long a grader may take. One that is made of others may take as long as all of them."""
     if named.timeout_s is not None:
         return named.timeout_s
-    return timeout_s + sum(_find_limit(each, timeout_s) for each in named.grader.inner())
+    return timeout_s + sum([_find_limit(each, timeout_s) for each in named.grader.inner()])
 
 
 class _Asking:

@@ -103,7 +103,7 @@ class Pending:
 
     def find_result(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where there is an answer."""
-        known = self._regrading.get(trial.key)
+        known = self._regrading.get(trial.key) if self._regrading else None
         return self._ask(trial) if known is None else self._regrade(trial, known)
 
     def store(self, trial: Trial, result: Result) -> Awaitable[None] | None:
@@ -246,9 +246,9 @@ class Pending:
         case = trial.case
         if not case.skip:
             self._note_change(trial.target)
-            if case.user is not None:
-                self._note_change(case.user.target)
             if case.is_conversation:
+                if case.user is not None:
+                    self._note_change(case.user.target)
                 if self._index.was_interrupted(trial.key):
                     self._plan.note(
                         f"the conversation of case {case.id} was interrupted when the run ended: "

@@ -539,7 +539,7 @@ def cap_answer(answer: Answer, limit: int) -> Answer:
     """An answer whose messages have at most `limit` bytes each, marked where a text was cut. Raise
     TooLargeError if something else than a text is too long."""
     messages = tuple([_cap_message(message, limit) for message in answer.messages])
-    if all(new is old for new, old in zip(messages, answer.messages, strict=True)):
+    if messages == answer.messages:
         return answer
     return replace(answer, messages=messages, truncated=True)
 

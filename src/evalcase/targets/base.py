@@ -102,10 +102,13 @@ class HiddenWarning:
 
 def describe_unseen_parts(question: Question, *, sees_files: bool) -> str | None:
     """The same for a target that sees only the text of content parts, and perhaps their files."""
-    content = None if question.last_user is None else question.last_user.content
+    message = question.last_user
+    content = None if message is None else message.content
+    if not isinstance(content, list):
+        return None
     kinds = {
         f"`{part['type']}`": None
-        for part in (parts_of(content) if isinstance(content, list) else ())
+        for part in parts_of(content)
         if part_text(part) is None and not (sees_files and named_file(part) is not None)
     }
     return f"for case `{question.case}` it has parts of type {', '.join(kinds)}" if kinds else None

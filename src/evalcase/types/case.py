@@ -146,8 +146,10 @@ class Case:
     @property
     def turns(self) -> tuple[Case, ...]:
         """Each turn as a case of its own; empty where there are none."""
+        if "turns" not in self._data:
+            return ()
         of_all = {name: self._data[name] for name in _OF_ALL_TURNS if name in self._data}
-        return tuple(canonical_case({**of_all, **turn}) for turn in self._data.get("turns", ()))
+        return tuple(canonical_case({**of_all, **turn}) for turn in self._data["turns"])
 
     @property
     def user(self) -> SimulatedUser | None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from tempfile import mkstemp
 
 from evalcase.types.value import Value
@@ -32,13 +33,10 @@ if sys.platform == "win32":
 else:
     from time import CLOCK_MONOTONIC, CLOCK_REALTIME, clock_gettime
 
-    def monotonic() -> float:
-        """Seconds since some moment; no change of the date moves it."""
-        return clock_gettime(CLOCK_MONOTONIC)
-
-    def wall_time() -> float:
-        """Seconds since 1970."""
-        return clock_gettime(CLOCK_REALTIME)
+    monotonic = partial(clock_gettime, CLOCK_MONOTONIC)
+    """Seconds since some moment; no change of the date moves it."""
+    wall_time = partial(clock_gettime, CLOCK_REALTIME)
+    """Seconds since 1970."""
 
 
 class Environment(Value, frozen=True):

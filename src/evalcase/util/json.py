@@ -96,10 +96,10 @@ class NotJsonError(ValueError):
 def copy_json(value: object, level: int = 0) -> JSON:
     """A copy of plain dicts and lists that shares nothing with the value. Instances of subclasses
     become plain values."""
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, str):
         return plain_text(value)
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, float):
         if not isfinite(value):
             raise NotJsonError(f"JSON has no {value}")
