@@ -9,8 +9,8 @@ from functools import partial
 from logging import getLogger
 from typing import Any, TypeAlias, Unpack, cast
 
-from evalcase.config.catalogue import Catalogue, check_config_text, check_project, project_catalogue
-from evalcase.config.config import read_config, read_config_of
+from evalcase.config.catalogue import Catalogue, check_config_text, check_project
+from evalcase.config.config import read_config
 from evalcase.config.graders import read_grader
 from evalcase.config.options import Keywords, read_keywords
 from evalcase.errors import ConfigError, SuiteError
@@ -118,7 +118,7 @@ def check(
     belongs to; ConfigError is raised if it is no folder. No code of it is imported.
     """
     several = (paths,) if isinstance(paths, str | os.PathLike) else paths
-    catalogue = project_catalogue(os.getcwd(), root)
+    catalogue = Catalogue(read_config(os.getcwd(), os.getcwd(), root))
     files = check_project((os.fspath(path) for path in several), catalogue)
     return [problem for loaded in files for problem in loaded.problems]
 
@@ -136,7 +136,8 @@ def check_text(
     format = format_of(name)
     if isinstance(format, Problem):
         return [format]
-    return load_text(text, format, project_catalogue(os.getcwd(), root), name).problems
+    catalogue = Catalogue(read_config(os.getcwd(), os.getcwd(), root))
+    return load_text(text, format, catalogue, name).problems
 
 
 def write_suite(
@@ -249,7 +250,7 @@ def _read_call(
 ) -> RunRequest:  # fmt: skip
     environment = this_environment()
     cwd = environment.cwd
-    config = read_config(cwd, cwd) if root is None else read_config_of(os.fspath(root), cwd)
+    config = read_config(cwd, cwd, root)
     warn = keywords.get("on_warning", getLogger("evalcase").warning)
     scrubber = make_scrubber(config, environment.variables, warn)
     around = Surroundings(

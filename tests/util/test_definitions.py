@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.sources import find_broken, find_missing_module, find_undefined
+from evalcase.util.sources import object_to_function
 from tests.effort import count_steps
+
+
+def objection(reference: str, root: str) -> tuple[str, str | None] | None:
+    found = object_to_function(reference, root, "target")
+    return None if found is None else (found.message, found.hint)
+
 
 DEFINED = {
     "function": "def answer(q): ...",
@@ -57,14 +63,14 @@ UNDEFINED = {
 def test_nothing_is_said_of_what_is_or_may_be_defined(tmp_path: Path, text: str) -> None:
     (tmp_path / "agent.py").write_text(text)
     for name in ("agent:answer", "./agent.py:answer", "agent:answer.inner"):
-        assert find_undefined(name, str(tmp_path)) is None
+        assert objection(name, str(tmp_path)) is None
 
 
 @pytest.mark.parametrize("text", UNDEFINED.values(), ids=UNDEFINED)
 def test_what_is_not_defined_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "agent.py").write_text(text)
     for name in ("agent:answer", "./agent.py:answer"):
-        found = find_undefined(name, str(tmp_path))
+        found = objection(name, str(tmp_path))
         assert found is not None
         assert found[0] == "agent.py has no `answer`"
 
@@ -74,12 +80,11 @@ def test_the_nearest_name_is_offered(tmp_path: Path) -> None:
     (tmp_path / "pack" / "__init__.py").write_text("def answer(q): ...\n_private = 1\n")
     (tmp_path / "pack" / "inner.py").write_text("a = b = 1\n")
     root = str(tmp_path)
-    assert find_undefined("pack:anser", root) == (
+    assert objection("pack:anser", root) == (
         "pack/__init__.py has no `anser`", "did you mean `answer`?"
     )  # fmt: skip
-    assert find_undefined("pack.inner:xyz", root) == ("pack/inner.py has no `xyz`", "it has a, b")
-    assert find_undefined("pack:inner.a", root) is None
-    assert find_undefined("elsewhere:answer", root) is None
+    assert objection("pack.inner:xyz", root) == ("pack/inner.py has no `xyz`", "it has a, b")
+    assert objection("pack:inner.a", root) is None
 
 
 def test_no_file_outside_the_project_is_read(tmp_path: Path) -> None:
@@ -87,15 +92,15 @@ def test_no_file_outside_the_project_is_read(tmp_path: Path) -> None:
     project.mkdir()
     outside.write_text("password = 1\n")
     (project / "agent.py").symlink_to(outside)
-    assert find_undefined("agent:answer", str(project)) is None
-    assert find_undefined("./../outside.py:answer", str(project)) is None
+    assert objection("agent:answer", str(project)) is None
+    assert objection("./../outside.py:answer", str(project)) is None
 
 
 def test_a_file_is_taken_apart_once_however_many_of_its_functions_are_named(tmp_path: Path) -> None:
     def look_for(count: int) -> None:
         (tmp_path / "agent.py").write_text("\n".join(f"def f{n}(q): ..." for n in range(count)))
         for number in range(count):
-            assert find_undefined(f"agent:f{number}", str(tmp_path)) is None
+            assert objection(f"agent:f{number}", str(tmp_path)) is None
 
     assert count_steps(lambda: look_for(100)) < 11 * count_steps(lambda: look_for(10))
 
@@ -103,7 +108,7 @@ def test_a_file_is_taken_apart_once_however_many_of_its_functions_are_named(tmp_
 def test_a_file_that_is_changed_is_read_again(tmp_path: Path) -> None:
     for text, is_there in (("", False), ("answer = 1", True), ("other = 1", False)):
         (tmp_path / "agent.py").write_text(text)
-        assert (find_undefined("agent:answer", str(tmp_path)) is None) == is_there
+        assert (objection("agent:answer", str(tmp_path)) is None) == is_there
 
 
 @pytest.mark.parametrize(
@@ -121,8 +126,8 @@ def test_a_file_that_is_no_python_is_told_with_its_line(
     (tmp_path / "pack" / "fine.py").write_text("def answer(): ...")
     told = (f"pack/__init__.py is not valid Python: {said[0]}", said[1])
     for name in ("pack:answer", "pack.fine:answer", "./pack/__init__.py:answer"):
-        assert find_broken(name, str(tmp_path)) == told
-    assert find_broken("./pack/fine.py:answer", str(tmp_path)) is None
+        assert objection(name, str(tmp_path)) == told
+    assert objection("./pack/fine.py:answer", str(tmp_path)) is None
 
 
 @pytest.fixture(autouse=True)
@@ -134,22 +139,22 @@ def only_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_module_is_looked_for_in_the_project_and_among_what_is_installed(tmp_path: Path) -> None:
-    (tmp_path / "agent.py").write_text("1 / 0\n")
+    (tmp_path / "agent.py").write_text("1 / 0\nf = 1\n")
     (tmp_path / "pack").mkdir()
-    (tmp_path / "pack" / "__init__.py").write_text("1 / 0\n")
-    (tmp_path / "pack" / "inner.py").write_text("1 / 0\n")
+    (tmp_path / "pack" / "__init__.py").write_text("1 / 0\nf = 1\n")
+    (tmp_path / "pack" / "inner.py").write_text("1 / 0\nf = 1\n")
     (tmp_path / "folder").mkdir()
     root = str(tmp_path)
     for name in (
         "agent:f", "pack:f", "pack.inner:f", "folder.anything:f", "json:f", "json.nothing:f",
         "./agent.py:f", "__main__:f", "no module:f", "nosuch", "nosuch:",
     ):  # fmt: skip
-        assert find_missing_module(name, root) is None
-    said, hint = find_missing_module("agnet:f", root) or ("", "")
+        assert objection(name, root) is None
+    said, hint = objection("agnet:f", root) or ("", "")
     assert (said, hint) == ("there is no module `agnet`", "did you mean `agent`?")
-    said, hint = find_missing_module("pack.iner:f", root) or ("", "")
+    said, hint = objection("pack.iner:f", root) or ("", "")
     assert (said, hint) == ("there is no module `pack.iner`", "did you mean `pack.inner`?")
-    assert find_missing_module("nothing_like_it:f", root) == (
+    assert objection("nothing_like_it:f", root) == (
         "there is no module `nothing_like_it`",
         "the project's folder and what is installed are looked at",
     )
@@ -162,9 +167,9 @@ def test_a_module_that_was_written_just_now_is_found(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.syspath_prepend(elsewhere)
-    assert find_missing_module("quite_new:f", str(tmp_path)) is not None
+    assert objection("quite_new:f", str(tmp_path)) is not None
     (elsewhere / "quite_new.py").write_text("")
-    assert find_missing_module("quite_new:f", str(tmp_path)) is None
+    assert objection("quite_new:f", str(tmp_path)) is None
 
 
 @pytest.fixture
@@ -175,15 +180,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def hint(reference: str, root: Path) -> str:
-    return (find_missing_module(reference, str(root)) or ("", ""))[1]
+def hint(reference: str, root: Path) -> str | None:
+    return (objection(reference, str(root)) or ("", ""))[1]
 
 
 def test_a_package_in_a_folder_of_the_project_is_hinted_at(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / ".venv/shop/__init__.py").touch()
-    assert hint("shop.agent:f", project).startswith("the pro")
+    assert (hint("shop.agent:f", project) or "").startswith("the pro")
     (project / "src/shop/__init__.py").touch()
     install = "src/shop is there: install it (`pip install -e .`), or set PYTHONPATH="
     assert hint("shop.agent:f", project) == f"{install}src"

@@ -28,7 +28,8 @@ import click
 
 from evalcase.cli.options import stdin_format
 from evalcase.cli.terminal import is_live
-from evalcase.config.catalogue import check_project, project_catalogue
+from evalcase.config.catalogue import Catalogue, check_project
+from evalcase.config.config import read_config
 from evalcase.format.load import Loaded
 from evalcase.format.positions import Format
 from evalcase.format.source import enters_folder
@@ -218,7 +219,7 @@ def _check_files(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
 ) -> int:
     tally = _Tally()
-    catalogue = project_catalogue(os.getcwd())
+    catalogue = Catalogue(read_config(os.getcwd(), os.getcwd()))
     if fix:
         talk = sys.stdout if output == "text" else sys.stderr
         fix_files(paths, catalogue, talk)

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from evalcase.config.config import read_config_of
+from evalcase.config.config import read_config
 from evalcase.util.files import read_file
 from evalcase.util.text import make_visible
 
@@ -129,7 +129,7 @@ def _find_settings(folder: str) -> str | None:
     """The file that has settings already, if a folder is that of a project which has some."""
     if not os.path.isdir(folder):
         return None
-    path = read_config_of(folder).path
+    path = read_config(folder, root=folder).path
     return None if path is None else os.path.normpath(os.path.join(folder, os.path.basename(path)))
 
 

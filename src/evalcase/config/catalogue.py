@@ -16,14 +16,11 @@ from evalcase.config.config import (
     Settings,
     config_of_text,
     name_table,
-    read_config,
-    read_config_of,
 )
 from evalcase.config.registry import find_target_kind, list_names, search_class
 from evalcase.config.targets import (
     describe_same_model,
     find_wrong_targets,
-    object_to_function,
     object_to_program,
     object_to_script,
     object_to_target,
@@ -43,7 +40,7 @@ from evalcase.types.read_options import Schema, fields_of, only_these, propertie
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
 from evalcase.util.json import NotJsonError, copy_json
-from evalcase.util.sources import read_function
+from evalcase.util.sources import object_to_function, read_function
 
 
 class Catalogue:
@@ -159,14 +156,6 @@ def read_fields(fields: dict[str, Any], place: str = "<case>") -> dict[str, Any]
             ]
         )
     return case._data
-
-
-def project_catalogue(folder: str, root: str | os.PathLike[str] | None = None) -> Catalogue:
-    """The catalogue of the project in `root`, or of the one that a folder belongs to. Paths are
-    shown as seen from the folder. Raise ConfigError if `root` is not a folder."""
-    if root is None:
-        return Catalogue(read_config(folder, folder))
-    return Catalogue(read_config_of(os.fspath(root), folder))
 
 
 def check_project(

@@ -235,26 +235,20 @@ class Config(Settings, frozen=True):
 
 
 def load_config(start: str, seen_from: str | None = None) -> Config:
-    """The configuration of the project that a folder belongs to. Raise ConfigError with all
-    problems if a setting is wrong."""
+    """The same as `read_config`. Raise ConfigError with all problems if a setting is wrong."""
     config = read_config(start, seen_from)
     if problems := config.problems():
         raise ConfigError.of(problems)
     return config
 
 
-def read_config(start: str, seen_from: str | None = None) -> Config:
-    """The same without raising: a setting that is wrong has its default, and `problems` tells of
-    it. The path of the file is shown as relative to `seen_from`."""
-    return _read_config_in(project_root(os.path.realpath(start)), seen_from)
-
-
-def read_config_of(root: str, seen_from: str | None = None) -> Config:
-    """The same for the root of a project. Raise ConfigError if it is no folder."""
-    return _read_config_in(take_root(root), seen_from)
-
-
-def _read_config_in(root: str, seen_from: str | None) -> Config:
+def read_config(
+    start: str, seen_from: str | None = None, root: str | os.PathLike[str] | None = None
+) -> Config:
+    """The configuration of the project that a folder belongs to, or of the one in `root`. Raise
+    ConfigError only if `root` is no folder: a setting that is wrong has its default, and `problems`
+    tells of it. The path of the file is shown as relative to `seen_from`."""
+    root = project_root(os.path.realpath(start)) if root is None else take_root(os.fspath(root))
     paths = [os.path.join(root, name) for name in TABLES]
     read = [_read_file(root, path, seen_from) for path in paths if os.path.lexists(path)]
     first, *others = [each for each in read if each is not None] or [Config(root)]

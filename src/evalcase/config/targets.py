@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from inspect import signature
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from evalcase.config.config import Config, in_toml, name_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
@@ -29,13 +29,7 @@ from evalcase.util.project import (
     find_script,
     leads_inside,
 )
-from evalcase.util.sources import (
-    file_of_module,
-    find_broken,
-    find_missing_module,
-    find_undefined,
-    read_function,
-)
+from evalcase.util.sources import file_of_module, object_to_function, read_function
 
 _NONE: Mapping[str, Finding] = MappingProxyType({})
 
@@ -387,18 +381,6 @@ def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str)
     elif kind.value_is_path and isinstance(value, str):
         unfit = _object_to_file(value, root, kind.folder_holds)
     return None if unfit is None else unfit._replace(path=(kind.value or "",))
-
-
-def object_to_function(
-    reference: str, root: str, what: Literal["target", "grader"]
-) -> Finding | None:
-    """Why `module:function` can't be imported, as far as the files of the project tell."""
-    if (broken := find_broken(reference, root)) is not None:
-        return Finding((), *broken, code=f"bad-{what}")
-    if (undefined := find_undefined(reference, root)) is not None:
-        return Finding((), *undefined, code=f"unknown-{what}")
-    missing = find_missing_module(reference, root)
-    return None if missing is None else Finding((), *missing, code="missing-module")
 
 
 def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) -> Finding | None:

@@ -21,7 +21,7 @@ from io import TextIOWrapper
 from itertools import count
 from typing import BinaryIO
 
-from evalcase.config.config import read_config_of
+from evalcase.config.config import read_config
 from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.executors import protocol
@@ -63,7 +63,7 @@ class Service:
         self._setup = setup
         self._environment = environment
         self._send = send
-        config = read_config_of(setup.root, setup.cwd)
+        config = read_config(setup.cwd, setup.cwd, setup.root)
         self._config = config = replace(config, target=setup.default_target)
         # Its warnings are about values, and contain none of them.
         self._scrubber = make_scrubber(

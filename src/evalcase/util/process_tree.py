@@ -75,7 +75,9 @@ def end_family(
     for _ in range(_ROUNDS):
         new = _find_family(token, known, born) - members
         if new:
-            _suspend_all(new)
+            for each in new:
+                with suppress(psutil.Error):
+                    each.suspend()
             members |= new
             known |= new
             is_killed = False
@@ -88,12 +90,6 @@ def end_family(
                     each.kill()
             is_killed = True
     return members
-
-
-def _suspend_all(processes: set[psutil.Process]) -> None:
-    for each in processes:
-        with suppress(psutil.Error):
-            each.suspend()
 
 
 def _find_family(token: str, known: set[psutil.Process], born: float) -> set[psutil.Process]:
@@ -144,12 +140,8 @@ def resident_bytes(pid: int | None) -> int | None:
         return None
 
 
-def _guard_process(pid: int, prefix: str) -> None:
-    """Wait for the end of evalcase, and end its children."""
-    with suppress(psutil.NoSuchProcess):
-        psutil.Process(pid).wait()
-    end_family(prefix, since=0.0)
-
-
 if __name__ == "__main__":
-    _guard_process(int(sys.argv[1]), sys.argv[2])
+    # The guard waits for the end of evalcase, and ends its children.
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(sys.argv[1])).wait()
+    end_family(sys.argv[2], since=0.0)

@@ -17,10 +17,10 @@ from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 from warnings import catch_warnings
 
-from evalcase.types.problem import did_you_mean
+from evalcase.types.problem import Finding, did_you_mean
 from evalcase.util.environment import PACKAGE
 from evalcase.util.files import digest_file, is_inside, read_file, read_start
 from evalcase.util.project import find_working_folder, project_root
@@ -71,9 +71,19 @@ def _parse(text: bytes) -> ast.Module:
     return tree
 
 
-def find_broken(reference: str, root: str) -> tuple[str, str | None] | None:
-    """A sentence and a hint if the file of `module:name`, or a package around it, is not valid
-    Python."""
+def object_to_function(
+    reference: str, root: str, what: Literal["target", "grader"]
+) -> Finding | None:
+    """Why `module:function` can't be imported, as far as the files of the project tell."""
+    return (
+        _find_broken(reference, root, f"bad-{what}")
+        or _find_undefined(reference, root, f"unknown-{what}")
+        or _find_missing_module(reference, root)
+    )
+
+
+def _find_broken(reference: str, root: str, code: str) -> Finding | None:
+    """A finding if the file of `module:name`, or a package around it, is not valid Python."""
     module = reference.partition(":")[0]
     steps = [] if module.startswith("./") else module.split(".")[:-1]
     packages = [".".join(steps[:count]) for count in range(1, len(steps) + 1)]
@@ -86,14 +96,15 @@ def find_broken(reference: str, root: str) -> tuple[str, str | None] | None:
             line = f"line {error.lineno}: " if error.lineno is not None else ""
             written = (error.text or "").strip()
             message = f"{os.path.relpath(path, root)} is not valid Python: {line}{error.msg}"
-            return message, f"the line is `{written:.80}`" if written else None
+            hint = f"the line is `{written:.80}`" if written else None
+            return Finding((), message, hint, code=code)
         except _UNREADABLE:
             continue  # the run reports it
     return None
 
 
-def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
-    """A sentence and a hint if the file of `module:name` does not define the name."""
+def _find_undefined(reference: str, root: str, code: str) -> Finding | None:
+    """A finding if the file of `module:name` does not define the name."""
     path, text = _read_module(reference, root)
     first, *inner = reference.partition(":")[2].split(".")
     if text is None or _DYNAMIC.search(text) or not first.isidentifier():
@@ -103,21 +114,21 @@ def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
         return None
     tree, where = _parse(text), os.path.relpath(path, root)
     if first not in _names_in(tree):
-        return _describe_undefined(where, first, _names_in(tree))
+        return _undefined(where, first, _names_in(tree), code)
     match _binding(tree.body, first) if inner else []:
         # The text of such a class says all that it has.
         case [ast.ClassDef(bases=[], keywords=[], decorator_list=[]) as made]:
             if inner[0] not in {*_names_in(made), *dir(object), *dir(type)}:
                 where = f"the class `{first}` in {where}"
-                return _describe_undefined(where, inner[0], _names_in(made))
+                return _undefined(where, inner[0], _names_in(made), code)
     return None
 
 
-def _describe_undefined(where: str, name: str, names: dict[str, bool]) -> tuple[str, str]:
+def _undefined(where: str, name: str, names: dict[str, bool], code: str) -> Finding:
     public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
     hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
-    return f"{where} has no `{name}`", hint
+    return Finding((), f"{where} has no `{name}`", hint, code=code)
 
 
 def _read_module(reference: str, root: str) -> tuple[str, bytes | None]:
@@ -211,9 +222,8 @@ def read_function(reference: str, root: str) -> Callable[..., object] | None:
     return function
 
 
-def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
-    """A sentence and a hint if neither the project nor an installed package has the module of
-    `module:name`."""
+def _find_missing_module(reference: str, root: str) -> Finding | None:
+    """A finding if neither the project nor an installed package has the module of `module:name`."""
     module, _, name = reference.partition(":")
     steps = module.split(".")
     if not name or not all(step.isidentifier() for step in steps) or module in sys.modules:
@@ -221,7 +231,8 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
     if steps[0] not in list_modules(root):
         if _is_installed(steps[0]):
             return None
-        return f"there is no module `{steps[0]}`", hint_at_module(steps[0], root, reference)
+        hint = hint_at_module(steps[0], root, reference)
+        return Finding((), f"there is no module `{steps[0]}`", hint, code="missing-module")
     folder = root
     for count, step in enumerate(steps[1:], 1):
         folder = os.path.join(folder, steps[count - 1])
@@ -229,8 +240,9 @@ def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
             return None  # a namespace package, which may have other folders
         if step not in (known := list_modules(folder)):
             above = ".".join(steps[:count])
-            hint = did_you_mean(f"{above}.{step}", [f"{above}.{each}" for each in known])
-            return f"there is no module `{above}.{step}`", hint or _WHERE
+            near = did_you_mean(f"{above}.{step}", [f"{above}.{each}" for each in known])
+            message = f"there is no module `{above}.{step}`"
+            return Finding((), message, near or _WHERE, code="missing-module")
     return None
 
 
