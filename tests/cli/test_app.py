@@ -88,16 +88,6 @@ def test_help_of_every_command_fits_in_80_columns(command: str) -> None:
     assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("flag", ["--help", "-h"])
-def test_help_names_every_command_and_teaches(flag: str) -> None:
-    result = evalcase(flag)
-    assert (result.code, result.err) == (0, "")
-    for command in COMMANDS:
-        assert f"  {command} " in result.out
-    for taught in ("expected_output:", "evalcase run", "Exit codes: 0", "--version"):
-        assert taught in result.out
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_has_examples(command: str) -> None:
     result = evalcase(command, "--help")
@@ -228,31 +218,6 @@ def test_colours_follow_the_stream_that_is_written_to(folder: Path) -> None:
 
 
 # Locales
-
-
-LOCALES = [
-    {"LC_ALL": "C"},
-    {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"},
-    {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0"},
-]
-
-
-def test_the_locale_changes_nothing(tmp_path: Path) -> None:
-    good = "- id: größe\n  input: 日本語 😀\n  expected_output: é\n"
-    text = good + "- input: 5\n  expcted_öutput: x\n"
-    (tmp_path / "bad.yaml").write_bytes(text.encode())
-    (tmp_path / "ok.yaml").write_bytes(good.encode())
-    # Each locale with a command, and each command with a locale: they all write in one way.
-    for arguments, locales in (
-        (["check", "bad.yaml"], LOCALES),
-        (["check", "--format", "json", "bad.yaml"], LOCALES[2:]),
-        (["show", "ok.yaml"], LOCALES[2:]),
-    ):
-        usual = evalcase_process(*arguments, cwd=tmp_path)
-        for env in locales:
-            assert evalcase_process(*arguments, cwd=tmp_path, env=env) == usual, (arguments, env)
-    for env in LOCALES[1:]:
-        assert evalcase_process("check", "-", stdin=text.encode(), env=env).code == 2
 
 
 def test_a_file_name_that_is_no_utf_8(tmp_path: Path) -> None:
@@ -386,17 +351,3 @@ def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     assert sorted(folder.rglob("*")) == before
-
-
-def test_the_module_and_the_script_are_the_same_command(folder: Path) -> None:
-    script = Path(EVALCASE[0]).with_name("evalcase")
-    done = subprocess.run(
-        [script, "check", "bad.eval.yaml"],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    module = evalcase_process("check", "bad.eval.yaml", cwd=folder)
-    assert (done.returncode, done.stdout, done.stderr) == module

@@ -106,18 +106,3 @@ def test_what_can_not_be_had_in_batches_is_refused_with_a_word(
     done = run(project, "run", "--target", "echo")
     assert (done.code, "a judge can't wait for" in " ".join(done.err.split())) == (2, True)
     assert not service.batches
-
-
-def test_a_function_that_grades_can_not_ask_a_target_that_answers_in_batches(
-    project: Project, service: BatchService
-) -> None:
-    (project.path / "asking.py").write_text(
-        "async def grade(context):\n"
-        "    answer = await context.ask('it', [{'role': 'user', 'content': 'good?'}])\n"
-        "    return answer.text == 'good?'\n"
-    )
-    project.suite({"id": "a", "input": "hello", "graders": ["python:asking:grade"]})
-    done = run(project, "run", "--target", "echo")
-    assert (done.code, "which a grader can't wait for" in " ".join(done.out.split())) == (3, True)
-    assert not service.batches
-    assert not service.headers

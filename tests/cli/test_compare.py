@@ -26,13 +26,6 @@ def test_the_run_before_is_compared_with_the_latest(project: Project) -> None:
     assert found["head"]["name"] == project.runs()[1].name
 
 
-def test_a_plain_sentence_comes_first(project: Project) -> None:
-    two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "yes"})
-    done = project.run("compare")
-    assert done.code == 0
-    assert done.out.split("\n")[0] == "Too few cases to tell."
-
-
 def test_broken_cases_are_shown_with_both_answers(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "not at all"})
     out = project.run("compare").out
@@ -67,18 +60,6 @@ def test_cases_of_one_side_only_are_said_before_any_number(project: Project) -> 
     assert found["differs"] == ["1 case only in head", "1 case only in base"]
     out = project.run("compare").out
     assert out.index("only in base") < out.index("1 case compared")
-
-
-def test_runs_of_other_suites_say_which_each_has(project: Project) -> None:
-    project.suite(case("a"))
-    run_with(project, a="yes")
-    for name in ("b", "c", "d", "e"):
-        project.suite(case("a"), name=name)
-    run_with(project, "b.eval.yaml", "c.eval.yaml", "d.eval.yaml", "e.eval.yaml", a="yes")
-    assert compared(project)["differs"] == [
-        "4 cases only in head, which alone has b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
-        "1 case only in base, which alone has s.eval.yaml",
-    ]
 
 
 def test_skipped_cases_are_not_compared(project: Project) -> None:
@@ -160,16 +141,6 @@ def test_no_target_in_common(project: Project) -> None:
     assert "--targets BASE HEAD" in done.err
 
 
-def test_two_gradings_of_one_run(project: Project) -> None:
-    project.suite(case("a"))
-    run_with(project, a="no")
-    project.suite(case("a", expected_output="no"))
-    project.run("resume", "latest", env={"A": "no"})
-    found = compared(project, "latest@1", "latest")
-    assert names(found, "fixed") == ["a"]
-    assert "graded differently" in found["differs"][0]
-
-
 def test_a_run_is_not_compared_with_itself(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "yes"})
     done = project.run("compare", "latest", "latest", "--fail-on", "broken")
@@ -201,32 +172,11 @@ def graded(project: Project) -> None:
     run_with(project, **{f"case{number}": "no e" for number in range(8)})
 
 
-def test_a_grader_may_be_what_counts(project: Project) -> None:
-    graded(project)
-    assert project.run("compare", "--fail-on", "worse", "--grader", "e").code == 0
-    assert project.run("compare", "--fail-on", "worse", "--grader", "y").code == 1
-    both = compared(project, "--grader", "e", "--grader", "y")["tested"]
-    assert [each["grader"] for each in both] == ["e", "y"]
-    assert both[1]["p_adjusted"] == 2 * both[1]["p"]
-
-
 def test_scores_may_be_what_counts(project: Project) -> None:
     graded(project)
     (tested,) = compared(project, "--measure", "score")["tested"]
     assert (tested["measure"], tested["base"], tested["head"]) == ("score", 1.0, 1 / 3)
     assert tested["test"] == "sign-flip"
-
-
-def test_clusters(project: Project) -> None:
-    topics = [f"case{number}" for number in range(8)]
-    project.suite(*(case(name, metadata={"topic": int(name[-1]) // 2}) for name in topics))
-    run_with(project, **dict.fromkeys(topics, "yes"))
-    run_with(project, **dict.fromkeys(topics, "no"))
-    (tested,) = compared(project, "--cluster", "metadata.topic")["tested"]
-    assert (tested["clusters"], tested["test"], tested["p"]) == (4, "sign-flip by cluster", 0.125)
-    done = project.run("compare", "--cluster", "metadata.topc")
-    assert done.code == 2
-    assert "metadata.topc" in done.err
 
 
 # Untrusted
@@ -294,24 +244,3 @@ def test_a_baseline_that_can_not_be_read_is_named(project: Project) -> None:
     project.run("run", "--quiet")
     done = project.run("compare", "--baseline", "/proc/self/mem")
     assert (done.code, "/proc/self/mem can't be read" in done.err) == (2, True)
-
-
-def test_a_target_of_a_run_is_not_compared_with_itself(project: Project) -> None:
-    two_runs(project, {"a": "yes"}, {"a": "no"})
-    run = project.runs()[1].name
-    (target,) = {each["target"] for each in project.rows()}
-    done = project.run("compare", run, run, "--targets", target, target, "--fail-on", "broken")
-    assert done.code == 2
-    assert "there is nothing to compare" in done.err
-
-
-def test_cases_of_one_id_are_named_with_their_suites(project: Project) -> None:
-    for name in ("one", "two"):
-        project.suite(case("a"), case(name), name=name)
-    project.run("run", "--quiet", "--target", "echo")
-    for name in ("one", "other"):
-        project.suite(case(name), name="one" if name == "one" else "two")
-    project.run("run", "--quiet", "--target", "echo")
-    out = project.run("compare").out
-    assert "removed  one.eval.yaml: a, two.eval.yaml: a, two\n" in out
-    assert "`one.eval.yaml: a`" in project.run("compare", "--format", "markdown").out

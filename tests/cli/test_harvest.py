@@ -88,31 +88,6 @@ def test_a_trace_without_an_answer_is_skipped_until_somebody_says_what_is_expect
     assert "# `agent` failed: no stock" in result.out
 
 
-MANY = [
-    asked("Where is my order?", number=1, seconds=1, **{"service.tier": "gold"}),
-    asked("When do you open?", number=2, seconds=9),
-    asked("Who are you?", number=3, seconds=1, error="no model"),
-    asked("What does it cost?", number=4, seconds=1, **{"service.tier": "gold"}, vip="1"),
-]
-
-
-@for_each(
-    ("options", "ids"),
-    [
-        (("--only", "errored"), ["who-are-you"]),
-        (("--only", "slow"), ["when-do-you-open"]),
-        (("--only", "service.tier=gold"), ["where-is-my-order", "what-does-it-cost"]),
-        (("--only", "service.tier=gold", "--only", "vip=1"), ["what-does-it-cost"]),
-    ],
-)
-def test_some_traces_can_be_chosen(
-    tmp_path: Path, options: tuple[str, ...], ids: list[str]
-) -> None:
-    result = harvest(tmp_path, *MANY, options=options)
-    assert [case.id for case in cases_of(result.out)] == ids
-    assert f"chosen    {len(ids)} by --only\n" in result.err
-
-
 LONG = "I bought a grey coat of wool in your shop last week and it has lost two buttons since"
 
 
@@ -190,16 +165,6 @@ def test_patterns_that_make_no_sense_are_refused(
     result = harvest(tmp_path, asked("Where?"))
     assert result.code == 2
     assert said_of_it in result.err
-
-
-def test_what_can_not_be_made_a_case_is_named(tmp_path: Path) -> None:
-    nothing = line(span({}, trace="ff" * 16, name="ping"))
-    result = harvest(tmp_path, asked("Where?"), nothing)
-    assert (result.code, len(cases_of(result.out))) == (1, 1)
-    assert f"left out  {'ff' * 16}: it doesn't say what was asked\n" in result.err
-    result = harvest(tmp_path, nothing)
-    assert (result.code, result.out) == (2, "")
-    assert "has no trace that can become a case; nothing was written" in result.err
 
 
 def test_nothing_is_overwritten_or_written_without_need(tmp_path: Path) -> None:

@@ -65,16 +65,6 @@ def test_a_judge_without_its_key_is_noticed_before_anybody_is_asked(
     assert "nothing was run" in done.err
 
 
-@pytest.mark.parametrize(("chosen", "code"), [(["--case", "b"], 0), (["--case", "c"], 1)])
-def test_a_judge_that_no_case_of_the_run_needs_is_not_opened(
-    project: Project, chosen: list[str], code: int
-) -> None:
-    configure(project, OPENAI)
-    skipped = case("c", criteria="Is kind.", skip=True)
-    project.suite(case("a", criteria="Is kind."), case("b"), skipped)
-    assert project.run("run", *chosen, env={"OPENAI_API_KEY": ""}).code == code
-
-
 @pytest.mark.parametrize("edited", [False, True])
 def test_resume_is_refused_before_it_asks_if_a_judge_can_t_be_opened(
     judged: Project, edited: bool

@@ -120,18 +120,6 @@ def test_a_filter_that_matches_no_run_is_an_error_that_names_the_nearest(project
     assert project.run("list", "--target", "nobody", "--json").out == "[]\n"
 
 
-def test_named_runs_are_listed_at_the_gradings_that_are_named(project: Project) -> None:
-    project.suite(case("a"), case("b", "say no"))
-    project.run("run")
-    project.run("run", "--case", "a")
-    graded = project.runs()[0].name
-    project.run("grade", graded, "--grader", "length: {max: 9}")
-    listed = json.loads(project.run("list", f"{graded}@1", graded, "--json").out)
-    assert [(each["run"], each["passed"]) for each in listed] == [(graded, 1), (graded, 2)]
-    assert project.run("list", f"{graded}@1").out.count(graded) == 1
-    assert project.run("list", f"{graded}@9").code == 2
-
-
 def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:
     project.suite(case("a"))
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com"]

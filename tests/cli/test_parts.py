@@ -32,17 +32,6 @@ def test_every_listing_says_that_a_run_is_of_a_part(project: Project, options: l
     assert found["selected"] == {"cases": 1, "of": 3}
 
 
-def test_shards_are_parts_and_their_sum_is_not(project: Project) -> None:
-    suite_of(project, "a", "b", "c")
-    for shard in ("1/2", "2/2"):
-        run_with(project, "--shard", shard, a="yes", b="yes", c="yes")
-    told = [each["selected"] for each in json.loads(project.run("list", "--json").out)]
-    assert sorted(each["cases"] for each in told) == [1, 2]
-    runs = [run.name for run in project.runs()]
-    assert project.run("merge", *runs).code == 0
-    assert "selected" not in project.run("report").out
-
-
 def test_a_part_is_compared_with_the_newest_run_that_was_to_have_its_cases(
     project: Project,
 ) -> None:

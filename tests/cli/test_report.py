@@ -158,38 +158,6 @@ def judging(question: Question):
     assert "tokens in" in agents.run("report", "--case", "a").out
 
 
-def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:
-    agents.add_to_agent("def count(messages):\n    return str(len(messages))\n")
-    turns = [
-        {"input": "hi", "expected_output": "hello"},
-        {"input": "so", "expected_output": "3"},
-        {"input": "bye", "graders": [{"contains": "farewell"}]},
-    ]
-    agents.suite({"id": "t", "turns": turns}, target="python:agent:count")
-    assert agents.run("run").out.splitlines()[:8] == [
-        "failed s.eval.yaml: t",
-        "  turn 1    hi",
-        "  expected   │ got",
-        "  hello      │ 1",
-        "  turn 3    bye",
-        '  contains: "farewell" not found in "5" (score 0)',
-        "  answer    5",
-        "",
-    ]
-
-
-def test_an_input_is_never_left_blank(agents: Project) -> None:
-    agents.suite(
-        {"id": "blank", "input": "", "expected_output": "x"},
-        {"id": "system", "input": [{"role": "system", "content": "Begin."}],
-         "expected_output": "x"},
-        target="python:agent:caller",
-    )  # fmt: skip
-    out = agents.run("run").out
-    assert "failed s.eval.yaml: blank\n  input     (empty)\n" in out
-    assert "failed s.eval.yaml: system\n  system    Begin.\n" in out
-
-
 QUIET = """
 import sys
 print("loading config", file=sys.stderr)

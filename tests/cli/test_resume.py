@@ -168,13 +168,6 @@ def test_gates_of_the_run_hold_when_it_goes_on(
     assert project.run("resume", "latest", "--quiet", *other).code == stricter
 
 
-def test_an_unknown_run_is_said(project: Project) -> None:
-    project.suite(case("one"))
-    done = project.run("resume", "20200101-000000-abcdef")
-    assert done.code in (2, 3)
-    assert "20200101-000000-abcdef" in done.err
-
-
 def test_from_another_folder(project: Project) -> None:
     (project.path / "below").mkdir()
     project.suite(case("a", "once"), case("b"))

@@ -7,11 +7,9 @@ import pytest
 
 from tests.run.project import (
     CONFIG,
-    Gate,
     Project,
     case,
     cases,
-    finish,
 )
 
 
@@ -262,21 +260,6 @@ def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None
     assert project.run(*again).counts() == {"passed": 1}
 
 
-def test_a_target_of_any_kind_may_have_a_bound_of_its_own(project: Project, gate: Gate) -> None:
-    project.configure(
-        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
-        "concurrency = 2\n"
-    )
-    project.suite(*cases(4))
-    process = project.start("run", env={"GATED": "1"})
-    gate.await_calls(2)
-    gate.let_go(2)
-    gate.await_calls(4)
-    assert len(project.calls()) == 4
-    gate.let_go(2)
-    assert finish(process).code == 0
-
-
 @pytest.mark.parametrize("how", ["--quiet", "--json"])
 def test_warnings_are_told_also_when_nobody_watches(project: Project, how: str) -> None:
     project.add_to_agent("def blind(question):\n    return 'ok'\n")
@@ -343,14 +326,6 @@ def test_a_kind_and_a_model_are_no_user_and_password(
     assert (done.code, done.err.partition(": error[")[0]) == (2, f"--target {shown}")
 
 
-def test_quiet_says_only_how_it_ended(project: Project) -> None:
-    project.suite(case("good"), case("bad", "say no"))
-    done = project.run("run", "--quiet")
-    assert done.err == ""
-    assert "1 passed, 1 failed" in done.out
-    assert len(done.out.splitlines()) == 2
-
-
 def test_a_failure_is_shown_with_what_was_expected_and_what_came(project: Project) -> None:
     project.suite(case("bad", "say no"), case("broken", "raise out of ink"))
     done = project.run("run")
@@ -380,16 +355,6 @@ def test_secrets_reach_neither_record_nor_terminal(project: Project) -> None:
     assert "sesame-open" not in done.out
 
 
-def test_no_more_trials_at_once_than_asked(project: Project, gate: Gate) -> None:
-    project.suite(*cases(6))
-    process = project.start("run", "--json", "--concurrency", "2", env={"GATED": "1"})
-    for called in range(2, 7):
-        assert len(gate.await_calls(called)) == called
-        gate.let_go()
-    gate.let_go()
-    assert finish(process).counts() == {"passed": 6}
-
-
 def test_secrets_are_not_shown_while_it_runs(project: Project) -> None:
     project.configure('secrets = ["TOKEN"]\n' + CONFIG)
     project.suite(case("raises", "raise sesame-open-12345"))
@@ -409,29 +374,6 @@ def loud(question: Question):
     project.suite(case("one"))
     done = project.run("run", "--json", "--target", "python:agent:loud")
     assert done.counts() == {"passed": 1}
-
-
-def test_an_errored_case_shows_what_was_asked_and_expected_before_what_broke(
-    project: Project,
-) -> None:
-    calls = [{"role": "assistant", "tool_calls": [{"tool": "refund", "input": {"id": 7}}]}]
-    turns = [{"input": "raise no", "expected_output": "a greeting"}]
-    project.suite(
-        {"id": "a", "input": "raise boom", "expected_output": "Lima"},
-        {"id": "b", "input": "raise bang", "expected_output": calls},
-        {"id": "c", "turns": turns},
-    )
-    done = project.run("run", "--concurrency", "1")
-    assert done.code == 3
-    for id, seen in {
-        "a": ["raise boom", "expected  Lima", "ValueError: boom"],
-        "b": ["raise bang", "refund", "ValueError: bang"],
-        "c": ["raise no", "expected  a greeting", "ValueError: no"],
-    }.items():
-        shown = done.out.partition(f"s.eval.yaml: {id}\n")[2].partition("\nerrored ")[0]
-        places = [shown.find(text) for text in seen]
-        assert -1 not in places, (shown, seen)
-        assert places == sorted(places), shown
 
 
 def test_answers_of_a_record_are_said_to_be_given_earlier(project: Project) -> None:

@@ -56,16 +56,6 @@ def test_what_is_shown_is_an_eval_file_that_means_the_same(folder: Path, format:
     assert evalcase("show", "--format", format, f"again.{format}", cwd=folder) == result
 
 
-def test_jsonl_is_one_case_a_line(folder: Path) -> None:
-    result = evalcase("show", "--format", "jsonl", "math.eval.yaml", cwd=folder)
-    assert (result.code, result.err) == (0, "")
-    lines = result.out.removesuffix("\n").split("\n")
-    suite = package.load(folder / "math.eval.yaml")
-    assert [json.loads(line) for line in lines] == [case.to_dict() for case in suite]
-    (folder / "again.jsonl").write_bytes(result.stdout)
-    assert package.load(folder / "again.jsonl").cases == suite.cases
-
-
 @pytest.mark.parametrize("format", ["json", "jsonl", "yaml"])
 def test_no_text_reaches_the_terminal_as_a_control(folder: Path, format: str) -> None:
     out = evalcase("show", "--format", format, "math.eval.yaml", cwd=folder).out
@@ -91,13 +81,3 @@ def test_a_bad_file_is_told_on_standard_error_and_the_rest_is_shown(folder: Path
     assert "bad.eval.yaml:2:10: error[wrong-type]" in result.err
     # Only what keeps it from being shown: warnings are for check.
     assert "warning" not in result.err
-
-
-def test_standard_input(folder: Path) -> None:
-    line = b'{"id": "a", "input": "hi", "expected_output": "x"}\n'
-    result = evalcase("show", "-", "--stdin-format", "jsonl", stdin=line)
-    assert json.loads(result.stdout)["name"] == "stdin"
-    assert evalcase("show", "-", stdin=b"[").code == 2
-    result = evalcase("show", "-", "--stdin-format", "json", stdin=b"[" + line + b"]")
-    assert json.loads(result.stdout)["cases"][0]["id"] == "a"
-    assert evalcase("show", "-", stdin=SUITE.encode(), cwd=folder).code == 0

@@ -90,14 +90,6 @@ def traced(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_graders_look_at_steps_and_do_so_again_in_a_replay(traced: Path) -> None:
-    first = evalcase("run", "--target", "otlp:t.jsonl", "--runs-dir", "one", cwd=traced)
-    assert first.out.startswith("1 passed"), first
-    (run,) = (traced / "one").glob("2*")
-    again = evalcase("run", "--target", f"replay:one/{run.name}", "--runs-dir", "two", cwd=traced)
-    assert again.out.startswith("1 passed"), again
-
-
 CALLING = """
 from opentelemetry import trace
 

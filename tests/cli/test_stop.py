@@ -103,24 +103,6 @@ def test_the_summary_says_what_was_decided_and_saved(project: Project) -> None:
     assert "stopped  decided after 5 of 10 cases" in again
 
 
-def test_no_other_interval_is_shown_than_that_of_the_decision(project: Project) -> None:
-    suite(project, 60)
-    done = stop(project, "--fail-under", "0.5", "--stop", "likely")
-    figures, bounds = done.json["figures"], decision(project)
-    assert figures["interval"] == "sequence"
-    assert (figures["all"]["low"], figures["all"]["high"]) == (bounds["low"], bounds["high"])
-    assert figures["all"]["failures_up_to"] is None
-    said = f"pass rate 100.0% ({100 * bounds['low']:.1f}–100.0%)"
-    assert said in project.run("report").out
-    in_markdown = f"{100 * bounds['low']:.1f}% to 100.0%"
-    assert in_markdown in project.run("report", "--format", "markdown").out
-    kept = json.loads(project.run("report", "--format", "json").out)["figures"]
-    assert kept["all"]["low"] == bounds["low"]
-    assert {each["low"] for each in kept["by_suite"].values()} == {None}
-    part = project.run("report", "--target", "agent").out
-    assert "pass rate 100.0%," in part
-
-
 def test_nothing_is_wrong_with_a_run_whose_gate_is_met(project: Project) -> None:
     suite(project, 10)
     stop(project, "--fail-under", "0.5", "--stop", "certain")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import signal
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import AGENT, Gate, Project, case, cases
 
-LIVE = "━─▸"
 """What only the status line has in it."""
 
 
@@ -55,17 +53,6 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
         "next     fix it, then: evalcase run --failed-of RUN",
         "",
     ]
-
-
-@pytest.mark.parametrize("columns", [40, 200])
-def test_narrow_and_wide(project: Project, columns: int) -> None:
-    mixed(project)
-    terminal = PseudoTerminal(project.path, "run", "--concurrency", "1", columns=columns)
-    assert terminal.finish() == 3
-    lines = terminal.screen()
-    said = [line for line in lines if not line.startswith(("record", "next")) and line != "ored"]
-    assert max(map(len, said)) <= columns
-    assert not [line for line in lines if any(char in line for char in LIVE)]
 
 
 def test_ctrl_c_lets_finish_and_leaves_a_clean_screen(project: Project, gate: Gate) -> None:
@@ -153,12 +140,3 @@ def test_without_a_terminal_there_are_no_control_codes(
         "errored broken: ValueError: out of ink",
     ]
     assert "\x1b" not in done.out + done.err
-
-
-def test_the_next_command_finds_a_run_that_is_kept_elsewhere(project: Project) -> None:
-    project.suite(case("a", "once"))
-    done = project.run("run", "--runs-dir", "kept here")
-    last = done.out.splitlines()[-1]
-    said = shlex.split(last.removeprefix("next     fix it, then: evalcase "))
-    assert (said[:2], said[3:]) == (["run", "--failed-of"], ["--runs-dir", "kept here"])
-    assert project.run(*said).code == 0

@@ -92,18 +92,6 @@ def test_rates_are_shown_by_the_values_of_a_variable(suite: Project) -> None:
     assert "vars.greeting" not in markdown
 
 
-def test_a_variable_that_is_another_in_each_case_makes_no_groups(project: Project) -> None:
-    (project.path / "rows.csv").write_text("id,kind\nx,odd\ny,even\nz,odd\n")
-    project.suite(
-        {"id": "a", "input": "say {{id}} {{kind}}", "expected_output": "no", "rows": "rows.csv"}
-    )
-    project.run("run")
-    markdown = project.run("report", "--format", "markdown").out
-    assert "vars.kind" in markdown
-    assert "vars.id" not in markdown
-    assert "vars.id" in project.run("report", "--by", "vars.id").out
-
-
 @pytest.mark.parametrize(
     ("by", "said"),
     [("vars.promt", "did you mean `prompt`?"), ("vars.", "name of a variable"),

@@ -122,16 +122,6 @@ def test_what_could_not_be_looked_at_is_not_turned_into_a_pass(
         assert grade(combined("any", *turned))[0] == verdict, "by De Morgan"
 
 
-def test_the_reason_names_those_that_did_not_pass() -> None:
-    _, single = grade(combined("all", GOOD, BAD, FAIR))
-    assert single.reason == (
-        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (score 0.5, needs 1)"
-    )
-    assert [each["grader"] for each in single.details["grades"]] == ["g1", "g2", "g3"]
-    _, single = grade(combined("any", BROKEN, BAD))
-    assert single.reason == "`g1`: ValueError: oops"
-
-
 def test_weights_and_required_ones() -> None:
     light, heavy = NamedGrader("l", Fixed(GOOD)), NamedGrader("h", Fixed(BAD), weight=3.0)
     assert grade(combined("weighted", light, heavy, threshold=0.25))[1].score == 0.25
@@ -173,21 +163,6 @@ def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(
     assert problem.message.startswith("`weight` has no effect in `")
     assert problem.span is not None
     assert problem.span.column == text.index("weight: ") + 1
-
-
-def test_as_deep_as_one_likes_and_all_that_wait_together() -> None:
-    waiting: list[asyncio.Event] = []
-
-    async def meet() -> Score:
-        waiting.append(asyncio.Event())
-        if len(waiting) == 3:
-            for each in waiting:
-                each.set()
-        await waiting[-1].wait()
-        return GOOD
-
-    deep = combined("all", combined("any", BAD, meet), combined("all", meet, meet))
-    assert grade(deep)[0] == "passed"
 
 
 def test_one_inside_that_compares_with_what_is_expected_counts() -> None:

@@ -62,25 +62,6 @@ def test_the_reason_shows_what_differed_and_where(expected: str, got: str, reaso
     assert compare(expected, got).reason == reason
 
 
-@for_each(
-    ("expected", "got", "where", "note"),
-    [
-        ("4", "5", None, None),
-        ("a\nb", "a\nc", "line 2, character 1", None),
-        ("a b", "a  b", None, "only white space differs"),
-        ("a\nB", "a\nb", "line 2, character 1", "only upper and lower case differ"),
-        ({"a": 1, "b": [2]}, {"a": 0, "b": [3]}, "$.a, $.b[0]", None),
-        (list(range(9)), [9] * 9, "$[0], $[1], $[2], $[3], $[4] and 4 more", None),
-        ({"a": 1}, "No.", None, "the answer is not JSON: Expecting value at line 1, column 1"),
-    ],
-)
-def test_the_details_say_where_they_differ_and_what_neither_side_shows(
-    expected: Any, got: Any, where: str | None, note: str | None
-) -> None:
-    details = compare(expected, got).details
-    assert (details.get("where"), details.get("note")) == (where, note)
-
-
 # A JSON value: the answer is parsed as JSON (a fenced block is unwrapped) and compared deeply.
 
 

@@ -159,19 +159,6 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     assert not judged(judge, answer_of(""), **turned).passed
 
 
-@for_each("part", [None, "", " "])
-def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> None:
-    judge = Judge()
-    message = {
-        "role": "assistant", "content": json.dumps({"a": part}), "tool_calls": [{"tool": "t"}],
-    }  # fmt: skip
-    options: dict[str, Any] = {"value": "Is kind.", "path": "a", "not": True}
-    grade = judged(judge, Answer((Message(message),)), **options)
-    assert (grade.passed, judge.asked) == (False, [])
-    what = "only white space" if part else "empty"
-    assert f"the answer is {what}, so the judge was not asked" in grade.reason
-
-
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:
     judge = Judge(reply("met"))
     called = calls({"tool": "close", "input": {"shop": 1}, "output": "closed"})
@@ -229,29 +216,6 @@ def test_claims_come_to_the_share_that_is_supported(
         assert grade.failure is not None, "votes that broke can't be outvoted by one"
         assert grade.failure.kind == "judge-split"
         assert len(grade.failure.details["votes"]) == len(replies)
-
-
-@for_each(
-    ("verdicts", "score"),
-    [(("met", "met"), 1.0), (("not_met", "met"), 0.5), (("met", "not_met", "met"), 5 / 6),
-     (("not_met",), 0.0)],
-)  # fmt: skip
-def test_chunks_that_help_should_come_first(verdicts: tuple[str, ...], score: float) -> None:
-    case = {
-        "metadata": {"docs": [f"text {number}" for number, _ in enumerate(verdicts)]},
-        "expected_output": "nine",
-    }
-    grade = judged(
-        Judge(reply(*verdicts)), case=case, rubric="context_precision", context="metadata.docs"
-    )
-    assert grade.score == pytest.approx(score)
-
-
-def test_context_may_come_from_tools() -> None:
-    called = calls({"tool": "look", "output": "Opens at nine."}, content="At nine.")
-    judge = Judge(claims("supported"))
-    assert judged(judge, answer_of(called), rubric="faithful").passed
-    assert '{"chunk": 1, "text": "Opens at nine."}' in str(judge.asked[0][1][1].content)
 
 
 @for_each(

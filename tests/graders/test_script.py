@@ -153,33 +153,6 @@ def test_a_script_is_given_the_trial_and_no_key_is_renamed(tmp_path: Path) -> No
     assert given["trace_summary"]["tool_calls_by_name"] == {"look": 1}
 
 
-WORKER = """
-started = os.getpid()
-for line in sys.stdin:
-    given = json.loads(line)
-    if given["answer"] == "end":
-        sys.exit("enough")
-    if given["answer"] == "odd":
-        print("hm", flush=True)
-    if given["answer"] == "error":
-        print(json.dumps({"id": given["id"], "error": "no model"}), flush=True)
-    print(json.dumps({"id": given["id"], "score": 1, "details": {"pid": started}}), flush=True)
-"""
-
-
-def test_a_worker_grades_one_answer_after_the_other(tmp_path: Path) -> None:
-    spec = script(tmp_path, WORKER, mode="worker")
-    contexts = [context_of(answer_of(text)) for text in ("a", "b", "end", "c", "odd", "error", "d")]
-    grades = grade_all(tmp_path, spec, *contexts)
-    assert [each.passed for each in grades] == [True, True, False, True, False, False, True]
-    pids = [each.details.get("pid") for each in grades]
-    assert pids[0] == pids[1]
-    assert pids[3] != pids[0]
-    assert "enough" in grades[2].reason
-    assert grades[4].reason.startswith("the worker's reply is not JSON")
-    assert grades[5].reason.startswith("the worker's reply says 'no model'")
-
-
 def test_time_is_limited_and_the_whole_tree_is_ended(tmp_path: Path) -> None:
     spec = script(
         tmp_path,

@@ -83,15 +83,6 @@ def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
     assert "output_config" not in sent(question())
 
 
-def test_a_service_that_knows_no_schemas_is_asked_by_words() -> None:
-    said = {"type": "error", "error": {"message": "output_config: Extra inputs", "type": "x"}}
-    refusal = Reply(json.dumps(said).encode(), 400)
-    with serving(refusal, reply()) as server:
-        answer = ask(make(server), question(schema={"type": "object"}))
-    assert ["output_config" in each.json for each in server.requests] == [True, False]
-    assert answer.asked_as == "prompt"
-
-
 def test_system_messages_at_the_beginning_are_the_system() -> None:
     one = body({"role": "system", "content": "Be brief."}, user("Hi"))
     assert (one["system"], one["messages"]) == ("Be brief.", [user("Hi")])
@@ -131,16 +122,6 @@ def test_both_spellings_of_calls_and_their_results() -> None:
             text("And?"),
         ]),
     ]  # fmt: skip
-
-
-def test_blocks_of_an_earlier_answer_go_back_and_other_keys_are_warned_of() -> None:
-    said: list[str] = []
-    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
-    given = {"role": "assistant", "content": "4", "blocks": [thinking], "stop_reason": "end_turn"}
-    given["mood"] = "good"
-    turns = body(user("Hi"), given, warn=said.append)["messages"]
-    assert turns[1] == {"role": "assistant", "content": [thinking, text("4")]}
-    assert said == ["`mood` of a message is not sent: Anthropic's API doesn't know it"]
 
 
 def test_files_and_images_are_sent_as_what_they_are(tmp_path: Path) -> None:

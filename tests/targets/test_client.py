@@ -62,27 +62,6 @@ def test_closed_in_the_middle_is_a_connection_error(reply: Reply) -> None:
     assert len(server.requests) == 1
 
 
-def test_a_connection_that_is_never_made_has_a_limit_of_its_own() -> None:
-    """A full queue of connections: the kernel answers none of those that follow."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(0)
-        port = listening.getsockname()[1]
-        waiting = [socket.socket() for _ in range(4)]
-        try:
-            for each in waiting:
-                each.setblocking(False)
-                each.connect_ex(("127.0.0.1", port))
-            error = failure(
-                target_of(HttpTarget, url=f"http://127.0.0.1:{port}", connect_timeout_s=0.2)
-            )
-        finally:
-            for each in waiting:
-                each.close()
-    assert (error.kind, error.may_succeed_later) == ("connection", True)
-    assert "no connection within 0.2 s" in str(error)
-
-
 def test_cancelling_closes_the_connection() -> None:
     async def run() -> None:
         target = target_of(HttpTarget, url=server.url)
@@ -272,31 +251,6 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         assert proxy.request.path == server.url + "/a"
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         assert ask(target_of(HttpTarget, url=server.url)).text == "directly"
-
-
-def test_what_a_proxy_refuses_is_said_of_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(Reply(b"", 407), Reply(b"", 503, {"Retry-After": "7"})) as proxy:
-        monkeypatch.setenv("https_proxy", proxy.url.replace("//", "//me:hunter2@"))
-        target = target_of(HttpTarget, url="https://host.example/a?b=c")
-        first, second = failure(target), failure(target)
-    said = "(Proxy Authentication Required), from the proxy for https://host.example/a"
-    assert str(first) == f"HTTP 407 {said}"
-    assert (first.kind, first.may_succeed_later) == ("http", False)
-    assert (second.retry_after_s, second.may_succeed_later) == (7.0, True)
-    assert [request.path for request in proxy.requests] == ["host.example:443"] * 2
-
-
-@pytest.mark.parametrize(
-    "proxy",
-    ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://", "http://u:hunter2@a b:1"],
-)
-def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
-    proxy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", proxy)
-    with pytest.raises(ConfigError, match="the proxy that is set is not an address") as caught:
-        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
-    assert "hunter2" not in str(caught.value)
 
 
 PROXY = "http://proxy:3128"

@@ -3,23 +3,20 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from time import time
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from evalcase.errors import ConfigError, GraderError, TargetError
-from evalcase.targets.http import HttpOptions, HttpTarget
+from evalcase.targets.http import HttpTarget
 from evalcase.types.answer import Usage
-from evalcase.types.target import Surroundings
 from evalcase.types.value import replace
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 from tests.targets.questions import (
     answer_all,
     ask,
-    ignore,
     question,
     target_of,
 )
@@ -71,17 +68,6 @@ def test_a_text_that_is_one_placeholder_becomes_the_value_itself() -> None:
         "q": "Hi", "all": [LONG], "n": 4, "meta": {"a": 1}, "id": "one", "talk": None, "files": {},
         "k": 3, "no": None,
     }  # fmt: skip
-
-
-def test_placeholders_in_a_longer_text_are_filled_in_once() -> None:
-    body = "[{prompt}] {repeat} {metadata} {conversation_id}. {{prompt}} {{other}} {} {0}"
-    with serving(text(b"ok")) as server:
-        ask(
-            target_of(HttpTarget, url=server.url, body=body),
-            question("{case_id} {{prompt}}", metadata={"é": 1}),
-        )
-    expected = '[{case_id} {{prompt}}] 1 {"é": 1} . {prompt} {other} {} {0}'
-    assert server.request.json == expected
 
 
 @pytest.mark.parametrize("body", [None, {"files": "{files}"}])
@@ -274,14 +260,6 @@ def test_calls_that_do_not_count_are_left_alone(options: Any) -> None:
         assert seen_calls(ask(target_of(HttpTarget, url=server.url, **options))) == []
 
 
-def test_a_path_of_calls_that_is_misspelt_is_an_error() -> None:
-    reply = {"text": "Done.", "actions": [{"name": "find"}]}
-    with serving(reply) as server:
-        error = failure(target_of(HttpTarget, url=server.url, answer="text", tool_calls="action"))
-    assert "there is nothing at `action`" in str(error)
-    assert "did you mean `actions`?" in str(error)
-
-
 @for_each(
     ("tools", "said"),
     [
@@ -398,25 +376,6 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     assert "hunter2" not in "".join(different)
 
 
-def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:
-    """Another tenant has another answer. Another key of the same tenant has not."""
-
-    def key(**environment: str) -> str:
-        options = HttpOptions(url="http://x", header_env={"X-Tenant": "TENANT"}, key_env="MY_KEY")
-        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
-        return json.dumps(target.cache_key(question()))
-
-    first = key(TENANT="acme-corp", MY_KEY="hunter2")
-    assert first != key(TENANT="other", MY_KEY="hunter2")
-    proxied = key(TENANT="acme-corp", HTTP_PROXY="http://u:pass-word@proxy:1")
-    others = key(TENANT="acme-corp", HTTP_PROXY="http://v:pass-word@proxy:1")
-    assert len({first, proxied, others}) == 3
-    assert "pass-word" not in proxied
-    assert first == key(TENANT="acme-corp", MY_KEY="hunter3")
-    assert "acme-corp" not in first
-    assert "hunter2" not in first
-
-
 # Streams of events.
 
 
@@ -436,18 +395,6 @@ def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
     assert error.kind == "protocol"
     assert str(error).startswith('the answer is a stream of events: stream = "PATH" joins the ')
     assert "data: " in error.details["body"]
-
-
-FINISHED = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
-
-
-@for_each("end", [b"data: [DONE]\n\ndata: after it\n\n", FINISHED, FINISHED + b": bye\n\n"])
-def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
-    role = {"choices": [{"delta": {"role": "assistant"}}]}
-    reply = Reply.stream(role, delta("Li"), delta(None), delta("ma"), {"usage": {"n": 3}})
-    reply.body += end
-    with serving(reply) as server:
-        assert ask(target_of(HttpTarget, url=server.url, stream=DELTA)).text == "Lima"
 
 
 @for_each(

@@ -90,18 +90,6 @@ def test_the_output_of_a_call_is_a_tool_message_unless_one_follows() -> None:
     assert turns[4]["role"] == "user"
 
 
-def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
-    said: list[str] = []
-    given = {"role": "user", "content": "Hi", "name": "Ann", "mood": "good"}
-    call = {"tool": "f", "why": "x"}
-    turns = messages(given, {"role": "assistant", "tool_calls": [call]}, warn=said.append)
-    assert turns[0] == {"role": "user", "content": "Hi", "name": "Ann"}
-    assert said == [
-        "`why` of a tool call is not sent: no API knows it",
-        "`mood` of a message is not sent: OpenAI's API doesn't know it",
-    ]
-
-
 SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
 
 
@@ -162,20 +150,6 @@ def test_files_are_sent_as_what_they_are(tmp_path: Path) -> None:
             "file": {"filename": "c.pdf", "file_data": f"data:application/pdf;base64,{pdf}"},
         },
     ]
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (PNG, "png"), (b"\xff\xd8\xff\xe0", "jpeg"), (b"GIF89a", "gif"),
-        (b"RIFF\0\0\0\0WEBPVP8 ", "webp"),
-    ],
-)  # fmt: skip
-def test_images_are_known_by_their_bytes(tmp_path: Path, data: bytes, kind: str) -> None:
-    (tmp_path / "picture").write_bytes(data)
-    body = sent(with_files(tmp_path, {"type": "image", "path": "picture"}), root=str(tmp_path))
-    url = body["messages"][0]["content"][0]["image_url"]["url"]
-    assert url == f"data:image/{kind};base64,{b64encode(data).decode()}"
 
 
 @pytest.mark.parametrize(

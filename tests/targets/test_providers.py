@@ -131,28 +131,6 @@ def test_responses_are_not_stored_unless_that_is_said() -> None:
     assert asked({"role": "user", "content": "Hi"}, params={"store": True})["store"] is True
 
 
-def test_a_conversation_with_calls_becomes_items() -> None:
-    body = asked(
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": [{"type": "text", "text": "1+1?"}]},
-        {
-            "role": "assistant", "content": "", "reasoning": [THOUGHT], "id": "msg_1",
-            "tool_calls": [{"tool": "add", "input": {"a": 1}, "id": "c1"}, {"tool": "web_search"}],
-        },
-        {"role": "tool", "tool_call_id": "c1", "content": {"sum": 2}},
-        {"role": "assistant", "content": "2"},
-        {"role": "user", "content": "Thanks."},
-    )  # fmt: skip
-    assert body["input"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": [{"type": "input_text", "text": "1+1?"}]},
-        {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a": 1}'},
-        {"type": "function_call_output", "call_id": "c1", "output": '{"sum": 2}'},
-        {"role": "assistant", "content": "2"},
-        {"role": "user", "content": "Thanks."},
-    ]
-
-
 def test_text_calls_usage_and_the_end_are_read() -> None:
     found = answered(response(THOUGHT, said("It is "), CALLED), price={"input": 1, "output": 1})
     assert (found.text, found.model, found.usage) == ("It is ", "m-1", Usage(7, 2, 3))

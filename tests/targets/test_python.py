@@ -11,7 +11,6 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.python import PythonTarget
-from evalcase.types.answer import Answer
 from evalcase.types.value import replace
 from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, question, target_of
@@ -145,27 +144,6 @@ def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) ->
 # Threads and time.
 
 
-def test_sync_functions_run_side_by_side(make: Make) -> None:
-    source = """
-        import threading
-        barrier = threading.Barrier(20, timeout=60)
-        def answer(prompt):
-            barrier.wait()
-            return prompt
-    """
-
-    async def run() -> list[str]:
-        target = make(source)
-        await target.open()
-        try:
-            answers = await asyncio.gather(*(target.answer(question()) for _ in range(20)))
-            return [answer.text for answer in answers]
-        finally:
-            await target.close()
-
-    assert asyncio.run(run()) == ["Hi"] * 20
-
-
 def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make) -> None:
     source = """
         import threading
@@ -259,32 +237,6 @@ def test_the_case_is_refused_before_anything_is_asked(make: Make, parameter: str
         asyncio.run(target.open())
     assert "what is expected must not be seen by what is tested" in str(caught.value)
     assert "the annotation `Question` gives all the rest" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "warned"),
-    [
-        ("text", "for case `one` it has parts of type `file`, `audio`; a parameter named"),
-        ("text, files", "for case `one` it has parts of type `audio`; a parameter named"),
-        ("text, messages", None),
-    ],
-)
-def test_content_parts_are_given_as_their_joined_text(
-    make: Make, tmp_path: Path, parameters: str, warned: str | None
-) -> None:
-    """As `{prompt}` has it; what has no text is told where nothing else shows it."""
-    (tmp_path / "a.txt").touch()
-    parts = [
-        {"type": "text", "text": "Sum "}, {"type": "file", "path": "a.txt"},
-        {"type": "audio", "data": ""}, {"type": "text", "value": "up."},
-    ]  # fmt: skip
-    said: list[str] = []
-    target = make(f"def answer({parameters}): return text.upper()", warn=said.append)
-    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
-    answers = asyncio.run(answer_all(target, [given, given]))
-    assert [each.text for each in answers if isinstance(each, Answer)] == ["SUM UP."] * 2
-    assert len(said) == (warned is not None)
-    assert all(warned is not None and warned in each for each in said)
 
 
 def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:

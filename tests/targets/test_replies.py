@@ -7,7 +7,6 @@ import pytest
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.targets.answers import read_answer
-from evalcase.types.answer import Usage
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 
@@ -71,28 +70,6 @@ def test_replies_have_their_calls_in_every_usual_form(value: Any) -> None:
     answer = read_answer(value)
     assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
     assert answer.text == "Done."
-
-
-def test_a_message_of_anthropic_has_its_usage_and_its_model() -> None:
-    usage = {
-        "input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2,
-        "output_tokens": 5, "cache_creation": {"a": 1}, "service_tier": "standard",
-    }  # fmt: skip
-    message = {"type": "message", "role": "assistant", "content": [SAID], "model": "m"}
-    said: list[str] = []
-    answer = read_answer({**message, "usage": usage}, said.append)
-    assert (answer.text, answer.usage, answer.model, said) == ("Done.", Usage(15, 5, 10), "m", [])
-    assert read_answer(message).usage is None
-
-
-def test_a_reply_of_gemini_has_its_usage_its_model_and_its_end() -> None:
-    counts = {"promptTokenCount": 3, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}
-    candidate = {"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}
-    whole = {"candidates": [candidate], "usageMetadata": counts, "modelVersion": "m"}
-    said: list[str] = []
-    answer = read_answer(whole, said.append)
-    assert (answer.text, answer.usage, answer.model, said) == ("", Usage(3, 7), "m", [])
-    assert answer.messages[0]["finish_reason"] == "MAX_TOKENS"
 
 
 @for_each(

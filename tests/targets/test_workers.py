@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import GraderError, TargetError
+from evalcase.errors import TargetError
 from evalcase.targets.command import CommandTarget
 from evalcase.types.answer import Answer, Usage
-from evalcase.util.calls import seen_calls
-from tests.targets.bell import is_there
-from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
+from tests.targets.questions import LIMIT_S, answer_all, question, target_of
 
 Make = Callable[..., CommandTarget]
 
@@ -57,19 +55,6 @@ def test_one_process_answers_many_cases(make: Make) -> None:
     first, second = answers(make("reply(id=id, answer=f'{text} {os.getpid()}')"), "a", "b")
     assert (first[0], second[0]) == ("a", "b")
     assert first[1:] == second[1:]
-
-
-def test_calls_beside_an_answer_are_read_or_noted(make: Make) -> None:
-    target = make("""
-        calls = [{"tool": "delete"}]
-        reply(id=id, answer="Done." if text == "text" else {"risk": 1}, tool_calls=calls)
-    """)
-    read, noted = asyncio.run(answer_all(target, [question("text"), question("data")]))
-    assert isinstance(read, Answer)
-    assert [call.name for call in read.tool_calls] == ["delete"]
-    assert isinstance(noted, Answer)
-    with pytest.raises(GraderError, match=r"`delete` at `tool_calls\.0`"):
-        seen_calls(noted)
 
 
 def test_answers_of_every_shape(make: Make) -> None:
@@ -197,15 +182,3 @@ def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) ->
             await target.close()
 
     assert asyncio.run(run()) == "b"
-
-
-def test_one_that_does_not_end_by_itself_is_ended(
-    tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evalcase.util.processes._CLOSE_S", 0.1)
-    target = make("reply(id=id, answer=os.getpid())")
-    with (tmp_path / "worker.py").open("a") as file:
-        file.write("import time\ntime.sleep(600)\n")
-    pid = ask(target).content
-    assert isinstance(pid, int)
-    assert not is_there(pid)

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from evalcase.report.formats import FORMS
-from tests.run.project import Project, case, cases
+from tests.run.project import Project, case
 
 COIN = """
 def coin(question: Question):
@@ -113,32 +113,4 @@ def test_a_suite_that_was_spoilt_while_it_was_run_has_no_lines(project: Project,
     (project.path / name).write_text(json.dumps(case("a", "say no")))
     done = project.run("run", "--target", "python:agent:spoil")
     assert (done.code, "changed while it was run" in done.out) == (3, True), done
-    assert lined(reports(project)["junit"]) == set()
-
-
-def test_shards_that_are_merged_bring_their_lines(project: Project) -> None:
-    path = project.path / "s.eval.jsonl"
-    rows = cases(6, "say no")
-    path.write_text("\n" + "".join(json.dumps(row) + "\n" for row in rows))
-    for number in (1, 2):
-        project.run("run", "--shard", f"{number}/2", "--runs-dir", "shards")
-    assert project.run("merge", "shards").code == 1
-    before = reports(project)
-    assert lined(before["junit"]) == {f"s.eval.jsonl:{number}" for number in range(2, 8)}
-    delete_suites(project)
-    assert reports(project) == before
-
-
-@pytest.mark.parametrize("spoilt", ["", "{", '{"suites": 3}\n', '{"suites": {}}\n["s", "a", 1]\n'])
-def test_lines_that_are_lost_are_found_in_the_suite(project: Project, spoilt: str) -> None:
-    """A run that was killed has none; and what is damaged says nothing."""
-    project.suite(case("a", "say no"))
-    project.run("run")
-    before = reports(project)
-    kept = project.runs()[-1] / "lines.jsonl"
-    kept.write_text(spoilt)
-    assert reports(project) == before
-    kept.unlink()
-    assert reports(project) == before
-    delete_suites(project)
     assert lined(reports(project)["junit"]) == set()

@@ -91,21 +91,6 @@ def test_a_conversation_is_one_test_whose_failure_names_its_turns(project: Proje
     assert failure.get("message") == message
 
 
-def test_a_body_begins_with_the_line_of_the_case_and_shows_both_sides(mixed: Project) -> None:
-    mixed.run("run")
-    root, _ = report(mixed)
-    failure = next(root.iter("failure"))
-    first, *rest = (failure.text or "").splitlines()
-    line = next(
-        number
-        for number, text in enumerate((mixed.path / "s.eval.yaml").read_text().splitlines(), 1)
-        if "bad" in text
-    )
-    assert first.startswith(f"s.eval.yaml:{line}: expected")
-    assert any("got" in each for each in rest)
-    assert "\\x1b[31m" in first or "<U+001B>" in first or "\\u001b" in first
-
-
 def test_the_line_is_left_out_where_the_run_is_a_strangers(mixed: Project) -> None:
     mixed.run("run")
     about = next(mixed.path.glob(".evalcase/runs/*/run.json"))
@@ -151,16 +136,3 @@ def test_an_incomplete_run_has_a_test_that_says_so(project: Project) -> None:
     assert error is not None
     assert "3 cases were not run" in str(error.get("message"))
     assert root.get("errors") == "1"
-
-
-def test_what_a_decision_left_out_is_skipped_and_no_error(project: Project) -> None:
-    project.suite(*cases(40))
-    done = project.run("run", "--fail-under", "0.2", "--stop", "certain", "--concurrency", "1")
-    assert done.code == 0
-    root, _ = report(project)
-    assert_allowed(root)
-    assert (root.get("errors"), root.get("failures")) == ("0", "0")
-    skipped = root.find("./testsuite[@name='evalcase']/testcase/skipped")
-    assert skipped is not None
-    assert "decided after 8 of 40 cases" in str(skipped.get("message"))
-    assert "decided after 8 of 40 cases" in project.run("list").out

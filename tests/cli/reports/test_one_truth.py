@@ -115,21 +115,6 @@ def test_the_same_cases_at_several_targets_are_not_as_many_that_came_by_chance(
     assert clustered["figures"]["all"]["low"] is not None
 
 
-@pytest.mark.parametrize("repeat", [1, 2])
-def test_cases_of_one_suite_with_a_target_each_are_counted_together(
-    project: Project, repeat: int
-) -> None:
-    apart = [case(f"c{number}", target=("agent", "other")[number % 2]) for number in range(6)]
-    project.suite(*apart, repeat=repeat)
-    assert "no interval" not in project.run("run").out
-    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
-    assert figures["all"]["low"] is not None
-    project.suite(*apart, {**case("both"), "targets": ["agent", "other"]}, repeat=repeat)
-    assert "intervals are shown per target" in project.run("run").out
-    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
-    assert figures["all"]["low"] is None
-
-
 def test_a_run_that_ended_at_its_first_failure_has_no_interval(project: Project) -> None:
     suite = [case(f"c{number}") for number in range(9)]
     project.suite(*suite, case("bad", "say no"), case("last"))

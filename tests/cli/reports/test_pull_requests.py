@@ -94,17 +94,6 @@ def test_what_a_model_says_ends_no_block_and_mentions_nobody(project: Project) -
 """Names of anybody's, and the code spans that show them in a table."""
 
 
-def test_names_of_targets_suites_and_variables_are_code_too(project: Project) -> None:
-    twice = (case(name, "say {{__v__}}", matrix={"__v__": ["*x*", "y"]}) for name in "ab")
-    project.suite(*twice, name="__s__")
-    project.suite(case("c", skip="today"), name="t")
-    project.run("run", "--target", "agent", "--target", "command:cat __x__")
-    text = markdown(project)
-    for name in ("__s__.eval.yaml", "command:cat __x__", "*x*"):
-        assert f"\n| `{name}` |" in text
-    assert "<summary>by <code>vars.__v__</code></summary>\n\n| `vars.__v__` |" in text
-
-
 def test_all_of_it_fits_into_a_comment_and_the_rest_is_counted(project: Project) -> None:
     project.suite(*(case(f"c{n}", f"say {'long ' * 300}{n}") for n in range(60)))
     project.run("run")

@@ -11,7 +11,6 @@ from evalcase.report.compare import (
 from evalcase.report.comparison_text import comparison_lines
 from evalcase.report.findings import say_result, say_test
 from evalcase.report.gates import Compared, find_gated, gates_exit_code, judge_gates, read_gate
-from evalcase.report.json import comparison_object
 from evalcase.report.paired_cases import Side
 from evalcase.report.terminal import Screen
 from tests.for_each import for_each
@@ -72,14 +71,6 @@ def counts(comparison: Comparison) -> dict[str, int]:
 def test_the_example_on_a_screen() -> None:
     lines = list(comparison_lines(compared(*EXAMPLE, limit=1), Screen()))
     assert "\n".join(lines) + "\n" == SCREEN
-
-
-def test_the_example_in_numbers() -> None:
-    found = comparison_object(compared(*EXAMPLE))
-    (tested,) = found["tested"]
-    assert [round(100 * tested[name], 1) for name in ("change", "low", "high")] == [3.0, -0.6, 6.6]
-    assert round(tested["p"], 3) == 0.146
-    assert found["result"] == ["No significant difference between base and head."]
 
 
 def test_a_changed_case_says_what_became_of_its_verdict() -> None:
@@ -200,17 +191,6 @@ def test_errors_of_added_cases_count() -> None:
 
 
 # Few cases
-
-
-def test_too_few_cases_to_tell() -> None:
-    lines = " ".join(comparison_lines(compared("PPPP", "FFFF"), Screen(200)))
-    assert lines.startswith("Too few cases to tell. ")
-    assert "With 4 cases no change can be significant: at least 6 have to change" in lines
-
-
-def test_of_six_cases_nearly_all_have_to_change() -> None:
-    (tested,) = comparison_object(compared("PPPPFF", "PPPPPP"))["tested"]
-    assert round(tested["smallest_visible"], 3) == 0.963  # its sixth power is 0.8
 
 
 # Repeats

@@ -38,11 +38,3 @@ def test_nothing_is_lost_and_what_is_the_same_is_the_same() -> None:
         assert "".join(str(run[1]) for run in runs) == left
         assert "".join(str(run[2]) for run in runs) == right
         assert all(run[1] == run[2] for run in runs if run[0])
-
-
-def test_texts_that_are_too_different_go_by_lines_and_say_so() -> None:
-    chance = random.Random(5)
-    one, other = (" ".join(str(chance.random()) for _ in range(4_000)) + "\n" for _ in range(2))
-    (found,) = diff([(one + "equal line\n", other + "equal line\n")])
-    assert found["remark"] == "Too different to compare word by word: lines are compared."
-    assert found["runs"] == [[False, one, other], [True, "equal line\n", "equal line\n"]]

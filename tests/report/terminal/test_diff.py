@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -14,7 +13,6 @@ from evalcase.report.details import compared_pairs, evidence_blocks
 from evalcase.report.diff import LinePair, SideLine, pair_calls, pair_texts
 from evalcase.report.terminal import Screen, Sides
 from evalcase.types.grade import Grade
-from tests.effort import count_steps
 from tests.for_each import for_each
 
 
@@ -81,42 +79,6 @@ def test_fields_stand_side_by_side_with_those_marked_that_do_not_match() -> None
     ]
     passed = Grade("fields", 1.0, True, "all 2 fields match", {"fields": FIELDS})
     assert compared_pairs(passed, "") == []
-
-
-def test_a_call_that_is_not_allowed_is_marked() -> None:
-    row: dict[str, Any] = {"expected": None, "got": "x()", "made": False, "note": "not expected"}
-    assert list(pair_calls([row])) == [
-        (SideLine("(not expected)", note=True), SideLine("x()", 0, 3))
-    ]
-
-
-BLANK = "\n" * 4_000
-TEXTS = {
-    "blank lines": (f"{BLANK}a", f"{BLANK}\nb"),
-    "blank lines between others": (f"x{BLANK}a", f"y{BLANK}b"),
-    "the same few lines": ("a\nb\n" * 2_000, "b\nb\na\n" * 2_000),
-    "very many lines": (
-        "\n".join(map(str, range(20_000))), "\n".join(map(str, range(1, 40_000, 2)))
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("expected", "got"), TEXTS.values(), ids=TEXTS)
-def test_texts_that_could_be_aligned_in_very_many_ways_take_no_longer(
-    expected: str, got: str
-) -> None:
-    lines = expected.count("\n") + got.count("\n")
-    assert count_steps(lambda: list(pair_texts(expected, got))) < 200 * lines
-
-
-def test_what_is_equal_at_both_ends_is_paired_however_long_it_is() -> None:
-    many = "\n".join(map(str, range(5_000)))
-    pairs = list(pair_texts(f"{many}\nleft\n{many}", f"{many}\nright\n{many}"))
-    differing = [(left, right) for left, right in pairs if left != right]
-    assert differing == [(SideLine("left", 0, 4), SideLine("right", 0, 5))]
-    assert [pair[0].text for pair in pairs if pair[0] and pair[0].note] == [
-        "… 4,998 equal lines", "… 4,998 equal lines",
-    ]  # fmt: skip
 
 
 OWN = ('  File "/p/evalcase/targets/agent.py", line 3, in asks', "    await context.ask('j', 'x')")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.report.aggregate import sum_up
-from evalcase.report.highlights import MOST_IN_FULL, Highlights
+from evalcase.report.highlights import Highlights
 from evalcase.types.answer import Failure
 from evalcase.types.result import Outcome, Result, Verdict
 from tests.for_each import for_each
@@ -50,21 +50,3 @@ def test_a_case_is_shown_by_its_first_trial_of_that_verdict(
         highlights.add(each)
     (only,) = highlights.shown(shown[0])
     assert (only.result.verdict, only.result.key.repeat) == shown
-
-
-def test_an_undecided_case_is_shown_if_a_trial_of_it_did_not_pass() -> None:
-    highlights = Highlights()
-    for each in (*trials("a", "passed", "failed", repeats=3), *trials("b", "passed", repeats=2)):
-        highlights.add(each)
-    highlights.finish()
-    (only,) = highlights.shown(None)
-    assert (only.result.key.case, only.outcome.trials) == ("a", 2)
-    assert sum_up(highlights.ledger).by_target["agent"].cases.total == 0
-
-
-def test_no_more_is_shown_than_a_person_reads() -> None:
-    highlights = Highlights()
-    for number in range(MOST_IN_FULL + 5):
-        highlights.add(result(f"c{number}", "failed"))
-    assert len(highlights.shown("failed")) == MOST_IN_FULL
-    assert highlights.more["failed"] == 5

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from evalcase.report.progress import LiveView, StderrProxy, tame_line
+from evalcase.report.progress import LiveView, StderrProxy
 from evalcase.types.answer import Failure
 from evalcase.types.result import Result
 from tests.for_each import for_each
@@ -57,25 +57,6 @@ def test_failures_stand_above_one_status_line(columns: int, colour: bool) -> Non
     assert len(status) <= columns - 3
 
 
-def test_closing_leaves_what_was_said_and_nothing_else() -> None:
-    terminal = Terminal()
-    terminal.view.draw()
-    terminal.view.say("a notice")
-    terminal.view.close()
-    terminal.view.close()
-    assert terminal.screen() == ["a notice", "", ""]
-
-
-def test_the_time_is_seen_to_pass() -> None:
-    terminal = Terminal()
-    terminal.view.draw()
-    before = terminal.screen()
-    terminal.now += 5
-    terminal.view.draw()
-    assert "0:01" in before[0]
-    assert "0:06" in terminal.screen()[0]
-
-
 def repeated(verdicts: list[str], pass_rate: float) -> list[Result]:
     key = result(0).key
     return [
@@ -126,20 +107,6 @@ def test_what_user_code_prints_stands_above_the_line() -> None:
     stream.finish()
     terminal.view.close()
     assert terminal.screen()[:3] == ["hello", "half a line", "and no end"]
-
-
-@for_each(
-    ("line", "shown"),
-    [
-        ("plain", "plain"),
-        ("a\tb", "a       b"),
-        ("\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m\x1b[0m"),
-        ("\x1b[2J", "<U+001B>[2J"),
-        ("10%\r20%\r", "20%"),
-    ],
-)
-def test_colours_are_kept_and_what_else_steers_is_spelt(line: str, shown: str) -> None:
-    assert tame_line(line) == shown
 
 
 class Gone(io.StringIO):

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from textwrap import dedent
 
 from evalcase.report.problems import Checked, as_text, problem_lines
 from evalcase.types.problem import Excerpt, Problem, Span
-from evalcase.types.value import replace
 
 MISSPELT = Problem(
     code="unknown-field",
@@ -47,19 +45,6 @@ def test_a_report_has_every_problem_and_one_summary() -> None:
         """)
 
 
-def test_a_report_streams_and_counts_what_was_checked_meanwhile() -> None:
-    checked = Checked()
-
-    def check() -> Iterator[list[Problem]]:
-        yield [RENAMED]
-        checked.files, checked.cases = 2, 5
-
-    lines = as_text(check(), checked)
-    assert next(lines).startswith("evals/old.eval.yaml:12:1: warning")
-    assert checked.files == 0
-    assert list(lines)[-1] == "no errors, 1 warning: 5 cases in 2 files"
-
-
 def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
     evil = "a\x1b[2Jb\nevil.yaml:1:1: error"
     lines = list(problem_lines(Problem("bad-value", evil, "x\x1b\udcff.yaml", hint="\x07\n\x9b")))
@@ -68,13 +53,3 @@ def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
         "    = <U+0007>",
         "      <U+009B>",
     ]
-
-
-def test_problems_that_say_the_same_are_folded() -> None:
-    many = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 101)]
-    other = replace(RENAMED, path="evals/other.eval.yaml")
-    text = "\n".join(as_text([many, [MISSPELT], [other]], Checked(files=3, cases=12)))
-    assert text.count("`input_messages` is now `input`") == 4
-    assert text.count("\n    = and 97 more like this, the last on line 100\n") == 1
-    assert text.count("`expcted_output` isn't a field") == 1
-    assert text.endswith("1 error, 101 warnings in 3 files")

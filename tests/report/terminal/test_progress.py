@@ -10,7 +10,6 @@ from evalcase.report.progress import (
     Progress,
     QuietView,
     Speed,
-    plain_line,
     status_line,
 )
 from evalcase.report.terminal import Screen
@@ -60,16 +59,6 @@ def test_it_never_needs_more_room_than_there_is(width: int) -> None:
     assert cell_len(line) <= width
 
 
-def test_an_estimate_is_made_only_when_it_means_something() -> None:
-    progress = Progress(10, 1)
-    speed = Speed(0.0)
-    progress.done = 2
-    assert "left" not in plain_line(progress, speed, 60.0)
-    progress.done = 3
-    assert "left" not in plain_line(progress, speed, 1.0)
-    assert "2 min left" in plain_line(progress, speed, 60.0)
-
-
 class Log:
     def __init__(self, planned: int) -> None:
         self.now = 0.0
@@ -108,16 +97,6 @@ def test_failures_are_named_at_once_and_without_control_codes() -> None:
     log.view.finished(result(1, verdict="failed"))
     log.view.say("a \x1b[2J notice")
     assert log.lines == ["failed case-1: expected 4, got 5", "a <U+001B>[2J notice"]
-
-
-def test_failures_are_left_to_a_summary_in_the_same_log() -> None:
-    """A log of both shows none of them twice; how many there are is told on the way."""
-    log = Log(10)
-    log.view.same = True
-    log.now = 20.0
-    for number in range(1, 4):
-        log.view.finished(result(number, verdict="failed"))
-    assert [line.split(" · ")[1] for line in log.lines] == ["1 failed"]
 
 
 class Full(io.StringIO):
