@@ -96,6 +96,6 @@ def test_the_module_of_a_grader_of_ones_own_is_part_of_it(
     named = NamedGrader("mine", mine_of_tests.Mine())
     assert set(Graders([named]).rests_on()) == {"far.py", "mine_of_tests.py"}
     case = canonical_case({"id": "one", "input": []})
-    before = Graders([named]).prints_for(case)
+    before = Graders([named]).prints_for(case, [named])
     (tmp_path / "far.py").write_text("LEAST = 0.0\n")
-    assert Graders([named]).prints_for(case) != before
+    assert Graders([named]).prints_for(case, [named]) != before

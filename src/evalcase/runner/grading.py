@@ -107,8 +107,8 @@ def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Hal
     if case.needs_judge or not case.expects_output:
         return NEITHER
     compared = NEITHER.union(*[grader.compared for grader in graders])
-    if not compared or compared == BOTH:
-        return BOTH - compared
+    if not compared:
+        return BOTH
     return expected_halves(case._data["expected_output"]) - compared
 
 

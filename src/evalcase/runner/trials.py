@@ -54,7 +54,10 @@ class Trials:
         return self._hash_question(trial.case, self._find_files(trial))
 
     def hash_grading(self, case: Case) -> str:
-        return hash_grading(case, self._plan.graders.prints_for(case))
+        return self._hash_grading(case, self._plan.graders.of(case))
+
+    def _hash_grading(self, case: Case, graders: Sequence[NamedGrader]) -> str:
+        return hash_grading(case, self._plan.graders.prints_for(case, graders))
 
     def question(self, trial: Trial) -> Question | None:
         """The one question of a trial; None if it has none, or several."""
@@ -85,16 +88,16 @@ class Trials:
         self._raise_interrupted(asked.interrupted)
         await self._dispatcher.end_session(target, question.session)
         answer, graded = _cap(asked), _UNANSWERED
+        graders = self._plan.graders.of(case)
         if isinstance(answer, Answer):
             self._check_cost(target, answer.cost_usd)
-            graders = self._plan.graders.of(case)
             graded = await self._grade(case, question, answer, graders, asked.duration_s)
         return Result(
             trial.key, question.hash, graded.verdict,
             answer if isinstance(answer, Answer) else None, graded.grades,
             answer if isinstance(answer, Failure) else None,
             asked.attempts, started, round(asked.duration_s, 6), asked.retried,
-            self.hash_grading(case), 1, trial.repeats, case.pass_rate, trial.number,
+            self._hash_grading(case, graders), 1, trial.repeats, case.pass_rate, trial.number,
         )  # fmt: skip
 
     async def _converse(self, trial: Trial, started: str) -> Result:

@@ -250,10 +250,9 @@ def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branc
     elif depth > DEEPEST_ROW:
         raise ValueError(f"not a JSON value: it is nested more than {DEEPEST_ROW} deep")
     elif isinstance(value, dict):
-        for key in value:
+        for key, item in value.items():
             if type(key) is not str:
                 raise ValueError(f"not a JSON value: the key {key!r:.60} is not text")
-        for item in value.values():
             if type(item) is not str:
                 check_json(item, depth + 1)
     elif kind is list or kind is tuple:
