@@ -212,6 +212,25 @@ def test_github_annotations(folder: Path) -> None:
 # SARIF
 
 
+def test_sarif(folder: Path) -> None:
+    result = evalcase("check", "--format", "sarif", cwd=folder)
+    assert (result.code, result.err) == (2, "")
+    log = json.loads(result.stdout)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    assert run["tool"]["driver"]["name"] == "evalcase"
+    assert run["columnKind"] == "unicodeCodePoints"
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert sorted(rules) == ["deprecated-name", "not-compared", "wrong-type"]
+    for found in run["results"]:
+        assert rules[found["ruleIndex"]] == found["ruleId"]
+        assert found["level"] in ("error", "warning", "note")
+    first = run["results"][0]
+    place = first["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "bad.eval.yaml"
+    assert place["region"] == {"startLine": 2, "startColumn": 10, "endLine": 2, "endColumn": 11}
+
+
 # Text that would steer a terminal
 
 
@@ -239,6 +258,3 @@ def test_a_name_that_would_steer_a_terminal(tmp_path: Path) -> None:
         result = evalcase("check", "--format", format, cwd=tmp_path)
         assert result.code == 2
         assert "\x1b" not in result.out
-
-
-# Frames

@@ -141,6 +141,16 @@ def test_no_target_in_common(project: Project) -> None:
     assert "--targets BASE HEAD" in done.err
 
 
+def test_two_gradings_of_one_run(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, a="no")
+    project.suite(case("a", expected_output="no"))
+    project.run("resume", "latest", env={"A": "no"})
+    found = compared(project, "latest@1", "latest")
+    assert names(found, "fixed") == ["a"]
+    assert "graded differently" in found["differs"][0]
+
+
 def test_a_run_is_not_compared_with_itself(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "yes"})
     done = project.run("compare", "latest", "latest", "--fail-on", "broken")
@@ -172,11 +182,32 @@ def graded(project: Project) -> None:
     run_with(project, **{f"case{number}": "no e" for number in range(8)})
 
 
+def test_a_grader_may_be_what_counts(project: Project) -> None:
+    graded(project)
+    assert project.run("compare", "--fail-on", "worse", "--grader", "e").code == 0
+    assert project.run("compare", "--fail-on", "worse", "--grader", "y").code == 1
+    both = compared(project, "--grader", "e", "--grader", "y")["tested"]
+    assert [each["grader"] for each in both] == ["e", "y"]
+    assert both[1]["p_adjusted"] == 2 * both[1]["p"]
+
+
 def test_scores_may_be_what_counts(project: Project) -> None:
     graded(project)
     (tested,) = compared(project, "--measure", "score")["tested"]
     assert (tested["measure"], tested["base"], tested["head"]) == ("score", 1.0, 1 / 3)
     assert tested["test"] == "sign-flip"
+
+
+def test_clusters(project: Project) -> None:
+    topics = [f"case{number}" for number in range(8)]
+    project.suite(*(case(name, metadata={"topic": int(name[-1]) // 2}) for name in topics))
+    run_with(project, **dict.fromkeys(topics, "yes"))
+    run_with(project, **dict.fromkeys(topics, "no"))
+    (tested,) = compared(project, "--cluster", "metadata.topic")["tested"]
+    assert (tested["clusters"], tested["test"], tested["p"]) == (4, "sign-flip by cluster", 0.125)
+    done = project.run("compare", "--cluster", "metadata.topc")
+    assert done.code == 2
+    assert "metadata.topc" in done.err
 
 
 # Untrusted

@@ -11,8 +11,6 @@ import pytest
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import AGENT, Gate, Project, case, cases
 
-"""What only the status line has in it."""
-
 
 def line_of(code: str) -> int:
     return AGENT[: AGENT.index(code)].count("\n") + 1

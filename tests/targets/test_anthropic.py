@@ -297,6 +297,3 @@ def test_events_that_make_no_sense_are_a_protocol_error(events: list[dict[str, A
     error = failure(Reply.events(START, *events, STOP), **STREAM)
     assert "the stream of the answer can't be read" in str(error)
     assert error.kind == "protocol"
-
-
-# Keys and options.

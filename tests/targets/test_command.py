@@ -75,6 +75,16 @@ def test_a_placeholder_that_is_nearly_one_is_refused(make: Make) -> None:
     assert json.loads(ask(make(SHOW, "{{promt}}")).text) == ["{promt}"]
 
 
+def test_the_input_may_come_in_a_file_and_stdin_is_empty_then(make: Make) -> None:
+    source = """
+        import sys
+        sys.stdout.write(open(sys.argv[1]).read() + open(sys.argv[2]).read() + sys.stdin.read())
+    """
+    answer = ask(make(source, "{input_file}", "{prompt_file}", output="text"), question(LONG))
+    data, prompt = answer.text.split("\n")
+    assert (json.loads(data)["input"], prompt) == (LONG, "Hi")
+
+
 def test_hidden_messages_are_warned_of_once(make: Make) -> None:
     said: list[str] = []
     target = make(SHOW, "{prompt}", warn=said.append)
@@ -213,6 +223,45 @@ def test_a_missing_program_or_folder_is_found_before_the_first_trial(
 
 
 # AgentV's protocol.
+
+AGENTV = """
+    import json, sys
+    prompt, id, attempt, out, *files = sys.argv[1:]
+    with open(out, "w") as file:
+        json.dump({
+            "output_messages": [
+                {"role": "assistant", "tool_calls": [{"tool": "read", "input": {"f": files}}]},
+                {"role": "assistant", "content": f"{id}#{attempt}: {prompt}"},
+            ],
+            "token_usage": {"input": 1, "output": 2}, "cost_usd": 0.5, "duration_ms": 3,
+        }, file)
+    print("this is no answer")
+"""
+
+
+def test_agentv_templates_work(tmp_path: Path) -> None:
+    (tmp_path / "cli.py").write_text(dedent(AGENTV))
+    (tmp_path / "a b.txt").write_text("x")
+    content = [{"type": "text", "value": "It's $HOME"}, {"type": "file", "value": "a b.txt"}]
+    given = question(
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": content}],
+        id="the case", suite=str(tmp_path / "s.yaml"),
+    )  # fmt: skip
+    target = target_of(
+        CommandTarget,
+        command_template=f"{sys.executable} cli.py {{PROMPT}} {{EVAL_ID}} {{ATTEMPT}} "
+        "{OUTPUT_FILE} {FILES}",
+        files_format="--file {path} --name={basename} '{{path}}' ${HOME+set}",
+        root=str(tmp_path),
+    )
+    answer = ask(target, given)
+    path = str(tmp_path / "a b.txt")
+    assert answer.tool_calls[0].arguments == {
+        "f": ["--file", path, "--name=a b.txt", "{path}", "set"]
+    }
+    prompt = f"@[System]:\nBe brief.\n\n@[User]:\nIt's $HOME\n\n<file: {path}>"
+    assert answer.text == f"the case#0: {prompt}"
+    assert (answer.usage, answer.cost_usd) == (Usage(1, 2), 0.5)
 
 
 SPLIT = CommandTarget.kind.split_value

@@ -91,9 +91,6 @@ def test_what_a_model_says_ends_no_block_and_mentions_nobody(project: Project) -
         assert before.count("<code>") > before.count("</code>")
 
 
-"""Names of anybody's, and the code spans that show them in a table."""
-
-
 def test_all_of_it_fits_into_a_comment_and_the_rest_is_counted(project: Project) -> None:
     project.suite(*(case(f"c{n}", f"say {'long ' * 300}{n}") for n in range(60)))
     project.run("run")

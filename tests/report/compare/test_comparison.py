@@ -110,9 +110,6 @@ def test_pairs_without_errors() -> None:
     assert (track.base_errored, track.head_errored) == (1, 1)
 
 
-# Targets
-
-
 # Gates
 
 
@@ -188,9 +185,6 @@ def test_errors_of_a_target_without_a_pair_count() -> None:
 def test_errors_of_added_cases_count() -> None:
     assert judged_code(side("P" * 9), side("P" * 9 + "E" * 9), "broken") == 3
     assert judged_code(side("P" * 9), side("P" * 9 + "P" * 9), "broken") == 0
-
-
-# Few cases
 
 
 # Repeats
