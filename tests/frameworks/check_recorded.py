@@ -64,6 +64,20 @@ def test_replies_written_by_hand_are_what_libraries_of_services_know() -> None:
     assert not odd
 
 
+def test_objects_of_sdks_and_frameworks_are_read_with_their_calls_and_tokens() -> None:
+    lines = run_module("objects", PYTHONPATH=str(ROOT / "src")).splitlines()
+    found = {each["of"]: each for each in map(json.loads, lines)}
+    assert {of: each["calls"] for of, each in found.items()} == {
+        "sdk_chat": ["find_ferry"], "sdk_responses": ["read_sensor"],
+        "sdk_anthropic": ["order_flour"], "langgraph": ["find_ferry"],
+        "pydantic_ai": ["find_ferry"], "openai_agents": ["read_sensor"],
+        "smolagents": ["find_ferry", "final_answer"],
+    }  # fmt: skip
+    assert [of for of, each in found.items() if not each["tokens"]] == []
+    silent = [of for of, each in found.items() if not each["text"]]
+    assert silent == ["sdk_chat", "sdk_responses"]  # only calls were sent
+
+
 def run_module(name: str, *arguments: str, **variables: str) -> str:
     """What a module prints in the environment that has the packages. No proxy is asked."""
     known = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "NO_PROXY": "*", **variables}

@@ -74,6 +74,8 @@ def _only_objects(value: object) -> object:
 
 
 def _to_plain_hook(value: Any) -> object:  # noqa: ANN401 - an object of user code
+    if isinstance(value, str):
+        return str.__str__(value)
     dump = getattr(value, "model_dump", None)
     if callable(dump) and hasattr(value, "model_fields_set"):
         return dump(mode="json", warnings=False)
