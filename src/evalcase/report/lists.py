@@ -16,7 +16,7 @@ from evalcase.types.result import Totals
 from evalcase.types.value import JSON, Value
 from evalcase.util.text import as_json, make_visible
 
-_LINKS = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+_LINKS = re.compile(r"\[((?:`[^`]*`|[^\]`])+)\]\([^)]+\)")
 _STRESSED = re.compile(r"\*{1,2}([^*`]+)\*{1,2}")
 _FENCE = "```"
 _NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
