@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evalcase
 from evalcase import Answer, TargetError
-from evalcase.targets.transcripts import TranscriptFormat
+from evalcase.targets.transcripts import LONGEST_OUTPUT, TranscriptFormat
 
 RECORDED = Path(__file__).parents[1] / "answers"
 CLAUDE: TranscriptFormat = "claude-stream-json"
@@ -134,6 +136,46 @@ def test_unknown_events_are_skipped_and_unknown_calls_are_errors() -> None:
         )
 
 
+def said(text: str, **more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"type": "assistant", "message": {"role": "assistant", "content": content, **more}}
+
+
+def test_a_failure_that_claude_does_not_mark_as_an_error_is_one() -> None:
+    for subtype in ("error_during_execution", "error_max_structured_output_retries"):
+        end = {"type": "result", "subtype": subtype, "is_error": False}
+        with pytest.raises(TargetError, match=subtype):
+            evalcase.read_transcript([said("ok"), end], CLAUDE)
+
+
+def test_calls_in_odd_places_are_seen() -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    message = {"type": "assistant", "message": {"role": "assistant", "content": call}}
+    end = {"type": "result", "subtype": "success", "result": "ok"}
+    answer = evalcase.read_transcript([message, said("ok"), end], CLAUDE)
+    assert [each.name for each in answer.tool_calls] == ["Bash"]
+    odd = {**call, "type": "zork_use"}
+    message = {"type": "assistant", "message": {"role": "assistant", "content": [odd]}}
+    with pytest.raises(TargetError, match="unknown form"):
+        evalcase.read_transcript([message, end], CLAUDE)
+    item = {"id": "i", "type": "command_execution", "command": "ls", "status": "in_progress"}
+    turn = {"type": "turn.completed", "usage": {}}
+    answer = evalcase.read_transcript([{"type": "item.started", "item": item}, turn], CODEX)
+    assert [each.name for each in answer.tool_calls] == ["command_execution"]
+
+
+def test_how_the_last_message_ended_is_how_the_answer_ended() -> None:
+    end = {"type": "result", "subtype": "success", "result": "ok"}
+    answer = evalcase.read_transcript([said("ok", stop_reason="max_tokens"), end], CLAUDE)
+    assert answer.messages[-1]["finish_reason"] == "max_tokens"
+
+
+def test_a_turn_that_was_started_and_not_completed_is_no_end() -> None:
+    turn = {"type": "turn.completed", "usage": {}}
+    with pytest.raises(TargetError, match="has no end"):
+        evalcase.read_transcript([turn, {"type": "turn.started"}], CODEX)
+
+
 def test_an_api_error_may_be_tried_again_and_says_its_status() -> None:
     end = {
         "type": "result", "subtype": "success", "is_error": True, "api_error_status": 529,
@@ -145,3 +187,85 @@ def test_an_api_error_may_be_tried_again_and_says_its_status() -> None:
     with pytest.raises(TargetError) as found:
         evalcase.read_transcript([{**end, "api_error_status": 401}], CLAUDE)
     assert not found.value.may_succeed_later
+
+
+def test_a_call_without_a_name_and_a_result_of_no_call_are_errors() -> None:
+    block: dict[str, Any] = {"type": "tool_use", "id": "t1", "input": {}}
+    message = {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+    with pytest.raises(TargetError, match="without a name"):
+        evalcase.read_transcript([message], CLAUDE)
+    block = {"type": "tool_result", "tool_use_id": "t9", "content": "x"}
+    with pytest.raises(TargetError, match="result of no call: 't9'"):
+        evalcase.read_transcript([{"type": "user", "message": {"content": [block]}}], CLAUDE)
+
+
+def test_long_outputs_of_tools_are_cut_and_say_so() -> None:
+    item = {
+        "id": "i", "type": "command_execution", "command": "yes", "exit_code": 0,
+        "aggregated_output": "y" * (LONGEST_OUTPUT + 5), "status": "completed",
+    }  # fmt: skip
+    end = {"type": "turn.completed", "usage": {}}
+    answer = evalcase.read_transcript([{"type": "item.completed", "item": item}, end], CODEX)
+    (call,) = answer.tool_calls
+    assert (len(str(call.output)), call["output_cut"]) == (LONGEST_OUTPUT, 5)
+    assert not answer.truncated
+
+
+@dataclass
+class ToolUseBlock:
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+@dataclass
+class ToolResultBlock:
+    tool_use_id: str
+    content: str
+    is_error: bool | None = None
+
+
+@dataclass
+class TextBlock:
+    text: str
+
+
+@dataclass
+class AssistantMessage:
+    content: list[Any]
+    model: str = "wren-5"
+    parent_tool_use_id: str | None = None
+
+
+@dataclass
+class UserMessage:
+    content: list[Any]
+    parent_tool_use_id: str | None = None
+
+
+@dataclass
+class ResultMessage:
+    subtype: str = "success"
+    is_error: bool = False
+    result: str | None = "Two."
+    total_cost_usd: float | None = 0.01
+    usage: dict[str, Any] = field(default_factory=lambda: {"input_tokens": 3, "output_tokens": 1})
+    model_usage: dict[str, Any] | None = None
+
+
+def test_messages_of_the_agent_sdk_are_read_as_they_are() -> None:
+    said: list[object] = [
+        AssistantMessage([ToolUseBlock("t1", "Bash", {"command": "ls"})]),
+        UserMessage([ToolResultBlock("t1", "a b")]),
+        AssistantMessage([TextBlock("Two.")]),
+        ResultMessage(),
+    ]
+    answer = evalcase.read_transcript(said, CLAUDE)
+    assert (answer.text, calls(answer)) == ("Two.", [("Bash", "shell", False)])
+    assert answer.usage == evalcase.Usage(3, 1)
+    assert answer.cost_usd == 0.01
+
+
+def test_an_unknown_format_is_named() -> None:
+    with pytest.raises(ValueError, match="claude-stream-json, codex-json"):
+        evalcase.read_transcript("{}", "claude")  # type: ignore[arg-type]

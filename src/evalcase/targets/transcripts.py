@@ -169,7 +169,9 @@ class _Transcript:
 
     def skip(self, event: Mapping[str, Any]) -> None:
         """An event of an unknown type. It must not hold a call."""
-        call = next(find_calls(dict(event)), None)
+        call: object = next(find_calls(dict(event)), None)
+        if call is None and isinstance(event.get("name"), str) and "input" in event:
+            call = f"`{event['name']:.80}`"
         if call is not None:
             raise TargetError(
                 f"the transcript has a tool call in an unknown form: {call}", kind="protocol"
@@ -243,6 +245,7 @@ def _text_of_content(content: object) -> JSON:
 def _read_claude(events: list[dict[str, Any]], exit_code: int) -> Answer:
     transcript = _Transcript()
     model: object = None
+    stopped: object = None
     end: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")
@@ -250,6 +253,7 @@ def _read_claude(events: list[dict[str, Any]], exit_code: int) -> Answer:
             model = model or event.get("model")
         elif kind in ("assistant", "user"):
             message = _object(event.get("message"))
+            stopped = message.get("stop_reason") or stopped
             _read_claude_blocks(transcript, message, event.get("parent_tool_use_id"))
         elif kind == "result":
             if event.get("origin") in (None, "human"):
@@ -268,14 +272,17 @@ def _read_claude(events: list[dict[str, Any]], exit_code: int) -> Answer:
         transcript.mark_denied(
             denied.get("tool_use_id"), denied.get("tool_name"), denied.get("tool_input")
         )
-    return _end_claude(transcript, end, model)
+    return _end_claude(transcript, {"stop_reason": stopped, **end}, model)
 
 
 def _read_claude_blocks(
     transcript: _Transcript, message: Mapping[str, Any], parent: object
 ) -> None:
     content = message.get("content")
-    for block in _objects(content):
+    blocks = [content] if isinstance(content, dict) else _objects(content)
+    if isinstance(content, str) and message.get("role") == "assistant" and parent is None:
+        transcript.say(content)
+    for block in blocks:
         kind = str(block.get("type"))
         if kind == "text":
             if message.get("role") == "assistant" and parent is None:
@@ -301,7 +308,8 @@ def _end_claude(transcript: _Transcript, end: Mapping[str, Any], model: object) 
     subtype = end.get("subtype")
     limit = _CLAUDE_LIMITS.get(str(subtype))
     reason = end.get("stop_reason")
-    if limit is None and end.get("is_error") and reason != "refusal":
+    failed = end.get("is_error") or subtype != "success"
+    if limit is None and failed and reason != "refusal":
         status = end.get("api_error_status")
         said = end.get("result") or end.get("errors") or subtype
         raise TargetError(
@@ -349,14 +357,16 @@ def _read_codex(events: list[dict[str, Any]], exit_code: int) -> Answer:
     end: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")
-        if kind == "item.completed":
+        if kind in ("item.started", "item.completed"):
             _read_codex_item(transcript, _object(event.get("item")))
+        elif kind == "turn.started":
+            end = None
         elif kind == "turn.completed":
             end = event  # its usage is the total of the thread
         elif kind == "turn.failed":
             said = _object(event.get("error")).get("message")
             raise TargetError(f"Codex failed: {said}"[:500], may_succeed_later=True)
-        elif kind not in ("item.started", "item.updated", "error"):
+        elif kind not in ("item.updated", "error"):
             transcript.skip(event)
     if end is None or exit_code:
         raise _no_end("Codex", exit_code)
@@ -627,6 +637,8 @@ def _read_atif(events: list[dict[str, Any]], exit_code: int) -> Answer:
         if step.get("source") != "agent" or step.get("is_copied_context"):
             continue
         transcript.say(str(_text_of_content(step.get("message")) or ""))
+        if isinstance(step.get("tool_calls"), dict):
+            transcript.skip(step)
         for call in _objects(step.get("tool_calls")):
             id = call.get("tool_call_id")
             transcript.call(id, call.get("function_name"), call.get("arguments"))
