@@ -36,7 +36,7 @@ def traced(root: Path, name: str = "agent.py") -> list[str]:
         ("from a import *", ["a.py"]),
         ("from a import(x)", ["a.py"]),
         ("from.a import x", ["a.py"]),
-        ("from . a import x", ["a.py"]),
+        ("import os; import a", ["a.py"]),
         ("from .import a", ["a.py"]),
         ("from .import(a)", ["a.py"]),
         ("\ufefffrom a import x", ["a.py"]),
