@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import shlex
 import signal
@@ -82,10 +83,27 @@ def test_version() -> None:
     assert evalcase("--version", "--help").code == 0
 
 
+def test_help_lists_every_command_and_breaks_no_line_of_a_narrow_terminal() -> None:
+    told = evalcase("--help").out
+    listed = told.partition("\nStart:\n")[2]
+    assert [name for name in ALL_COMMANDS if f"  {name} " not in listed] == []
+    assert [line for line in told.splitlines() if len(line) > 80] == []
+
+
 @for_each("command", ALL_COMMANDS)
 def test_help_of_every_command_fits_in_80_columns(command: str) -> None:
     told = evalcase(command, "--help").out
     assert [line for line in told.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_command_and_teaches(flag: str) -> None:
+    result = evalcase(flag)
+    assert (result.code, result.err) == (0, "")
+    for command in COMMANDS:
+        assert f"  {command} " in result.out
+    for taught in ("expected_output:", "evalcase run", "Exit codes: 0", "--version"):
+        assert taught in result.out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -129,6 +147,12 @@ def _run_line(line: str, folder: Path) -> int:
 # Wrong usage
 
 
+def test_no_command_shows_the_help() -> None:
+    result = evalcase()
+    assert result.code in (0, 2)
+    assert "evalcase check" in result.out + result.err
+
+
 @pytest.mark.parametrize(
     ("typo", "meant"), [("chekc", "check"), ("sho", "show"), ("migrat", "migrate")]
 )
@@ -163,6 +187,19 @@ def test_what_others_call_commands_and_options(typed: list[str], hint: str) -> N
     assert hint in result.err
 
 
+def test_an_option_that_nothing_has() -> None:
+    for typed in (["--zzz"], ["run", "--zzz"]):
+        result = evalcase(*typed)
+        assert result.code == 2
+        assert result.err.endswith("No such option '--zzz'.\n")
+
+
+def test_a_command_that_is_like_no_other() -> None:
+    result = evalcase("zzz", "x.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert "See 'evalcase --help'." in result.err
+
+
 @for_each(
     ("arguments", "said"),
     [
@@ -185,6 +222,12 @@ def test_wrong_options_are_explained_on_standard_error(arguments: list[str], sai
 # Colours
 
 
+def test_colours_on_a_terminal(folder: Path) -> None:
+    code, output = on_terminal("check", "bad.eval.yaml", cwd=folder)
+    assert code == 2
+    assert b"\x1b[1;31merror[wrong-type]\x1b[0m" in output
+
+
 @pytest.mark.parametrize(
     "env", [{"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"]
 )
@@ -192,6 +235,18 @@ def test_no_colours_where_they_are_not_wanted(folder: Path, env: dict[str, str])
     code, output = on_terminal("check", "bad.eval.yaml", cwd=folder, env=env)
     assert code == 2
     assert b"error[wrong-type]" in output
+    assert b"\x1b" not in output
+
+
+def test_an_empty_no_color_means_nothing(folder: Path) -> None:
+    env = {"TERM": "xterm", "NO_COLOR": ""}
+    assert b"\x1b[1;31m" in on_terminal("check", "bad.eval.yaml", cwd=folder, env=env)[1]
+
+
+@pytest.mark.parametrize("format", ["json", "github", "sarif"])
+def test_no_colours_in_what_programs_read(folder: Path, format: str) -> None:
+    _, output = on_terminal("check", "--format", format, "bad.eval.yaml", cwd=folder)
+    assert b"wrong-type" in output
     assert b"\x1b" not in output
 
 
@@ -217,7 +272,47 @@ def test_colours_follow_the_stream_that_is_written_to(folder: Path) -> None:
     assert b"\x1b" not in said
 
 
+@pytest.mark.parametrize("command", ["check", "show", "migrate"])
+def test_no_colours_in_a_pipe(folder: Path, command: str) -> None:
+    env = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    result = evalcase(command, "bad.eval.yaml", "old.eval.yaml", cwd=folder, env=env)
+    assert b"\x1b" not in result.stdout + result.stderr
+
+
 # Locales
+
+
+LOCALES = [
+    {"LC_ALL": "C"},
+    {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"},
+    {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0"},
+]
+
+
+def test_the_locale_changes_nothing(tmp_path: Path) -> None:
+    good = "- id: größe\n  input: 日本語 😀\n  expected_output: é\n"
+    text = good + "- input: 5\n  expcted_öutput: x\n"
+    (tmp_path / "bad.yaml").write_bytes(text.encode())
+    (tmp_path / "ok.yaml").write_bytes(good.encode())
+    # Each locale with a command, and each command with a locale: they all write in one way.
+    for arguments, locales in (
+        (["check", "bad.yaml"], LOCALES),
+        (["check", "--format", "json", "bad.yaml"], LOCALES[2:]),
+        (["show", "ok.yaml"], LOCALES[2:]),
+    ):
+        usual = evalcase_process(*arguments, cwd=tmp_path)
+        for env in locales:
+            assert evalcase_process(*arguments, cwd=tmp_path, env=env) == usual, (arguments, env)
+    for env in LOCALES[1:]:
+        assert evalcase_process("check", "-", stdin=text.encode(), env=env).code == 2
+
+
+def test_names_in_another_locale(tmp_path: Path) -> None:
+    (tmp_path / "ä.yaml").write_text("- {id: größe, input: hi, expected_output: x}\n")
+    for env in LOCALES[:2]:
+        result = evalcase_process("show", "--case", "größe", "ä.yaml", cwd=tmp_path, env=env)
+        assert (result.code, result.err) == (0, "")
+        assert '"id": "größe"' in result.out
 
 
 def test_a_file_name_that_is_no_utf_8(tmp_path: Path) -> None:
@@ -293,6 +388,13 @@ def test_closed_streams(folder: Path, command: str, redirection: str, code: int)
     assert result.code == code
 
 
+def test_standard_input_that_is_closed(folder: Path) -> None:
+    for command in ("check", "show", "migrate"):
+        result = shell(f"$EVALCASE {command} - <&-", cwd=folder)
+        assert result.code == 2
+        assert "unreadable-file" in result.out + result.err
+
+
 def interrupt_until_over(process: subprocess.Popen[bytes]) -> int:
     """Press Ctrl-C, and again as a person would: Python loses one that comes in a finaliser."""
     for _ in range(int(LIMIT_S)):
@@ -351,3 +453,29 @@ def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     assert sorted(folder.rglob("*")) == before
+
+
+def test_the_module_and_the_script_are_the_same_command(folder: Path) -> None:
+    script = Path(EVALCASE[0]).with_name("evalcase")
+    done = subprocess.run(
+        [script, "check", "bad.eval.yaml"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    module = evalcase_process("check", "bad.eval.yaml", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == module
+
+
+def test_help_lists_each_command_once_and_says_ranges_in_words() -> None:
+    whole = evalcase("--help").out.partition("\nStart:\n")[2]
+    for name in ALL_COMMANDS:
+        assert len(re.findall(rf"^  {name} ", whole, re.MULTILINE)) == 1, name
+    run = " ".join(evalcase("run", "--help").out.split())
+    assert "RANGE" not in run
+    assert "x>=" not in run
+    assert "[1 to 1000]" in run
+    assert "[0 to 1]" in run
+    assert "INTEGER" not in run

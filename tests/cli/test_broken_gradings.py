@@ -90,6 +90,17 @@ def test_every_report_says_so(run: Project, form: str) -> None:
     assert SO_FAR in run.run("report", "latest", "--format", form).out
 
 
+def test_once_others_followed_it_is_still_told_as_what_it_is(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: x")
+    assert run.run("grade", "latest", "--grader", "contains: o").code == 0
+    assert told(run, "latest")["status"] == "completed"
+    assert told(run, "latest@2")["status"] == "incomplete"
+    report = run.run("report", "latest@2").out
+    assert "with 2 of 6 answers graded by grading 2" in report
+    assert "evalcase resume" not in report
+    assert '"run_status": "incomplete"' in run.run("report", "latest@2", "--format", "jsonl").out
+
+
 @pytest.mark.parametrize("sides", [("latest@1", "latest@2"), ("latest@2", "latest@3")])
 def test_no_gate_is_met_by_it(run: Project, sides: tuple[str, str]) -> None:
     break_off(run, "grade", "latest", "--grader", "contains: x", after=0)
@@ -127,6 +138,42 @@ def test_resume_finishes_it_and_grades_nothing_twice(run: Project) -> None:
     assert (seen["status"], seen["failed"], seen["grading"]["graded"]) == ("completed", 6, 6)
     assert seen["grading"]["of"] == 2
     assert {row["grading"] for row in rows(run, "regraded")} == {2}
+
+
+def test_the_same_command_finishes_it_too(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: o")
+    done = run.run("grade", "latest", "--grader", "contains: o")
+    assert (done.code, len(rows(run, "regraded"))) == (0, 6)
+    assert told(run, "latest")["grading"]["of"] == 2
+
+
+def test_another_command_begins_another(run: Project) -> None:
+    break_off(run, "grade", "latest", "--grader", "contains: o")
+    assert run.run("grade", "latest").code == 0
+    assert (told(run, "latest")["grading"]["graded"], len(rows(run, "regraded"))) == (6, 8)
+    assert told(run, "latest")["status"] == "completed"
+
+
+def test_what_its_suite_became_since_is_seen_answer_by_answer(run: Project) -> None:
+    break_off(run, "grade", "latest")
+    run.suite({**CASES[0], "expected_output": "no"}, *CASES[1:])
+    done = run.run("resume", "latest")
+    assert (done.code, told(run, "latest")["failed"]) == (1, 1)
+    again = [row["case"] for row in rows(run, "regraded")]
+    assert again == ["c0", "c1", "c0", "c2", "c3", "c4", "c5"]
+
+
+def test_by_cases_of_the_record(run: Project) -> None:
+    run.suite(*[{**each, "expected_output": "no"} for each in CASES])
+    assert run.run("grade", "latest").code == 1
+    break_off_recorded = ("grade", "latest@1", "--recorded")
+    run.run(*break_off_recorded)
+    lines = journal(run).read_bytes().splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if line.startswith(b'{"type":"regraded"'))
+    journal(run).write_bytes(b"".join(lines[:last]))
+    assert told(run, "latest")["grading"]["graded"] == 5
+    assert run.run("resume", "latest").code == 0
+    assert (told(run, "latest")["passed"], told(run, "latest")["grading"]["of"]) == (6, 3)
 
 
 def test_by_other_suites_resume_says_what_finishes_it(run: Project) -> None:

@@ -6,7 +6,11 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from evalcase.cli.check import PAUSE_S, await_change, describe_change, folders_of
 from tests.cli.command import EVALCASE, LIMIT_S, environment, evalcase
+from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.for_each import for_each
 
 GOOD = "- {id: a, input: hi, expected_output: x}\n"
@@ -74,6 +78,27 @@ def test_what_a_suite_rests_on_is_watched_too(tmp_path: Path) -> None:
     assert watching.interrupt() == 0
 
 
+def test_on_a_terminal_the_screen_is_cleared(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(BAD)
+    terminal = PseudoTerminal(tmp_path, "check", "--watch")
+    terminal.await_text("waiting for changes")
+    put(tmp_path / "a.eval.yaml", GOOD)
+    terminal.await_text(
+        r"\x1b\[2J.*changed: a.eval.yaml(.|\r|\n)*no problems found(.|\r|\n)*waiting"
+    )
+    terminal.type(CTRL_C)
+    assert terminal.finish() == 0
+
+
+def test_pauses_grow_with_what_a_look_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.001, 10.0, 11.0, 20.0, 21.0])
+    monkeypatch.setattr("evalcase.cli.check.monotonic", lambda: next(clock))
+    looks = iter([{}, {}, {"a": (1, 1, 1)}])
+    pauses: list[float] = []
+    assert await_change(lambda: next(looks), {}, pauses.append) == ["a"]
+    assert pauses == [PAUSE_S, PAUSE_S, 20.0]
+
+
 @for_each(
     ("arguments", "words"),
     [
@@ -86,3 +111,18 @@ def test_what_makes_no_sense_beside_it_is_refused(arguments: list[str], words: s
     result = evalcase("check", "--watch", *arguments)
     assert result.code == 2
     assert words in result.err
+
+
+def test_the_folders_are_those_of_the_projects(tmp_path: Path) -> None:
+    (tmp_path / "one" / "evals").mkdir(parents=True)
+    (tmp_path / "one" / "evalcase.toml").write_text("")
+    (tmp_path / "two").mkdir()
+    paths = ["one/evals/a.eval.yaml", "one/evals", "two", "two/gone.eval.yaml"]
+    found = folders_of(str(tmp_path / each) for each in paths)
+    assert found == [str(tmp_path / "one"), str(tmp_path / "two")]
+
+
+def test_of_many_changes_the_first_are_named() -> None:
+    paths = ["/p/a", "/p/b", "/p/c", "/q/d\n", "/p/e"]
+    assert describe_change(paths, "/p") == "changed: a, b, c and 2 more"
+    assert describe_change(["/q/d\n"], "/p") == "changed: /q/d<U+000A>"

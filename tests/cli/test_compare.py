@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -24,6 +25,13 @@ def test_the_run_before_is_compared_with_the_latest(project: Project) -> None:
     assert found["targets"][0]["same"] == 1
     assert found["base"]["name"] == project.runs()[0].name
     assert found["head"]["name"] == project.runs()[1].name
+
+
+def test_a_plain_sentence_comes_first(project: Project) -> None:
+    two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "yes"})
+    done = project.run("compare")
+    assert done.code == 0
+    assert done.out.split("\n")[0] == "Too few cases to tell."
 
 
 def test_broken_cases_are_shown_with_both_answers(project: Project) -> None:
@@ -50,6 +58,26 @@ def test_a_conversation_is_one_case_whose_turns_are_told_apart(project: Project)
     assert "graders without a change, or with fewer than 5 cases" in out
 
 
+def test_parts_that_say_nothing_are_counted_and_not_shown(project: Project) -> None:
+    tags = {name: ["many"] if number < 6 else ["few"] for number, name in enumerate("abcdefgh")}
+    project.suite(*(case(name, tags=tags[name]) for name in tags))
+    run_with(project, **dict.fromkeys(tags, "yes"))
+    run_with(project, **dict.fromkeys(tags, "yes") | {"a": "no", "h": "no"})
+    out = project.run("compare").out
+    assert re.search(r"^many +6 ", out, re.MULTILINE)
+    assert not re.search(r"^few ", out, re.MULTILINE)
+    assert "Not shown: 1 tag without a change, or with fewer than 5 cases" in out
+    assert out.index("broken s.eval.yaml: a") < out.index("pass rate")
+    assert compared(project)["targets"][0]["tags"]["few"]["worse"] == 1
+
+
+def test_nothing_is_wider_than_the_screen(project: Project) -> None:
+    long = "x" * 200
+    two_runs(project, {"a": "yes", "b": long}, {"a": long, "b": "yes"})
+    out = project.run("compare", "--show", "broken", "--show", "fixed").out
+    assert max(map(len, out.split("\n"))) <= 80
+
+
 def test_cases_of_one_side_only_are_said_before_any_number(project: Project) -> None:
     project.suite(case("a"), case("b"))
     run_with(project, a="yes", b="yes")
@@ -60,6 +88,18 @@ def test_cases_of_one_side_only_are_said_before_any_number(project: Project) -> 
     assert found["differs"] == ["1 case only in head", "1 case only in base"]
     out = project.run("compare").out
     assert out.index("only in base") < out.index("1 case compared")
+
+
+def test_runs_of_other_suites_say_which_each_has(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    for name in ("b", "c", "d", "e"):
+        project.suite(case("a"), name=name)
+    run_with(project, "b.eval.yaml", "c.eval.yaml", "d.eval.yaml", "e.eval.yaml", a="yes")
+    assert compared(project)["differs"] == [
+        "4 cases only in head, which alone has b.eval.yaml, c.eval.yaml, d.eval.yaml and 1 more",
+        "1 case only in base, which alone has s.eval.yaml",
+    ]
 
 
 def test_skipped_cases_are_not_compared(project: Project) -> None:
@@ -90,6 +130,17 @@ def test_other_graders_are_said(project: Project) -> None:
     assert "(graders changed): a" in compared(project)["differs"][0]
 
 
+def test_other_code_of_a_grader_is_said(project: Project) -> None:
+    project.suite(case("a", graders=["python:agent:slow_grader"]))
+    run_with(project, a="ok")
+    project.add_to_agent("def another(): pass")
+    run_with(project, a="ok")
+    assert (
+        "(the code of a grader, or the model or prompt of a judge changed)"
+        in (compared(project)["differs"][0])
+    )
+
+
 def test_other_questions_are_said(project: Project) -> None:
     project.suite(case("a"))
     run_with(project, a="yes")
@@ -117,7 +168,37 @@ def test_repeats_are_one_case(project: Project) -> None:
     assert found["targets"][0]["trials"]["worse"] == 1
 
 
+def test_latency_tokens_and_cost(project: Project) -> None:
+    project.suite({"id": "a", "input": "cost 0.5"}, {"id": "b", "input": "cost 0"},
+                  {"id": "c", "input": "say x"}, graders=[{"regex": "."}])  # fmt: skip
+    run_with(project)
+    run_with(project)
+    amounts = compared(project)["targets"][0]["amounts"]
+    cost = amounts["cost"]
+    assert (cost["pairs"], cost["zeros"], cost["unknown"]) == (2, 1, 1)
+    assert cost["head"] == {"median": 0.25, "p95": 0.5, "total": 0.5}
+    assert amounts["latency"]["pairs"] == 3
+    assert amounts["input tokens"]["unknown"] == 3
+
+
 # Which runs
+
+
+def test_one_target_each_is_paired_whatever_its_name(project: Project) -> None:
+    project.suite({"id": "a", "input": "say ok", "expected_output": "ok"})
+    project.run("run", "--quiet")
+    project.run("run", "--quiet", "--target", "other")
+    (target,) = compared(project)["targets"]
+    assert (target["base_target"], target["head_target"], target["pairs"]) == ("agent", "other", 1)
+
+
+def test_several_targets_are_paired_by_name(project: Project) -> None:
+    project.suite({"id": "a", "input": "say ok", "expected_output": "ok"})
+    project.run("run", "--quiet", "--target", "agent", "--target", "other")
+    project.run("run", "--quiet", "--target", "other")
+    found = compared(project)
+    assert [each["head_target"] for each in found["targets"]] == ["other"]
+    assert found["targets_not_compared"] == ["agent"]
 
 
 def test_targets_of_one_run(project: Project) -> None:
@@ -132,6 +213,30 @@ def test_targets_of_one_run(project: Project) -> None:
     assert swapped["targets"][0]["broken"] == 6
 
 
+def test_several_targets_of_one_run_each_have_their_sentence(project: Project) -> None:
+    project.suite(
+        *({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdefgh")
+    )
+    names = ("agent", "other", "echo")
+    project.run("run", "--quiet", *[word for name in names for word in ("--target", name)])
+    out = project.run("compare", "latest", "--limit", "0").out
+    assert out.startswith(
+        "`other` against `agent`: better.\n"
+        "`echo` against `agent`: no significant difference.\n\n"
+        f"run      {project.runs()[0].name}\n\n"
+    )
+    assert "Holm-adjusted for 2 tests" in out
+    two = project.run("compare", "--targets", "agent", "other").out
+    assert "note     not compared: `echo`" in two
+
+
+def test_a_run_of_one_target_needs_another_run(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "yes"})
+    done = project.run("compare", "latest")
+    assert done.code == 2
+    assert "give a second run" in done.err
+
+
 def test_no_target_in_common(project: Project) -> None:
     project.suite({"id": "a", "input": "say ok", "expected_output": "ok"})
     project.run("run", "--quiet", "--target", "agent", "--target", "other")
@@ -139,6 +244,13 @@ def test_no_target_in_common(project: Project) -> None:
     done = project.run("compare")
     assert done.code == 2
     assert "--targets BASE HEAD" in done.err
+
+
+def test_an_unknown_target_is_an_error_with_a_suggestion(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "yes"})
+    done = project.run("compare", "--targets", "agent", "agnet")
+    assert done.code == 2
+    assert "did you mean `agent`?" in done.err
 
 
 def test_two_gradings_of_one_run(project: Project) -> None:
@@ -158,6 +270,18 @@ def test_a_run_is_not_compared_with_itself(project: Project) -> None:
     assert "nothing to compare" in done.err
 
 
+def test_suites_are_paired_from_wherever_they_were_named(project: Project) -> None:
+    (project.path / "below").mkdir()
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    project.run("run", "--quiet", "../s.eval.yaml", env={"A": "no"}, below="below")
+    assert names(compared(project), "broken") == ["a"]
+
+
+def test_more_than_two_runs(project: Project) -> None:
+    assert project.run("compare", "a", "b", "c").code == 2
+
+
 # A baseline in a file
 
 
@@ -169,6 +293,15 @@ def test_a_file_of_trials_is_as_good_as_the_run(project: Project) -> None:
     assert by_file["targets"] == by_run["targets"]
     assert compared(project, "main.jsonl", "latest") == by_file
     assert by_file["base"]["name"] == "main.jsonl"
+
+
+def test_a_file_needs_no_run_beside_it(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    project.run("report", "previous", "--format", "jsonl", "-o", "main.jsonl")
+    project.run("report", "latest", "--format", "jsonl", "-o", "head.jsonl")
+    for run in project.runs():
+        (run / "run.json").unlink()
+    assert names(compared(project, "main.jsonl", "head.jsonl"), "broken") == ["a"]
 
 
 # By what
@@ -189,6 +322,13 @@ def test_a_grader_may_be_what_counts(project: Project) -> None:
     both = compared(project, "--grader", "e", "--grader", "y")["tested"]
     assert [each["grader"] for each in both] == ["e", "y"]
     assert both[1]["p_adjusted"] == 2 * both[1]["p"]
+
+
+def test_an_unknown_grader(project: Project) -> None:
+    graded(project)
+    done = project.run("compare", "--grader", "yy")
+    assert done.code == 2
+    assert "did you mean `y`?" in done.err
 
 
 def test_scores_may_be_what_counts(project: Project) -> None:
@@ -266,6 +406,13 @@ def test_numbers_of_strangers_that_can_not_be_are_refused(project: Project) -> N
         assert done.err.startswith("evalcase: wrong.jsonl:1: ")
 
 
+def test_output_goes_to_a_file(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    done = project.run("compare", "-o", "out.md", "--format", "markdown", "--fail-on", "broken")
+    assert (done.code, done.out) == (1, "")
+    assert "1 broken" in (project.path / "out.md").read_text()
+
+
 # Nothing is compared with itself
 
 
@@ -275,3 +422,86 @@ def test_a_baseline_that_can_not_be_read_is_named(project: Project) -> None:
     project.run("run", "--quiet")
     done = project.run("compare", "--baseline", "/proc/self/mem")
     assert (done.code, "/proc/self/mem can't be read" in done.err) == (2, True)
+
+
+def test_a_baseline_of_the_head_itself_is_refused(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    project.run("report", "--format", "jsonl", "-o", "self.jsonl")
+    done = project.run("compare", "--baseline", "self.jsonl", "--fail-on", "broken")
+    assert (done.code, done.out) == (2, "")
+    assert "there is nothing to compare" in done.err
+
+
+def test_a_target_of_a_run_is_not_compared_with_itself(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    run = project.runs()[1].name
+    (target,) = {each["target"] for each in project.rows()}
+    done = project.run("compare", run, run, "--targets", target, target, "--fail-on", "broken")
+    assert done.code == 2
+    assert "there is nothing to compare" in done.err
+
+
+def test_a_conversation_is_one_case_with_all_of_its_turns(project: Project) -> None:
+    turns = [{"input": "env FIRST", "expected_output": "yes"},
+             {"input": "env LAST", "expected_output": "yes"}]  # fmt: skip
+    project.suite({"id": "talk", "turns": turns})
+    run_with(project, first="yes", last="yes")
+    run_with(project, first="no", last="yes")
+    done = project.run("compare", "--fail-on", "broken")
+    assert done.code == 1, done
+    assert "broken s.eval.yaml: talk (passed → failed)" in done.out
+    assert "1 case compared: 0 fixed, 1 broken, 0 changed, 0 the same" in done.out
+    first = project.runs()[-2].name
+    project.run("report", first, "--format", "jsonl", "-o", "main.jsonl")
+    again = compared(project, "--baseline", "main.jsonl")
+    assert names(again, "broken") == ["talk"]
+    assert again["differs"] == []
+
+
+def test_errors_that_are_the_same_are_told_once(project: Project) -> None:
+    project.add_to_agent(
+        "def dear(question: Question):\n"
+        "    note('calls', question.case)\n"
+        "    if calls_of(question.case) == 1:\n"
+        "        return 'yes'\n"
+        "    if question.case == 'c6':\n"
+        "        return 'no'\n"
+        "    raise TargetError('no credit is left', kind='http')\n"
+    )
+    project.suite(*(case(f"c{n}") for n in range(7)), target="python:agent:dear")
+    for _ in range(2):
+        project.run("run", "--quiet")
+    out = project.run("compare").out
+    assert out.count("broken s.eval.yaml") == 2
+    assert "  the same for c1, c2, c3, c4, c5\n" in out
+    assert out.count("no credit is left") == 1
+
+
+def test_a_case_that_is_named_like_the_one_that_is_shown_has_its_suite(project: Project) -> None:
+    for name in ("one", "two"):
+        same = {"id": "same", "input": "say ok", "expected_output": "ok"}
+        project.suite(same, name=name)
+    project.run("run", "--quiet")
+    project.add_to_agent("def answer(question: Question):\n    raise ValueError('it')\n")
+    project.run("run", "--quiet")
+    assert "  the same for two.eval.yaml: same\n" in project.run("compare").out
+
+
+def test_cases_of_one_id_are_named_with_their_suites(project: Project) -> None:
+    for name in ("one", "two"):
+        project.suite(case("a"), case(name), name=name)
+    project.run("run", "--quiet", "--target", "echo")
+    for name in ("one", "other"):
+        project.suite(case(name), name="one" if name == "one" else "two")
+    project.run("run", "--quiet", "--target", "echo")
+    out = project.run("compare").out
+    assert "removed  one.eval.yaml: a, two.eval.yaml: a, two\n" in out
+    assert "`one.eval.yaml: a`" in project.run("compare", "--format", "markdown").out
+
+
+def test_the_first_target_of_a_run_is_the_base(project: Project) -> None:
+    project.suite(*({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdef"))
+    project.run("run", "--quiet", "--target", "other", "--target", "agent")
+    found = compared(project, "latest")
+    assert [each["base_target"] for each in found["targets"]] == ["other"]
+    assert found["targets"][0]["broken"] == 6

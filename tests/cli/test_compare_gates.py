@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.comparing import compared
 from tests.cli.two_runs import case, run_with, two_runs
 from tests.run.project import Project
 
@@ -31,12 +32,29 @@ def test_worse_and_significantly_so(project: Project) -> None:
     assert "--fail-on significantly-worse: FAILED, -100.0 points, p = 0.016" in done.out
 
 
+def test_all_is_well(project: Project) -> None:
+    many = {f"case{number}": "yes" for number in range(7)}
+    two_runs(project, many, many)
+    gates = ("broken", "worse", "significantly-worse", "removed")
+    done = project.run("compare", *[word for gate in gates for word in ("--fail-on", gate)])
+    assert done.code == 0
+    assert done.out.count(": passed") == 4
+
+
 def test_what_was_removed_may_be_asked_about(project: Project) -> None:
     project.suite(case("a"), case("b"))
     run_with(project, a="yes", b="yes")
     run_with(project, "--case", "a", a="yes")
     assert project.run("compare", "--fail-on", "broken").code == 0
     assert project.run("compare", "--fail-on", "removed").code == 1
+
+
+def test_an_unknown_gate(project: Project) -> None:
+    done = project.run("compare", "--fail-on", "brokn")
+    assert done.code == 2
+    assert "broken" in done.err
+    assert project.run("compare", "--fail-on", "worse-than:x").code == 2
+    assert project.run("compare", "--fail-on", "worse-than:nan").code == 2
 
 
 def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
@@ -96,3 +114,19 @@ def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> N
     assert met.code == 0
     assert f"gate --fail-on worse: passed, by trials; {fell}" in " ".join(met.out.split())
     assert project.run("compare", "--fail-on", "worse", "--measure", "cases").code == 1
+
+
+def test_a_gate_says_what_it_does_not_look_at_and_which_gate_does(project: Project) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    run_with(project, a="yes", b="yes", c="yes")
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    done = project.run("compare", "--fail-on", "broken")
+    said = " ".join(done.out.split())
+    assert done.code == 0
+    assert "head has; 2 missing in head, which --fail-on removed refuses" in said
+    (gate,) = compared(project, "--fail-on", "broken")["gates"]
+    assert (gate["code"], gate["partial"]) == (0, True)
+    both = project.run("compare", "--fail-on", "broken", "--fail-on", "removed")
+    assert both.code == 1
+    assert "which --fail-on removed refuses" not in " ".join(both.out.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 from evalcase.cli.explain import read_page
@@ -10,6 +11,7 @@ from evalcase.report.lists import page_lines
 from evalcase.report.terminal import Screen
 from evalcase.types.problem import CODES
 from tests.cli.in_process import run_in_process
+from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +33,12 @@ def test_every_code_has_its_page_which_is_told_in_full(code: str) -> None:
     assert WORDS.findall(told) == WORDS.findall(shown)
 
 
+def test_an_installed_package_has_the_same_pages() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    included = build["targets"]["wheel"]["force-include"]
+    assert included == {"docs/diagnostics": "evalcase/diagnostics"}
+
+
 def test_a_code_is_explained_as_it_is_printed(tmp_path: Path) -> None:
     code, told, _ = explain(tmp_path, "error[unknown-field]")
     assert code == 0
@@ -49,3 +57,18 @@ def test_without_a_code_all_are_listed(tmp_path: Path) -> None:
     code, told, _ = explain(tmp_path)
     assert code == 0
     assert [line.split()[0] for line in told.splitlines()] == [*CODES]
+
+
+def test_check_names_it_on_a_terminal_where_there_are_problems(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text("input: hi\nexpcted_output: x\n")
+    (tmp_path / "b.eval.yaml").write_text("input: hi\nexpected_output: x\n")
+    piped = run_in_process(["check", "a.eval.yaml"], cwd=tmp_path, env={})
+    assert b"evalcase explain" not in piped.stdout
+    assert "evalcase explain unknown-field tells more" in _show_on_terminal(tmp_path, "a.eval.yaml")
+    assert "evalcase explain" not in _show_on_terminal(tmp_path, "b.eval.yaml")
+
+
+def _show_on_terminal(folder: Path, name: str) -> str:
+    terminal = PseudoTerminal(folder, "check", name)
+    terminal.finish()
+    return terminal.text

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -24,6 +25,21 @@ def test_what_was_changed_is_shown_and_the_exit_code_is_that_of_what_is_left(
     assert (again.code, again.out) == (0, "no problems found: 1 case in 1 file\n")
 
 
+def test_what_is_left_is_shown_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval.yaml"
+    path.write_text(BROKEN + "nonsense: 1\n")
+    done = evalcase("check", "--fix", cwd=tmp_path)
+    assert (done.code, path.read_text()) == (2, MENDED + "nonsense: 1\n")
+    assert "error[unknown-field]: `nonsense`" in done.out
+
+
+def test_output_for_programs_is_of_what_is_left_only(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(BROKEN + "nonsense: 1\n")
+    done = evalcase("check", "--fix", "--format", "json", cwd=tmp_path)
+    assert [each["code"] for each in json.loads(done.out)] == ["unknown-field"]
+    assert "no → false" in done.err
+
+
 def test_a_link_out_of_the_project_is_not_written_through(tmp_path: Path) -> None:
     outside, project = tmp_path / "outside.eval.yaml", tmp_path / "project"
     outside.write_text(BROKEN)
@@ -35,6 +51,12 @@ def test_a_link_out_of_the_project_is_not_written_through(tmp_path: Path) -> Non
         assert done.code == 2
         assert "mended" not in done.out
     assert outside.read_text() == BROKEN
+
+
+def test_standard_input_is_no_file(tmp_path: Path) -> None:
+    done = evalcase("check", "--fix", "-", cwd=tmp_path, stdin=BROKEN.encode())
+    assert (done.code, done.out) == (2, "")
+    assert "--fix needs files" in done.err
 
 
 def test_a_file_that_can_not_be_written_is_told_and_still_checked(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalcase.config.registry import list_names
+from evalcase.config.registry import find_class, list_names
+from evalcase.graders.base import declared_grader
 from tests.cli.in_process import run_in_process
 from tests.run.project import Project
 
@@ -23,6 +24,12 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
     ]  # fmt: skip
 
 
+def test_the_options_of_all_graders_are_taken_by_all() -> None:
+    of_all = {"name", "weight", "required", "indicator", "timeout_s", "not"}
+    for name in list_names("graders"):
+        assert of_all <= declared_grader(find_class("graders", name)).options.keys(), name
+
+
 def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     done = project.run("graders", "length")
     assert done.code == 0
@@ -33,6 +40,24 @@ def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     for option in ("min", "max", "unit", "ignore_case"):
         assert f"\n  {option} " in done.out
     assert "not and\npath, like other graders." in done.out
+
+
+def test_what_a_grader_needs_is_told_with_its_own_options(project: Project) -> None:
+    for name in list_names("graders"):
+        declared = declared_grader(find_class("graders", name))
+        needed = [each.name for each in declared.options.values() if each.needed]
+        own, others = project.run("graders", name).out.split("\nIt also takes ")
+        told = " ".join(own.split())
+        for each in needed:
+            assert f" {each} " in told
+            assert each not in others
+        assert told.count("needed") >= len(needed), name
+
+
+def test_options_within_options_are_shown(project: Project) -> None:
+    out = project.run("graders", "fields").out
+    assert "options within `value`\n  equals " in out
+    assert "options within `tools`\n  arguments " in project.run("graders", "trajectory").out
 
 
 def test_a_ready_rubric_is_printed_as_it_stands(project: Project) -> None:

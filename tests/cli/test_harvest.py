@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase as library
+from evalcase.importers.harvest import NearDuplicates
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
 from tests.tracing.otlp import chat, line, said, span
@@ -67,6 +68,12 @@ def test_a_trace_becomes_a_case_for_a_person_to_finish(tmp_path: Path) -> None:
     assert evalcase("check", "new.eval.yaml", cwd=tmp_path).code == 0
 
 
+def test_system_messages_are_kept_where_that_is_said(tmp_path: Path) -> None:
+    one = asked("Where is my order?", system="You are a shop.")
+    (case,) = cases_of(harvest(tmp_path, one, options=("--keep-system",)).out)
+    assert [each.role for each in case.input] == ["system", "user"]
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_recorded_traces_of_others_become_suites_that_their_traces_pass(
     tmp_path: Path, name: str
@@ -79,6 +86,14 @@ def test_recorded_traces_of_others_become_suites_that_their_traces_pass(
     assert run.out.startswith("3 passed"), run.out
 
 
+def test_an_answer_may_be_something_to_describe(tmp_path: Path) -> None:
+    result = harvest(tmp_path, asked("Where?", "On its way."), options=("--criteria",))
+    assert "# draft: describe what a good answer says" in result.out
+    (case,) = cases_of(result.out)
+    assert case.criteria == "Says what this answer says: On its way."
+    assert not case.expected_output
+
+
 def test_a_trace_without_an_answer_is_skipped_until_somebody_says_what_is_expected(
     tmp_path: Path,
 ) -> None:
@@ -86,6 +101,41 @@ def test_a_trace_without_an_answer_is_skipped_until_somebody_says_what_is_expect
     (case,) = cases_of(result.out)
     assert isinstance(case.skip, str)
     assert "# `agent` failed: no stock" in result.out
+
+
+MANY = [
+    asked("Where is my order?", number=1, seconds=1, **{"service.tier": "gold"}),
+    asked("When do you open?", number=2, seconds=9),
+    asked("Who are you?", number=3, seconds=1, error="no model"),
+    asked("What does it cost?", number=4, seconds=1, **{"service.tier": "gold"}, vip="1"),
+]
+
+
+@for_each(
+    ("options", "ids"),
+    [
+        (("--only", "errored"), ["who-are-you"]),
+        (("--only", "slow"), ["when-do-you-open"]),
+        (("--only", "service.tier=gold"), ["where-is-my-order", "what-does-it-cost"]),
+        (("--only", "service.tier=gold", "--only", "vip=1"), ["what-does-it-cost"]),
+    ],
+)
+def test_some_traces_can_be_chosen(
+    tmp_path: Path, options: tuple[str, ...], ids: list[str]
+) -> None:
+    result = harvest(tmp_path, *MANY, options=options)
+    assert [case.id for case in cases_of(result.out)] == ids
+    assert f"chosen    {len(ids)} by --only\n" in result.err
+
+
+def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    def drawn(seed: int) -> list[str]:
+        options = ("--sample", "2", "--seed", str(seed))
+        return [case.id for case in cases_of(harvest(tmp_path, *MANY, options=options).out)]
+
+    assert len(drawn(1)) == 2
+    assert drawn(1) == drawn(1)
+    assert len({tuple(drawn(seed)) for seed in range(8)}) > 1
 
 
 LONG = "I bought a grey coat of wool in your shop last week and it has lost two buttons since"
@@ -102,6 +152,86 @@ def test_those_that_ask_nearly_the_same_are_folded_and_said(tmp_path: Path) -> N
     assert len(cases_of(result.out)) == 4
     assert f"# 1 more trace asked nearly the same: {2:032x}" in result.out
     assert "folded    2 that ask nearly the same as another\n" in result.err
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("\N{GRINNING FACE}", "\N{POUTING FACE}"),
+        ("Is 3 < 5?", "Is 3 > 5?"),
+        ("\u0915\u093f", "\u0915\u0940"),  # two words of Hindi that differ by a vowel
+        (f"{LONG} {LONG}. Who made it?", f"{LONG} {LONG}. May I send it back to you?"),
+        ("word " * 6000 + "Who made it?", "word " * 6000 + "When was that?"),
+    ],
+)
+def test_those_that_ask_something_else_are_not(tmp_path: Path, one: str, other: str) -> None:
+    result = harvest(tmp_path, asked(one, number=1), asked(other, number=2))
+    assert len(cases_of(result.out)) == 2, result.err
+
+
+@for_each(
+    ("one", "other"),
+    [
+        ("6 - 3", "6 / 3"), ("6 - 3", "6 3"), ("6 \u2013 3", "6 3"), ("a != b", "a = b"),
+        ("!a", "a"), ("5!", "5"), ("n!", "n"), ("C#", "C"), ("C++", "C"), (".NET", "net"),
+        ("$5", "\xa35"), ("5%", "5"), ("5'", '5"'), ("-5", "5"), ("x-1", "x 1"), ("a-b", "a b"),
+        ("a & b", "a | b"), ("a ? b", "a b"), ("3:2", "3 2"), ("~x", "x"), ("@joe", "joe"),
+        ("(a + b) * c", "a + (b * c)"), ("a_b", "a b"), ("\xac a", "a"), ("\uff0b5", "\uff0d5"),
+        (f"{LONG}: 6 - 3", f"{LONG}: 6 / 3"), (f"{LONG}, -5", f"{LONG}, 5"),
+    ],
+)  # fmt: skip
+def test_a_sign_makes_another_question(one: str, other: str) -> None:
+    folding = NearDuplicates()
+    assert [folding.find(one, 1), folding.find(other, 2)] == [None, None]
+
+
+@for_each(
+    ("one", "other"),
+    [
+        ("Hello!", "hello"), ("What, really?", "what (really)"),
+        ("a well-known shop", "A well known shop."),
+        ("Is it 5?", "is it 6."), ("At 10.5, or 11,5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
+        ("\xabYes\xbb \u2013 or no\u2026", '"yes" or no'), (f"{LONG}.", f"{LONG} then!"),
+    ],
+)  # fmt: skip
+def test_punctuation_and_numbers_do_not(one: str, other: str) -> None:
+    folding = NearDuplicates()
+    assert [folding.find(one, 1), folding.find(other, 2)] == [None, 1]
+
+
+def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:
+    lines = [
+        asked("Where?", number=1),
+        *[asked("where", number=n, error="no") for n in range(2, 7)],
+    ]
+    result = harvest(tmp_path, *lines)
+    assert f"# something failed in 5 of them: {2:032x}, {3:032x}, {4:032x}, …\n" in result.out
+
+
+def test_tools_that_were_called_are_something_to_describe_too(tmp_path: Path) -> None:
+    def call(city: str) -> dict[str, object]:
+        return {"type": "tool_call", "name": "look_up", "arguments": {"city": city}}
+
+    def traced(number: int, *parts: dict[str, object]) -> str:
+        output = json.dumps([{"role": "assistant", "parts": parts}])
+        asks = said(f"Where is {'abcdef'[number]}?", "user")
+        own = {"gen_ai.input.messages": asks, "gen_ai.output.messages": output}
+        return line(chat("", trace=f"{number:032x}", attributes=own))
+
+    text: dict[str, object] = {"type": "text", "content": "There."}
+    lines = traced(1, call("Oslo"), call("Bergen")), traced(2, call("Oslo"), text)
+    made = cases_of(harvest(tmp_path, *lines, options=("--criteria",)).out)
+    assert [case.criteria for case in made] == [
+        'Calls look_up(city="Oslo"), then look_up(city="Bergen").',
+        'Calls look_up(city="Oslo"). Says what this answer says: There.',
+    ]
+
+
+def test_attributes_are_compared_as_json_writes_them(tmp_path: Path) -> None:
+    marked = line(chat("Yes.", attributes={"tags": ["a", 1], "ok": True, "none": {}}))
+    for only in ('tags=["a", 1]', "ok=true"):
+        assert harvest(tmp_path, marked, options=("--only", only)).code == 0
+    assert harvest(tmp_path, marked, options=("--only", "ok=True")).code == 2
 
 
 def test_secrets_and_personal_data_are_replaced_and_said(tmp_path: Path) -> None:
@@ -151,6 +281,12 @@ def test_personal_data_is_replaced_wherever_it_is(tmp_path: Path) -> None:
     assert "# `chat` failed: no mail to [email 1]\n" in result.out
 
 
+def test_usual_patterns_can_be_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "evalcase.toml").write_text("[harvest]\ndefaults = false\n")
+    (case,) = cases_of(harvest(tmp_path, asked("I am ola@example.com")).out)
+    assert case.input[0].text == "I am ola@example.com"
+
+
 @for_each(
     ("settings", "said_of_it"),
     [
@@ -165,6 +301,16 @@ def test_patterns_that_make_no_sense_are_refused(
     result = harvest(tmp_path, asked("Where?"))
     assert result.code == 2
     assert said_of_it in result.err
+
+
+def test_what_can_not_be_made_a_case_is_named(tmp_path: Path) -> None:
+    nothing = line(span({}, trace="ff" * 16, name="ping"))
+    result = harvest(tmp_path, asked("Where?"), nothing)
+    assert (result.code, len(cases_of(result.out))) == (1, 1)
+    assert f"left out  {'ff' * 16}: it doesn't say what was asked\n" in result.err
+    result = harvest(tmp_path, nothing)
+    assert (result.code, result.out) == (2, "")
+    assert "has no trace that can become a case; nothing was written" in result.err
 
 
 def test_nothing_is_overwritten_or_written_without_need(tmp_path: Path) -> None:
@@ -216,3 +362,19 @@ def test_any_text_is_the_same_again_when_the_suite_is_loaded(
     called, text = case.expected_output
     assert called.tool_calls[0].arguments == {whole(key): whole(question)}
     assert text["content"] == whole(answer)
+
+
+def test_a_name_of_a_file_is_no_line_of_a_suite(tmp_path: Path) -> None:
+    name = "a\ncases: [{id: x, input: y}]\n\x1b.jsonl"
+    (tmp_path / name).write_text(asked("Where?"))
+    result = evalcase("harvest", name, cwd=tmp_path)
+    assert [case.input[0].text for case in cases_of(result.out)] == ["Where?"]
+    assert "\x1b" not in result.out
+
+
+def test_odd_text_comes_out_as_a_suite_that_loads(tmp_path: Path) -> None:
+    odd = ["\ud800 half", "a: b # c\n---\n- {x", "\x1b[31mred\x00", "{{name}}", "  ", "no"]
+    result = harvest(tmp_path, *[asked(each, each, number) for number, each in enumerate(odd, 1)])
+    assert [case.input[0].text for case in cases_of(result.out)] == [
+        "? half", *[each for each in odd[1:] if each.strip()],
+    ]  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import evalcase
+from tests.cli.command import evalcase, unprivileged
 
 FILES = [".gitignore", "agent.py", "evalcase.toml", "evals/first.eval.yaml"]
 
@@ -33,6 +33,14 @@ def test_the_starter_is_free_of_problems_and_passes_at_once(tmp_path: Path) -> N
     summary = json.loads(result.out)
     assert (result.code, result.err) == (0, "")
     assert (summary["total"], summary["passed"]) == (4, 4)
+
+
+def test_another_folder_is_made_where_it_is_missing(tmp_path: Path) -> None:
+    result = evalcase("init", "new/shop", cwd=tmp_path)
+    assert result.code == 0
+    assert "cd new/shop\n" in result.out
+    assert files(tmp_path / "new/shop") == FILES
+    assert evalcase("run", "--quiet", cwd=tmp_path / "new/shop").code == 0
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != ".gitignore"])
@@ -70,3 +78,36 @@ def test_a_link_that_leads_nowhere_is_in_the_way_too(tmp_path: Path) -> None:
     (tmp_path / "agent.py").symlink_to(tmp_path / "nowhere")
     assert evalcase("init", cwd=tmp_path).code == 2
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/mine.eval.yaml").write_text("- input: hi\n  expected_output: hi\n")
+    assert evalcase("init", cwd=tmp_path).code == 0
+    assert files(tmp_path) == sorted([*FILES, "evals/mine.eval.yaml"])
+
+
+def test_a_folder_that_can_not_be_written_is_said_so(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    result = unprivileged("init", cwd=tmp_path)
+    tmp_path.chmod(0o700)
+    assert result.code == 2
+    assert "can't be written: Permission denied" in result.err
+
+
+def test_a_gitignore_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    ignored = tmp_path / ".gitignore"
+    ignored.write_text("*.pyc\n")
+    result = evalcase("init", cwd=tmp_path)
+    assert (result.code, ignored.read_text()) == (0, "*.pyc\n")
+    assert "left .gitignore as it is: add .evalcase/ to it" in result.out
+
+
+def test_a_gitignore_that_has_it_needs_no_word(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("/.evalcase/\n")
+    assert ".gitignore" not in evalcase("init", cwd=tmp_path).out
+
+
+def test_the_records_of_runs_are_ignored(tmp_path: Path) -> None:
+    evalcase("init", cwd=tmp_path)
+    assert "\n.evalcase/\n" in (tmp_path / ".gitignore").read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.run.project import CONFIG, Project
@@ -20,6 +22,14 @@ def judge(messages):
     }
     return json.dumps(said)
 '''
+SHOWN = """\
+    "Is short." not met: It goes on.; (1·1 + 3·0) ÷ 4 (score 0.25, needs 1)
+    met       kind: Is kind.
+              It says please.
+    not met   c2: Is short. (weight 3)
+              It goes on.
+    judged by judge
+"""
 TABLE = """
 [targets.judge]
 kind = "python"
@@ -45,6 +55,14 @@ def test_a_judge_of_its_own_answers_is_warned_of(project: Project) -> None:
     judged = {"id": "a", "input": "hi", "criteria": "Is kind.", "target": "other"}
     project.suite(judged, {"id": "b", "input": "hi", "expected_output": "ok"})
     assert "judges its own answers" not in project.run("run").err
+
+
+def test_a_judged_case_is_shown_criterion_by_criterion(judged: Project) -> None:
+    rubrics = [{"id": "kind", "text": "Is kind."}, {"text": "Is short.", "weight": 3}]
+    judged.suite({"id": "a", "input": "hi", "rubrics": rubrics})
+    judged.run("run")
+    out = judged.run("report", "--case", "a").out
+    assert out.partition("by judge, 1 call, ")[2].partition("\n")[2] == SHOWN
 
 
 def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
@@ -85,6 +103,14 @@ def test_how_far_votes_agree_is_said_of_each_suite(judged: Project) -> None:
     assert shown in judged.run("report", "-v").out
     judged.configure(f"{CONFIG}{table}")
     assert "Fleiss" not in judged.run("run", "-v").out
+
+
+def test_two_judges_of_a_case_have_names_of_their_own(judged: Project) -> None:
+    judged.suite({"id": "a", "input": "hi", "criteria": "Is kind.",
+                  "graders": [{"judge": "Is short."}, {"judge": "Is kind."}]})  # fmt: skip
+    judged.run("run")
+    row = json.loads(judged.run("report", "--format", "jsonl").out)
+    assert [grade["grader"] for grade in row["grades"]] == ["judge", "judge 2", "criteria"]
 
 
 def test_a_judge_without_a_price_is_warned_of_where_there_is_a_spending_cap(

@@ -50,12 +50,39 @@ def test_shards_become_one_run_like_any_other(suite: Project) -> None:
     assert len(suite.calls()) == COUNT
 
 
+def test_all_that_passed_is_a_success(project: Project) -> None:
+    project.suite(*cases(5))
+    run_shards(project)
+    assert merge(project, "shards", "--quiet").code == 0
+
+
+def test_json_is_what_run_prints(suite: Project) -> None:
+    run_shards(suite)
+    merged = merge(suite, "shards", "--json").json
+    straight = suite.run("run", "--json").json
+    for each in (merged, straight):
+        for name in ("run", "path", "duration_s"):
+            del each[name]
+    assert merged == straight
+
+
 def test_the_record_says_where_it_comes_from_and_the_shards_stay(suite: Project) -> None:
     runs = run_shards(suite)
     merge(suite, *map(str, runs))
     about = json.loads((merged_run(suite) / "run.json").read_text())["about"]
     assert about["merged"] == [run.name for run in runs]
     assert all(run.is_dir() for run in runs)
+
+
+def test_a_shard_that_is_named_twice_over_is_taken_once(suite: Project) -> None:
+    runs = run_shards(suite)
+    assert merge(suite, "shards", str(runs[0])).code == 1
+
+
+def test_empty_shards_are_shards(project: Project) -> None:
+    project.suite(*cases(1))
+    run_shards(project)
+    assert merge(project, "shards").code == 0
 
 
 # What doesn't belong together.
@@ -77,6 +104,32 @@ def test_a_missing_shard_is_named(suite: Project) -> None:
 def test_a_shard_that_is_there_twice_is_refused(suite: Project) -> None:
     runs = [*run_shards(suite), run_shard(suite, 2)]
     refuse(suite, 2, f"shard 2/3 is there twice: {runs[1].name} and {runs[3].name}")
+
+
+def test_a_copy_of_a_shard_is_told_apart_by_its_place(suite: Project) -> None:
+    runs = run_shards(suite)
+    shutil.copytree(runs[1], runs[1].with_name("copied"))
+    done = merge(suite, *(f"shards/{run.name}" for run in runs), "shards/copied")
+    assert done.code == 2
+    told = f"shard 2/3 is there twice: shards/{runs[1].name} and shards/copied"
+    assert told in done.err
+
+
+def test_a_folder_without_runs_is_named(suite: Project) -> None:
+    (suite.path / "shards").mkdir()
+    refuse(suite, 2, "the folder shards has no runs")
+
+
+def test_a_run_that_is_no_shard_is_refused(suite: Project) -> None:
+    run_shards(suite)
+    other = suite.run("run", "--runs-dir", "shards", "--json").json["run"]
+    refuse(suite, 2, f"{other} is not a shard")
+
+
+def test_shards_of_another_number_are_refused(suite: Project) -> None:
+    run_shard(suite, 1, 3)
+    run_shard(suite, 2, 2)
+    refuse(suite, 2, "one of 2")
 
 
 @pytest.mark.parametrize(
@@ -155,6 +208,22 @@ def test_a_case_in_the_wrong_shard_is_refused(suite: Project) -> None:
     refuse(suite, 2, "which belongs to another shard")
 
 
+def test_other_versions_are_a_warning(suite: Project) -> None:
+    first, _ = run_shards(suite, 2)
+    about = json.loads((first / "run.json").read_text())
+    about["about"]["python"] = "3.99.0"
+    (first / "run.json").write_text(json.dumps(about))
+    done = merge(suite, "shards")
+    assert done.code == 1
+    assert "different versions of python: " in done.err
+
+
+def test_how_many_at_once_is_each_machines_own_business(suite: Project) -> None:
+    run_shard(suite, 1, 2, "--concurrency", "1")
+    run_shard(suite, 2, 2, "--concurrency", "7")
+    assert merge(suite, "shards").code == 1
+
+
 # A part of it.
 
 
@@ -169,6 +238,13 @@ def test_a_partial_merge_is_not_complete_and_resume_does_the_rest(suite: Project
     assert suite.run("resume").code == 1
     assert sorted(suite.calls()) == sorted(missing)
     assert len(suite.verdicts(merged_run(suite))) == COUNT
+
+
+def test_shards_without_a_seed_draw_the_same_cases(project: Project) -> None:
+    project.suite(*cases(20))
+    run_shards(project, 3, "--sample", "6")
+    assert merge(project, "shards").code == 0
+    assert len(project.verdicts(merged_run(project))) == 6
 
 
 @pytest.mark.parametrize(
@@ -235,6 +311,14 @@ def test_a_damaged_shard_is_an_error_and_leaves_nothing_behind(suite: Project) -
     journal = runs[2] / "journal.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b"passed", b"failed", 1))
     refuse(suite, 3, "damaged")
+
+
+def test_repeats_and_several_targets_are_merged(suite: Project) -> None:
+    options = ["--repeat", "2", "--target", "agent", "--target", "echo"]
+    run_shards(suite, 2, *options)
+    merged = merge(suite, "shards", "--json").json
+    assert merged["trials"]["total"] == 4 * COUNT
+    assert merged["total"] == 2 * COUNT
 
 
 # What they were graded by.
@@ -304,6 +388,16 @@ def test_shards_of_which_one_was_resumed_by_an_edited_suite_are_refused(
     assert project.calls() == []
     again = project.run("run", "--json").json["path"]
     assert about["suites"] == json.loads(Path(again, "run.json").read_text())["about"]["suites"]
+
+
+def test_an_edit_that_decides_nothing_is_brought_up_to_date_too(project: Project) -> None:
+    project.suite(*cases(4))
+    first = run_shard(project, 1, 2)
+    project.suite(*cases(4), description="A word more.")
+    run_shard(project, 2, 2)
+    refuse(project, 2, "differ in suites")
+    assert "nothing to do" in resume(project, first).err
+    assert merge(project, "shards").code == 0
 
 
 def test_graders_whose_code_was_edited_in_between_are_refused(project: Project) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalcase as package
-from tests.cli.command import LIMIT_S, evalcase
+from tests.cli.command import LIMIT_S, evalcase, shell
 from tests.cli.migrating import NEW, OLD, migrate
 from tests.for_each import for_each
 
@@ -226,6 +227,19 @@ def test_graders_that_have_to_be_renamed_by_hand_stay_and_are_said(
     assert "warning[deprecated-name]" in result.out
 
 
+def test_json(tmp_path: Path) -> None:
+    before = (
+        b'{ "tests" :[\r\n\t{"input_messages":"input_messages", "outcome" : "x\\u00e9" },\n'
+        b'  {"metadata": {"tests": 1}, "input": "a","expected_messages":{"evaluators":2}}]}  '
+    )
+    after = (
+        b'{ "cases" :[\r\n\t{"input":"input_messages", "criteria" : "x\\u00e9" },\n'
+        b'  {"metadata": {"tests": 1}, "input": "a","expected_output":{"evaluators":2}}]}  '
+    )
+    result, found = migrate(tmp_path, "x.json", before)
+    assert (result.code, found) == (0, after)
+
+
 def test_jsonl(tmp_path: Path) -> None:
     before = (
         b'\xef\xbb\xbf{"input_messages": "a", "outcome": "x"}\r\n\n  \n'
@@ -243,6 +257,27 @@ def test_jsonl(tmp_path: Path) -> None:
     assert (result.code, found) == (0, after)
     assert "x.jsonl:1:2: input_messages → input" in result.out
     assert "x.jsonl:6:2: input_messages → input" in result.out
+
+
+def test_the_suite_fields_beside_a_jsonl_file(tmp_path: Path) -> None:
+    sidecar = tmp_path / "x.suite.yaml"
+    sidecar.write_bytes(b"dataset: d # why\r\nevaluators: [a]\r\n")
+    result, found = migrate(tmp_path, "x.eval.jsonl", b'{"input_messages": "a"}\n')
+    assert (result.code, found) == (0, b'{"input": "a"}\n')
+    assert sidecar.read_bytes() == b"name: d # why\r\ngraders: [a]\r\n"
+    assert "x.suite.yaml:1:1: dataset → name" in result.out
+    # By its own name too.
+    sidecar.write_bytes(b"dataset: d")
+    assert evalcase("migrate", "x.suite.yaml", cwd=tmp_path).code == 0
+    assert sidecar.read_bytes() == b"name: d"
+
+
+def test_the_meaning_is_the_same(tmp_path: Path) -> None:
+    for name, (before, after) in BYTES.items():
+        (tmp_path / "before.yaml").write_bytes(before)
+        (tmp_path / "after.yaml").write_bytes(after)
+        cases = package.load(tmp_path / "before.yaml").cases
+        assert cases == package.load(tmp_path / "after.yaml").cases, name
 
 
 # What is left, and said
@@ -291,6 +326,15 @@ def test_what_is_no_plain_rename_stays_and_is_said(tmp_path: Path, name: str) ->
     assert "renamed" not in result.out
     # There is nothing left to rename, so a check in CI doesn't fail for ever.
     assert migrate(tmp_path, "x.yaml", data, "--check")[0].code == 0
+
+
+def test_what_can_be_renamed_is_beside_what_cannot(tmp_path: Path) -> None:
+    data = b"- input: a\n  input_messages: b\n  outcome: x\n- input_messages: c\n  outcome: y\n"
+    result, found = migrate(tmp_path, "x.yaml", data)
+    assert result.code == 0
+    assert found == b"- input: a\n  input_messages: b\n  criteria: x\n- input: c\n  criteria: y\n"
+    assert "x.yaml:2:3: warning[ignored-alias]" in result.out
+    assert "3 names renamed" in result.out
 
 
 def test_two_aliases_of_one_field_are_not_turned_into_a_duplicate_key(tmp_path: Path) -> None:
@@ -367,6 +411,23 @@ def test_a_bad_line_of_jsonl_does_not_stop_the_others(tmp_path: Path) -> None:
     assert "x.jsonl:3:24: error[bad-encoding]" in result.out
 
 
+def test_paths_that_are_no_suites(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "good.yaml").write_bytes(OLD)
+    (tmp_path / "x.txt").touch()
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for path, said in [
+        ("missing.yaml", "unreadable-file"),
+        ("x.txt", "unknown-file-type"),
+        ("empty", "no-suites"),
+        ("pipe.yaml", "unreadable-file"),
+    ]:
+        result = evalcase("migrate", path, "good.yaml", cwd=tmp_path)
+        assert result.code == 2
+        assert f"{path}: error[{said}]" in result.out
+    assert (tmp_path / "good.yaml").read_bytes() == NEW
+
+
 # --check and --diff
 
 
@@ -432,3 +493,12 @@ def test_the_diff_can_be_applied(tmp_path: Path, tool: str) -> None:
         after = (tmp_path / "two" / name).read_bytes()
         assert (tmp_path / "one" / name).read_bytes() == after, title
         assert after != DIFFS[title][1], title
+
+
+def test_the_diff_of_a_searched_folder_can_be_applied(tmp_path: Path) -> None:
+    (tmp_path / "evals" / "sub").mkdir(parents=True)
+    for name in ("evals/a.eval.yaml", "evals/sub/b.eval.yaml"):
+        (tmp_path / name).write_bytes(OLD)
+    for folder in (".", "./evals", "evals/", "evals//sub/.."):
+        result = shell(f"$EVALCASE migrate --diff {folder} | git apply --check -p1", cwd=tmp_path)
+        assert (result.code, "error" in result.err) == (0, False), (folder, result.err)

@@ -53,6 +53,21 @@ def test_the_newest_stay(project: Project, kept: list[str]) -> None:
     assert project.run("list").code == 0
 
 
+def test_what_is_not_older_stays(project: Project, kept: list[str]) -> None:
+    project.run("run", "--quiet")
+    done = project.run("prune", "--older-than", "1h", "--yes")
+    assert done.code == 0
+    (left,) = names_of(project)
+    assert left not in kept
+    assert project.run("prune", "--older-than", "1h").out == "nothing to remove\n"
+
+
+def test_both_together_remove_only_what_neither_keeps(project: Project, kept: list[str]) -> None:
+    assert project.run("prune", "--keep", "1", "--older-than", "5200w").out == "nothing to remove\n"
+    project.run("prune", "--keep", "3", "--older-than", "1d", "--yes")
+    assert names_of(project) == kept[1:]
+
+
 def test_a_run_that_can_be_gone_on_with_stays(project: Project, kept: list[str]) -> None:
     journal = project.runs()[0].parent / kept[0] / "journal.jsonl"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
@@ -92,6 +107,16 @@ def test_a_run_that_is_being_written_stays(project: Project, gate: Gate) -> None
     process.communicate()
     assert process.returncode == 0
     assert project.runs()[0].name in names_in(project.runs()[0].parent)
+
+
+def test_the_rest_of_an_interrupted_removal_is_swept_away(
+    project: Project, kept: list[str]
+) -> None:
+    runs = project.runs()[0].parent
+    (runs / kept[0]).rename(runs / f".pruned-{kept[0]}")
+    assert kept[0] not in project.run("list").out
+    project.run("prune", "--keep", "9", "--yes")
+    assert names_in(runs) == kept[1:]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cli.reported import trials
-from tests.run.project import Project, case
+from tests.run.project import Project, case, cases
 
 CALL = {"tool": "refund", "input": {"order": "A-1"}}
 CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
@@ -91,6 +91,57 @@ def test_repeats_are_folded_and_cases_are_what_is_counted(agents: Project) -> No
     assert row.split()[2:5] == ["3", "66.7%", "20.8–93.9%"]
 
 
+def test_where_every_case_is_tried_once_trials_are_not_spoken_of(project: Project) -> None:
+    project.suite(*cases(2))
+    assert "trials" not in project.run("run").out
+
+
+def test_trials_that_errored_in_a_case_that_passed_are_told(project: Project) -> None:
+    project.suite(case("shaky", "once", repeat={"times": 2, "pass_rate": 0.5}))
+    done = project.run("run", "--concurrency", "1")
+    assert done.code == 3
+    assert "errored  trials of shaky, passed anyway: ValueError: the first time" in done.out
+    assert "--retry-errored" in done.out
+
+
+GROUPS = """
+async def fail(what):
+    raise ConnectionError(what)
+
+async def in_group(text):
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(fail("the database is down"))
+        tasks.create_task(fail("so is the cache"))
+
+async def in_two(text):
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(in_group(text))
+"""
+
+
+@pytest.mark.parametrize("function", ["in_group", "in_two"])
+def test_an_error_of_a_task_is_told_with_its_line(project: Project, function: str) -> None:
+    project.add_to_agent(GROUPS)
+    line = (project.path / "agent.py").read_text().split("raise ConnectionError")[0].count("\n") + 1
+    place = f"  agent.py:{line}, in fail\n      raise ConnectionError(what)\n"
+    project.suite(case("a"))
+    done = project.run("run", "--target", f"python:agent:{function}")
+    assert f"  ConnectionError: the database is down (and 1 more)\n{place}" in done.out
+    assert "--retry-errored" in done.out
+    project.suite(case("a", graders=[f"python:agent:{function}"]))
+    done = project.run("run", "--target", "echo")
+    assert "ConnectionError: the database is down (and 1 more)\n" + place in done.out
+
+
+def test_a_case_that_stopped_the_run_is_shown_though_it_is_undecided(project: Project) -> None:
+    project.suite(case("bad", "say no", repeat=3))
+    done = project.run("run", "--fail-fast", "--concurrency", "1")
+    assert done.code == 1
+    said = "unfinished s.eval.yaml: bad (0 of 3 passed, all needed, 2 without a result)\n"
+    assert said in done.out
+    assert "1 unfinished" in done.out
+
+
 def test_one_case_in_full(agents: Project) -> None:
     agents.suite(
         {"id": "both", "input": [{"role": "system", "content": "Be brief."},
@@ -124,6 +175,17 @@ def test_one_case_in_full(agents: Project) -> None:
     ]
 
 
+def test_what_a_judge_is_shown_in_place_of_comparing_it_says_so(project: Project) -> None:
+    judged = case("one", "say yes", expected_output="x", criteria="Is kind.")
+    project.suite(judged, {**judged, "id": "two", "graders": ["expected"]})
+    config = project.path / "evalcase.toml"
+    project.configure(config.read_text() + '[judge]\ntarget = "agent"\n')
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "one").out.splitlines()
+    assert "expected output (shown to the judge, not compared)" in lines
+    assert "expected output" in project.run("report", "--case", "two").out.splitlines()
+
+
 def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Project) -> None:
     project.suite(case("busy", "later 1", repeat=2), targets=["agent", "other"])
     project.run("run", "--quiet", "--retries", "2", "--concurrency", "1")
@@ -135,6 +197,43 @@ def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Proje
     assert sum("2 attempts" in line for line in lines) == 1
     assert sum("attempt 1 http: busy" in line for line in lines) == 1
     assert sum("in trial 2" in line for line in lines) == 2
+
+
+def test_a_case_of_two_suites_is_shown_twice(project: Project) -> None:
+    project.suite(case("one"), name="a")
+    project.suite(case("one", "say no"), name="b")
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "one").out.splitlines()
+    assert [line for line in lines if ".eval.yaml" in line] == [
+        "a.eval.yaml: one", "b.eval.yaml: one"
+    ]  # fmt: skip
+
+
+def test_cases_that_errored_alike_are_named_by_what_tells_them_apart(project: Project) -> None:
+    for name in ("a", "b"):
+        project.suite(case("one", "raise it"), case("two", "raise it"), name=name)
+    out = project.run("run", "--quiet").out + project.run("report").out
+    assert "  the same for two, b.eval.yaml: one, b.eval.yaml: two\n" in out
+    targets = ("--target", "agent", "--target", "python:agent:answer")
+    project.run("run", *targets, "a.eval.yaml")
+    shown = "  the same for one (python:agent:answer), two, two (python:agent:answer)\n"
+    assert shown in project.run("report").out
+
+
+def test_a_combinator_that_broke_keeps_what_each_inside_of_it_said(agents: Project) -> None:
+    agents.add_to_agent("def broken(text):\n    raise ValueError('boom')\n")
+    inner = [{"contains": "ok"}, "python:agent:broken"]
+    agents.suite({"id": "a", "input": "say ok", "graders": [{"all": inner}]})
+    assert agents.run("run").code == 3
+    (trial,) = trials(agents.run("report", "--format", "jsonl"))
+    (grade,) = trial["grades"]
+    told = grade["failure"]["details"]["grades"]
+    assert [(each["grader"], each["passed"]) for each in told] == [
+        ("contains", True), ("python:agent:broken", False),
+    ]  # fmt: skip
+    shown = agents.run("report", "--case", "a").out
+    assert "passed 1.00 by contains" in shown
+    assert "errored by python:agent:broken" in shown
 
 
 def test_what_a_judge_took_is_told_apart_from_the_answer(agents: Project) -> None:
@@ -156,6 +255,65 @@ def judging(question: Question):
     assert grade["cost_usd"] == 0.25 * grade["asked"]
     assert trial["cost_usd"] is None
     assert "tokens in" in agents.run("report", "--case", "a").out
+
+
+def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:
+    agents.add_to_agent("def count(messages):\n    return str(len(messages))\n")
+    turns = [
+        {"input": "hi", "expected_output": "hello"},
+        {"input": "so", "expected_output": "3"},
+        {"input": "bye", "graders": [{"contains": "farewell"}]},
+    ]
+    agents.suite({"id": "t", "turns": turns}, target="python:agent:count")
+    assert agents.run("run").out.splitlines()[:8] == [
+        "failed s.eval.yaml: t",
+        "  turn 1    hi",
+        "  expected   │ got",
+        "  hello      │ 1",
+        "  turn 3    bye",
+        '  contains: "farewell" not found in "5" (score 0)',
+        "  answer    5",
+        "",
+    ]
+
+
+def test_a_mean_below_the_threshold_is_told_with_its_sum(agents: Project) -> None:
+    graders = [{"contains": "No"}, {"type": "contains", "value": "yes", "weight": 3}]
+    agents.suite(
+        {"id": "w", "input": "No.", "threshold": 0.8, "graders": graders},
+        {"id": "near", "input": "No.", "threshold": 0.75,
+         "graders": ["python:agent:nearly", "python:agent:nearly"]},
+        {"id": "must", "input": "No.", "threshold": 0.2,
+         "graders": [{"contains": "No"}, {"type": "equals", "value": "x", "required": True}]},
+        target="python:agent:caller",
+    )  # fmt: skip
+    agents.add_to_agent("def nearly(answer):\n    return 0.7499\n")
+    out = agents.run("run").out
+    assert "  mean      0.25 of 0.8 needed: (1 × 1 + 3 × 0) ÷ 4\n" in out
+    assert "  mean      0.7499 of 0.75 needed: (0.7499 + 0.7499) ÷ 2\n" in out
+    shown = agents.run("report", "--case", "w").out
+    assert "  mean      0.25 of 0.8 needed: (1 × 1 + 3 × 0) ÷ 4\n" in shown
+    said = "  mean      0.50 of 0.2 needed: (1 + 0) ÷ 2; `equals` is required and failed\n"
+    assert said in out
+
+
+def test_values_that_differ_as_a_whole_are_given_no_place(agents: Project) -> None:
+    agents.add_to_agent("def number(text):\n    return 42\n")
+    agents.suite({"id": "n", "input": "x", "expected_output": 41}, target="python:agent:number")
+    lines = agents.run("run").out.splitlines()
+    assert lines[1:4] == ["  input     x", "  expected   │ got", "  41         │ 42"]
+
+
+def test_an_input_is_never_left_blank(agents: Project) -> None:
+    agents.suite(
+        {"id": "blank", "input": "", "expected_output": "x"},
+        {"id": "system", "input": [{"role": "system", "content": "Begin."}],
+         "expected_output": "x"},
+        target="python:agent:caller",
+    )  # fmt: skip
+    out = agents.run("run").out
+    assert "failed s.eval.yaml: blank\n  input     (empty)\n" in out
+    assert "failed s.eval.yaml: system\n  system    Begin.\n" in out
 
 
 QUIET = """
@@ -208,3 +366,16 @@ def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: 
     assert answer["stderr"].startswith("Error: bad key ")
     assert "aB3dE6" not in answer["stderr"]
     assert "scrubbed" not in answer
+
+
+def test_paths_of_targets_and_tracebacks_are_never_broken(project: Project) -> None:
+    project.suite(case("a"), case("b", "raise no"))
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "b").out.splitlines()
+    frame = f'File "{project.path}/agent.py", line '
+    assert any(line.lstrip().startswith(frame) for line in lines), lines
+
+    (project.path / ("long" * 20)).symlink_to(project.runs()[0])
+    replayed = f"replay:{'long' * 20}"
+    project.run("run", "--quiet", "--case", "a", "--target", replayed)
+    assert f"{replayed}," in project.run("report", "--case", "a").out.split()

@@ -111,6 +111,56 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     assert not (project.path / "out").exists()
 
 
+def test_cases_are_chosen_by_globs_as_for_a_run(project: Project) -> None:
+    project.suite(case("sum-1"), case("sum-2", "say no"), case("total"))
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "sum-*").out.splitlines()
+    assert [line for line in lines if line.startswith("s.eval.yaml")] == [
+        "s.eval.yaml: sum-1",
+        "s.eval.yaml: sum-2",
+    ]
+    rows = project.run("report", "--case", "sum-*", "--format", "jsonl").out.splitlines()
+    assert {json.loads(row)["case"] for row in rows} == {"sum-1", "sum-2"}
+    done = project.run("report", "--case", "zzz*")
+    assert (done.code, "did you mean" in done.err) == (2, False)
+
+
+def test_what_is_not_there_is_said_in_words_or_by_an_empty_file(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    done = project.run("report", "--case", "one", "--verdict", "failed", "--verdict", "errored")
+    assert (done.code, done.out) == (0, "case one is not failed or errored\n")
+    done = project.run("report", "--format", "jsonl", "--verdict", "failed", "-o", "out")
+    assert (done.code, (project.path / "out").read_text()) == (0, "")
+
+
+def test_it_can_be_written_to_a_file(project: Project) -> None:
+    project.suite(case("bad", "say no"))
+    shown = project.run("run").out
+    assert project.run("report", "-o", "report.txt").out == ""
+    assert (project.path / "report.txt").read_text() == shown
+    done = project.run("report", "-o", "nowhere/report.txt")
+    assert (done.code, "can't be written" in done.err) == (2, True)
+
+
+def test_the_ending_of_a_file_says_its_form_unless_it_is_said(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    project.run("run", "--quiet")
+    beginnings = {
+        "a.html": "<!doctype html>", "a.md": "<!-- evalcase", "a.json": "{", "a.xml": "<?xml",
+        "a.txt": "1 p",
+    }  # fmt: skip
+    for name, beginning in beginnings.items():
+        assert project.run("report", "-o", name).code == 0
+        assert (project.path / name).read_text().startswith(beginning), name
+    assert project.run("report", "--format", "text", "-o", "b.html").code == 0
+    assert (project.path / "b.html").read_text().startswith("1 p")
+    for name in ("c.html", "c.json"):
+        assert project.run("compare", "-o", name).code == 0
+        assert (project.path / name).read_text().startswith(beginnings["a" + name[1:]])
+
+
 def test_targets_of_a_case_come_in_their_order_whichever_answered_first(project: Project) -> None:
     project.add_to_agent(
         "LATER = threading.Event()\n"
@@ -125,3 +175,30 @@ def test_targets_of_a_case_come_in_their_order_whichever_answered_first(project:
         )
     rows = trials(project.run("report", "--format", "jsonl"))
     assert [row["target"][13] for row in rows] == ["a", "b", "a", "b"]
+
+
+def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(
+    project: Project,
+) -> None:
+    project.suite(case("z", "once"), case("b", "say no"), name="a")
+    project.suite(case("a", "say no"), name="b")
+    project.run("run", "--quiet")
+    project.run("resume", "latest", "--retry-errored", "--quiet")
+    out = project.run("report").out
+    assert out.index("a.eval.yaml: b") < out.index("b.eval.yaml: a")
+    rows = trials(project.run("report", "--format", "jsonl"))
+    assert [row["case"] for row in rows] == ["z", "b", "a"]
+    told = json.loads(project.run("report", "--format", "json").out)
+    assert [each["case"] for each in told["cases"]] == ["z", "b", "a"]
+
+
+def test_suites_are_named_as_seen_from_where_one_is(project: Project) -> None:
+    (project.path / "evals").mkdir()
+    suite = project.suite(case("a", "say no"), case("b", "once"))
+    suite.rename(project.path / "evals" / "s.eval.yaml")
+    assert "failed s.eval.yaml: a" in project.run("run", below="evals").out
+    assert "failed evals/s.eval.yaml: a" in project.run("report").out
+    assert "failed s.eval.yaml: a" in project.run("report", below="evals").out
+    assert project.run("report", "--case", "a").out.startswith("evals/s.eval.yaml: a\n")
+    assert "  evals/s.eval.yaml  " in project.run("list").out
+    assert "failed evals/s.eval.yaml: a" in project.run("resume", "--retry-errored").out

@@ -8,6 +8,7 @@ import pytest
 
 from evalcase.store.index import read_results
 from tests.run.project import (
+    CONFIG,
     Gate,
     Project,
     await_notice,
@@ -59,6 +60,19 @@ def test_after_a_kill_only_the_rest_is_run(project: Project, gate: Gate, calls: 
     assert resumed.json["cost_usd"] == whole["cost_usd"]
 
 
+def test_after_a_kill_within_resume(project: Project, gate: Gate) -> None:
+    project.suite(*cases(12))
+    first = kill_after(project, gate, "run", 4)
+    project.forget_calls()
+    second = kill_after(project, gate, "resume", 2)
+    assert first <= second
+    assert not set(project.calls()) & first
+    project.forget_calls()
+    done = project.run("resume", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 12})
+    assert sorted(project.calls()) == sorted(set(ids(cases(12))) - second)
+
+
 def test_a_torn_last_line_is_run_again(project: Project) -> None:
     project.suite(*cases(5))
     project.run("run", "--quiet", "--concurrency", "1")
@@ -92,6 +106,16 @@ def test_without_a_journal_everything_is_run(project: Project) -> None:
     project.forget_calls()
     assert project.run("resume", "--json").counts() == {"passed": 3}
     assert sorted(project.calls()) == ["c0", "c1", "c2"]
+
+
+def test_nothing_to_go_on_with(project: Project) -> None:
+    project.suite(*cases(2))
+    done = project.run("resume")
+    assert (done.code, "no run" in done.err) == (2, True)
+    project.run("run", "--quiet")
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name, "--json")
+    assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
 
 
 @pytest.mark.parametrize("retry", [[], ["--retry-errored"]])
@@ -168,6 +192,41 @@ def test_gates_of_the_run_hold_when_it_goes_on(
     assert project.run("resume", "latest", "--quiet", *other).code == stricter
 
 
+def test_by_id_and_by_folder(project: Project) -> None:
+    project.suite(case("one", "once"))
+    project.run("run", "--quiet")
+    run = project.runs()[0]
+    assert project.run("resume", run.name, "--quiet").code == 3
+    assert project.calls() == ["one"]
+    assert project.run("resume", str(run), "--retry-errored", "--quiet").code == 0
+
+
+def test_an_unknown_run_is_said(project: Project) -> None:
+    project.suite(case("one"))
+    done = project.run("resume", "20200101-000000-abcdef")
+    assert done.code in (2, 3)
+    assert "20200101-000000-abcdef" in done.err
+
+
+def test_an_edited_case_is_run_again(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c"))
+    assert project.run("run", "--quiet").code == 1
+    project.suite(case("a", description="as before"), case("b"), case("c", tags=["new"]))
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name, "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 3})
+    assert project.calls() == ["b"]
+
+
+def test_an_edited_case_is_named(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    project.run("run", "--quiet")
+    project.suite(case("a"), case("b"))
+    done = project.run("resume", project.runs()[0].name)
+    assert "case b changed" in done.err
+    assert "case a" not in done.err
+
+
 def test_from_another_folder(project: Project) -> None:
     (project.path / "below").mkdir()
     project.suite(case("a", "once"), case("b"))
@@ -185,6 +244,15 @@ def test_a_new_case_is_run(project: Project) -> None:
     project.forget_calls()
     assert project.run("resume", project.runs()[0].name, "--json").counts() == {"passed": 3}
     assert project.calls() == ["c2"]
+
+
+def test_a_suite_that_became_invalid_is_not_run(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    kill_after(project, gate, "run", 1)
+    project.suite(*cases(4), case("x", nonsense=1))
+    project.forget_calls()
+    done = project.run("resume")
+    assert (done.code, project.calls()) == (2, [])
 
 
 def test_errored_trials_are_run_again_only_if_asked_and_failed_ones_never(project: Project) -> None:
@@ -241,6 +309,28 @@ def test_what_left_the_suite_is_not_counted_as_planned(project: Project, gate: G
     assert "incomplete, 2 of 4 trials" in " ".join(project.run("list").out.split())
 
 
+def test_a_run_may_go_on_with_more_at_once(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    project.run("run", "--quiet", "--concurrency", "1")
+    project.keep_only(1)
+    project.forget_calls()
+    process = project.start("resume", "--concurrency", "3", env={"GATED": "1"})
+    gate.await_calls(3)
+    gate.let_go(3)
+    assert finish(process).code == 0
+
+
+def test_a_run_that_someone_else_writes_is_left_alone(project: Project, gate: Gate) -> None:
+    project.suite(*cases(2))
+    process = project.start("run", "--json", env={"GATED": "1"})
+    gate.await_calls(2)
+    done = project.run("resume", project.runs()[0].name)
+    assert done.code == 3
+    gate.let_go(2)
+    assert finish(process).counts() == {"passed": 2}
+    assert len(project.calls()) == 2
+
+
 def test_a_damaged_journal_is_not_gone_on_with(project: Project) -> None:
     project.suite(*cases(3))
     project.run("run", "--quiet")
@@ -262,6 +352,15 @@ def test_after_the_spending_cap(project: Project) -> None:
     resumed = project.run("resume", "--json")
     assert not set(first) & set(project.calls())
     assert resumed.json["total"] == 2 + len(project.calls())
+
+
+def test_cases_in_jsonl(project: Project, gate: Gate) -> None:
+    lines = [json.dumps(each) for each in cases(8)]
+    (project.path / "s.eval.jsonl").write_text("\n".join(lines))
+    kept = kill_after(project, gate, "run", 3)
+    project.forget_calls()
+    assert project.run("resume", "--json").counts() == {"passed": 8}
+    assert sorted(project.calls()) == sorted(set(ids(cases(8))) - kept)
 
 
 def test_a_run_that_was_moved(project: Project, tmp_path: Path) -> None:
@@ -293,6 +392,14 @@ def test_a_record_that_does_not_say_what_was_run(project: Project, request_: obj
     project.forget_calls()
     done = project.run("resume", project.runs()[0].name)
     assert (done.code, project.calls()) == (3, [])
+
+
+def test_a_default_target_that_changed(project: Project) -> None:
+    project.suite(*cases(2), case("z", "once"))
+    project.run("run", "--quiet")
+    project.configure(CONFIG.replace('target = "agent"', 'target = "other"'))
+    done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
+    assert (done.code, done.counts(), project.calls("others")) == (0, {"passed": 3}, [])
 
 
 def test_a_run_of_one_s_own_may_lie_elsewhere(

@@ -7,9 +7,12 @@ import pytest
 
 from tests.run.project import (
     CONFIG,
+    Gate,
     Project,
     case,
     cases,
+    finish,
+    ids,
 )
 
 
@@ -213,6 +216,31 @@ def test_criteria_without_a_judge_refuse_a_run(project: Project) -> None:
     assert project.run("check").code == 0
 
 
+def test_a_grader_that_is_not_there_exits_2_before_anything_runs(project: Project) -> None:
+    project.suite(case("one"), case("two", graders=["cotains"]))
+    done = project.run("run")
+    assert (done.code, project.calls()) == (2, []), done
+    assert "cotains" in done.err
+
+
+def test_a_python_grader_decides(project: Project) -> None:
+    grader = "python:agent:slow_grader"
+    project.suite(
+        {"id": "yes", "input": "say ok", "graders": [grader]},
+        {"id": "no", "input": "say no", "graders": [grader]},
+    )
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (1, {"passed": 1, "failed": 1})
+
+
+def test_a_function_that_hangs_is_given_up(project: Project) -> None:
+    project.suite(case("stuck", "hang"))
+    done = project.run_process("run", "--json", "--timeout", "0.3")
+    assert (done.code, done.counts(), project.calls()) == (3, {"errored": 1}, ["stuck"])
+    journal = Path(done.json["path"]) / "journal.jsonl"
+    assert '"timeout"' in journal.read_text()
+
+
 def test_time_outs_are_tried_again_only_if_asked(project: Project) -> None:
     project.suite(case("stuck", "hang"))
     project.run("run", "--quiet", "--timeout", "0.1", "--retries", "1", "--retry-timeouts")
@@ -222,6 +250,31 @@ def test_time_outs_are_tried_again_only_if_asked(project: Project) -> None:
 def test_the_time_limit_of_a_case_wins(project: Project) -> None:
     project.suite(case("stuck", "hang", timeout_s=0.2))
     assert project.run("run", "--quiet").code == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "retries", "calls", "code"),
+    [
+        ("later 2", "2", 3, 0),
+        ("later 2", "1", 2, 3),
+        ("later 1", "0", 1, 3),
+        ("never", "5", 1, 3),
+        ("raise x", "5", 1, 3),
+        ("exit 4", "5", 1, 3),
+    ],
+)
+def test_only_what_may_succeed_later_is_tried_again(
+    project: Project, text: str, retries: str, calls: int, code: int
+) -> None:
+    project.suite(case("one", text))
+    assert project.run("run", "--quiet", "--retries", retries).code == code
+    assert project.calls() == ["one"] * calls
+
+
+def test_a_crash_in_one_trial_touches_no_other(project: Project) -> None:
+    project.suite(*cases(5), case("exit", "exit now"), case("raise", "raise x"))
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 5, "errored": 2})
 
 
 def test_an_env_file_gives_what_is_not_set(project: Project) -> None:
@@ -258,6 +311,43 @@ def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None
     assert project.run("resume", run, "--retry-errored", "--json").counts() == {"errored": 1}
     again = ("resume", run, "--retry-errored", "--env-file", "others.env", "--json")
     assert project.run(*again).counts() == {"passed": 1}
+
+
+@pytest.mark.parametrize(
+    "target", ["http:http://127.0.0.1:9/answer", "openai:m@http://127.0.0.1:9/v1", "http:x"]
+)
+def test_a_suite_may_not_name_an_address(project: Project, target: str) -> None:
+    project.suite(case("a", target=target))
+    done = project.run("run")
+    assert done.code == 2
+    assert "carries an address" in done.err
+    assert project.runs() == []
+
+
+def test_a_target_of_any_kind_may_have_a_bound_of_its_own(project: Project, gate: Gate) -> None:
+    project.configure(
+        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
+        "concurrency = 2\n"
+    )
+    project.suite(*cases(4))
+    process = project.start("run", env={"GATED": "1"})
+    gate.await_calls(2)
+    gate.let_go(2)
+    gate.await_calls(4)
+    assert len(project.calls()) == 4
+    gate.let_go(2)
+    assert finish(process).code == 0
+
+
+@pytest.mark.parametrize("value", ["0", "true", '"2"', "1.5"])
+def test_a_bound_that_is_none(project: Project, value: str) -> None:
+    project.configure(
+        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
+        f"concurrency = {value}\n"
+    )
+    project.suite(case("a"))
+    done = project.run("run")
+    assert (done.code, "`concurrency` is a whole number" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("how", ["--quiet", "--json"])
@@ -326,12 +416,34 @@ def test_a_kind_and_a_model_are_no_user_and_password(
     assert (done.code, done.err.partition(": error[")[0]) == (2, f"--target {shown}")
 
 
+def test_a_log_of_both_streams_shows_a_failure_once(project: Project) -> None:
+    project.suite(case("a", "say no"), case("b"))
+    done = project.run_process("run")
+    assert (done.out + done.err).count("failed s.eval.yaml: a") == 1
+    assert "failed a" not in done.err
+
+
+def test_quiet_says_only_how_it_ended(project: Project) -> None:
+    project.suite(case("good"), case("bad", "say no"))
+    done = project.run("run", "--quiet")
+    assert done.err == ""
+    assert "1 passed, 1 failed" in done.out
+    assert len(done.out.splitlines()) == 2
+
+
 def test_a_failure_is_shown_with_what_was_expected_and_what_came(project: Project) -> None:
     project.suite(case("bad", "say no"), case("broken", "raise out of ink"))
     done = project.run("run")
     for piece in ("bad", "ok", "no", "broken", "out of ink", "record ", "1 failed, 1 errored"):
         assert piece in done.out
     assert "errored" in done.err
+
+
+def test_the_folder_for_records(project: Project, tmp_path: Path) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--json", "--runs-dir", "kept")
+    assert (tmp_path / "kept" / done.json["run"] / "run.json").is_file()
+    assert project.runs() == []
 
 
 def test_a_folder_that_can_not_be_written_exits_3(project: Project, tmp_path: Path) -> None:
@@ -355,12 +467,73 @@ def test_secrets_reach_neither_record_nor_terminal(project: Project) -> None:
     assert "sesame-open" not in done.out
 
 
+def test_two_runs_at_once_in_one_folder(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    both = [project.start("run", "--json", env={"GATED": "1"}) for _ in range(2)]
+    gate.await_calls(8)
+    gate.let_go(8)
+    done = [finish(process) for process in both]
+    assert [each.code for each in done] == [0, 0]
+    assert [each.counts() for each in done] == [{"passed": 4}] * 2
+    assert done[0].json["run"] != done[1].json["run"]
+
+
+def test_cases_in_jsonl_are_streamed(project: Project) -> None:
+    lines = [json.dumps(each) for each in cases(300)]
+    (project.path / "big.eval.jsonl").write_text("\n".join(lines) + "\n")
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 300})
+    assert sorted(project.calls()) == sorted(ids(cases(300)))
+
+
+def test_no_more_trials_at_once_than_asked(project: Project, gate: Gate) -> None:
+    project.suite(*cases(6))
+    process = project.start("run", "--json", "--concurrency", "2", env={"GATED": "1"})
+    for called in range(2, 7):
+        assert len(gate.await_calls(called)) == called
+        gate.let_go()
+    gate.let_go()
+    assert finish(process).counts() == {"passed": 6}
+
+
+def test_set_up_and_tear_down_once_per_run(project: Project) -> None:
+    project.suite(*cases(4))
+    done = project.run("run", "--json", "--target", "python:agent:Counted")
+    assert done.counts() == {"passed": 4}
+    assert project.calls("life") == ["open", "close"]
+
+
+def test_a_python_grader_is_code_too(project: Project) -> None:
+    project.suite({"id": "a", "input": "ok", "graders": ["python:agent:slow_grader"]})
+    done = project.run("run", "--no-exec", "--target", "echo")
+    assert (done.code, "--no-exec" in done.err) == (2, True)
+
+
+def test_no_suite_at_all(project: Project) -> None:
+    assert project.run("run").code == 2
+    assert project.run("run", "nowhere.eval.yaml").code == 2
+
+
 def test_secrets_are_not_shown_while_it_runs(project: Project) -> None:
     project.configure('secrets = ["TOKEN"]\n' + CONFIG)
     project.suite(case("raises", "raise sesame-open-12345"))
     done = project.run("run", env={"TOKEN": "sesame-open-12345"})
     assert "***TOKEN***" in done.err
     assert "sesame-open" not in done.err + done.out
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--max-cost", "--fail-under"])
+def test_nan_is_no_number(project: Project, option: str) -> None:
+    project.suite(case("one"))
+    assert (project.run("run", option, "nan").code, project.calls()) == (2, [])
+
+
+@pytest.mark.parametrize("option", ["root", "warn"])
+def test_an_option_of_a_target_that_is_not_one(project: Project, option: str) -> None:
+    project.configure(f"{CONFIG}\n[targets.odd]\nkind = 'echo'\n{option} = 'x'\n")
+    project.suite(case("one"))
+    done = project.run("run", "--target", "odd")
+    assert (done.code, option in done.err) == (2, True)
 
 
 def test_what_an_agent_prints_is_not_in_the_way_of_json(project: Project) -> None:
@@ -374,6 +547,44 @@ def loud(question: Question):
     project.suite(case("one"))
     done = project.run("run", "--json", "--target", "python:agent:loud")
     assert done.counts() == {"passed": 1}
+
+
+def test_more_concurrency_than_trials_costs_nothing(project: Project) -> None:
+    project.add_to_agent(
+        """
+async def crowded(question):
+    note("tasks", str(len(asyncio.all_tasks())))
+    return "ok"
+"""
+    )
+    project.suite(*cases(2))
+    target = ("--target", "python:agent:crowded")
+    done = project.run("run", "--json", "--concurrency", "1000000", *target)
+    assert done.counts() == {"passed": 2}
+    assert all(int(tasks) < 20 for tasks in project.calls("tasks"))
+
+
+def test_an_errored_case_shows_what_was_asked_and_expected_before_what_broke(
+    project: Project,
+) -> None:
+    calls = [{"role": "assistant", "tool_calls": [{"tool": "refund", "input": {"id": 7}}]}]
+    turns = [{"input": "raise no", "expected_output": "a greeting"}]
+    project.suite(
+        {"id": "a", "input": "raise boom", "expected_output": "Lima"},
+        {"id": "b", "input": "raise bang", "expected_output": calls},
+        {"id": "c", "turns": turns},
+    )
+    done = project.run("run", "--concurrency", "1")
+    assert done.code == 3
+    for id, seen in {
+        "a": ["raise boom", "expected  Lima", "ValueError: boom"],
+        "b": ["raise bang", "refund", "ValueError: bang"],
+        "c": ["raise no", "expected  a greeting", "ValueError: no"],
+    }.items():
+        shown = done.out.partition(f"s.eval.yaml: {id}\n")[2].partition("\nerrored ")[0]
+        places = [shown.find(text) for text in seen]
+        assert -1 not in places, (shown, seen)
+        assert places == sorted(places), shown
 
 
 def test_answers_of_a_record_are_said_to_be_given_earlier(project: Project) -> None:

@@ -43,6 +43,11 @@ def judged(kind: FailureKind) -> Result:
     return Result(TrialKey("s", "c", "t", 1), "", "errored", grades=(grade,))
 
 
+def test_what_a_target_does_not_report_it_will_not_report_later() -> None:
+    assert stays_errored([judged("unreported"), errored("exit")])
+    assert not stays_errored([judged("unreported"), judged("grader")])
+
+
 def test_a_judge_that_can_not_be_read_is_to_be_looked_at() -> None:
     unread = judged("judge-unparseable")
     assert find_unread([unread, unread]) == unread.key

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+
 from tests.run.project import (
     Gate,
     Project,
@@ -30,6 +32,22 @@ def test_ctrl_c_lets_finish_what_is_running(project: Project, gate: Gate) -> Non
     assert sorted(project.calls() + under_way) == sorted(ids(cases(6)))
 
 
+def test_ctrl_c_twice_stops_at_once(project: Project, gate: Gate) -> None:
+    project.suite(*cases(6))
+    process = project.start("run", "--concurrency", "2", env={"GATED": "1"})
+    gate.await_calls(2)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    interrupt(process)
+    done = finish(process)
+    assert done.code == 130
+    assert project.verdicts() == {}
+    project.forget_calls()
+    resumed = project.run("resume", "--json")
+    assert (resumed.code, resumed.counts()) == (0, {"passed": 6})
+    assert sorted(project.calls()) == sorted(ids(cases(6)))
+
+
 def test_interrupted_beats_errored(project: Project, gate: Gate) -> None:
     project.suite(case("a", "raise x"), case("b"), case("c"))
     process = project.start("run", "--concurrency", "1", env={"GATED": "1"})
@@ -38,6 +56,12 @@ def test_interrupted_beats_errored(project: Project, gate: Gate) -> None:
     await_notice(process, "Ctrl-C")
     gate.let_go()
     assert finish(process).code == 130
+
+
+def test_an_agent_that_cancels_itself_is_an_errored_trial(project: Project) -> None:
+    project.suite(case("odd", "cancel"), *cases(3))
+    done = project.run("run", "--json", "--target", "python:agent:cancelling")
+    assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})
 
 
 def test_ctrl_c_while_a_target_is_set_up_leaves_no_run(project: Project, gate: Gate) -> None:
@@ -60,6 +84,18 @@ class Slow:
     interrupt(process)
     assert finish(process).code == 130
     assert (project.calls(), project.runs()) == ([], [])
+
+
+def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, gate: Gate) -> None:
+    project.suite(case("a", "say no"), case("b", "gate"), *cases(3))
+    process = project.start("run", "--fail-fast", "--concurrency", "2", out=subprocess.DEVNULL)
+    await_notice(process, "failed a")
+    gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    gate.let_go()
+    assert finish(process).code == 130
+    assert project.verdicts() == {"a": "failed", "b": "passed"}
 
 
 # Every look at the clock finds it ten seconds on, and is told.
@@ -91,3 +127,17 @@ def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> N
     assert finish(process).code == 130
     assert project.verdicts() == {}, "it has no result, and is run again"
     assert project.run("resume", "--json", "--no-exec").code == 2
+
+
+def test_an_async_agent_that_interrupts_is_an_errored_trial(project: Project) -> None:
+    project.add_to_agent(
+        """
+async def odd(question: Question):
+    if question.case == "odd":
+        raise KeyboardInterrupt
+    return "ok"
+"""
+    )
+    project.suite(case("odd"), *cases(3))
+    done = project.run("run", "--json", "--target", "python:agent:odd")
+    assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})

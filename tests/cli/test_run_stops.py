@@ -25,6 +25,11 @@ def test_fail_fast(project: Project) -> None:
     assert f"evalcase report {project.runs()[0].name} --case b\n" in done.out
 
 
+def test_fail_fast_tells_an_error_from_a_failure(project: Project) -> None:
+    project.suite(case("a", "raise no"), *cases(5))
+    assert project.run("run", "--fail-fast", "--concurrency", "1").code == 3
+
+
 def test_a_share_of_the_trials_may_be_enough(project: Project) -> None:
     project.add_to_agent(
         """
@@ -49,6 +54,20 @@ def test_fail_fast_waits_until_a_case_can_pass_no_more(project: Project) -> None
     done = project.run("run", "--fail-fast", "--max-errors", "1", "--concurrency", "1", "--json")
     assert (done.code, done.trials()) == (1, {"passed": 3, "errored": 1, "failed": 3})
     assert project.calls() == ["a"] * 4 + ["b"] * 3
+
+
+def test_fail_fast_puts_up_with_errors_that_are_allowed(project: Project) -> None:
+    project.suite(case("a", "raise x"), case("b", "raise x"), *cases(3))
+    done = project.run("run", "--fail-fast", "--max-errors", "1", "--concurrency", "1", "--json")
+    assert (done.code, done.counts()) == (3, {"errored": 2})
+    done = project.run("run", "--fail-fast", "--max-errors", "2", "--concurrency", "1", "--json")
+    assert (done.code, done.counts()) == (1, {"passed": 3, "errored": 2})
+
+
+def test_fail_fast_at_the_last_case_leaves_a_complete_run(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    done = project.run("run", "--fail-fast", "--concurrency", "1", "--json")
+    assert (done.code, done.json["status"]) == (1, "completed")
 
 
 def test_fail_under_is_about_cases(project: Project) -> None:
@@ -82,3 +101,11 @@ def test_what_a_stopped_run_lacks_is_counted(project: Project) -> None:
     assert "not run" not in project.run("report", "--target", "agent").out
     done = project.run("resume", name, "--max-cost", "9", "--json")
     assert (done.json["not_run"], done.json["passed"]) == (0, 5)
+
+
+def test_fail_fast_within_a_repeated_case_says_what_is_next(project: Project) -> None:
+    project.suite(case("a", "say no", repeat=3), *cases(2))
+    done = project.run("run", "--fail-fast", "--concurrency", "1")
+    assert done.code == 1
+    assert "1 unfinished, 2 not run" in done.out
+    assert f"next     evalcase report {project.runs()[0].name}\n" in done.out

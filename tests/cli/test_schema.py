@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import jsonschema_rs
 import yaml
 from jsonschema import Draft202012Validator
 
-from tests.cli.command import evalcase
+from tests.cli.command import evalcase, shell
 
 
 def test_the_schema_is_a_json_schema() -> None:
@@ -41,6 +43,20 @@ def test_every_field_is_explained_in_the_editor() -> None:
         assert "description" in text or "$ref" in text, name
 
 
+def test_the_example_of_its_help_works(tmp_path: Path) -> None:
+    assert shell("$EVALCASE schema > evalcase.schema.json", cwd=tmp_path).code == 0
+    json.loads((tmp_path / "evalcase.schema.json").read_bytes())
+    line = re.search(r"# yaml-language-server: .*", evalcase("schema", "--help").out)
+    assert line is not None
+    (tmp_path / "x.eval.yaml").write_text(f"{line[0]}\n- input: hi\n  expected_output: x\n")
+    assert evalcase("check", cwd=tmp_path).code == 0
+
+
+def test_it_takes_no_files() -> None:
+    result = evalcase("schema", "x.yaml")
+    assert (result.code, result.out) == (2, "")
+
+
 def test_the_schema_of_the_configuration() -> None:
     result = evalcase("schema", "--config")
     assert (result.code, result.err) == (0, "")
@@ -50,3 +66,18 @@ def test_the_schema_of_the_configuration() -> None:
     assert validator.is_valid({"target": "echo", "targets": {"a": {"kind": "echo"}}})
     assert not validator.is_valid({"tagret": "echo"})
     assert not validator.is_valid({"targets": {"a": {"kind": "echo", "delay": 3}}})
+
+
+def test_the_schema_of_the_file_beside_jsonl() -> None:
+    result = evalcase("schema", "--sidecar")
+    assert (result.code, result.err) == (0, "")
+    validator = Draft202012Validator(json.loads(result.stdout))
+    assert validator.is_valid({"name": "big", "input": "Be brief.", "graders": ["expected"]})
+    assert not validator.is_valid({"cases": [{"input": "hi"}]})
+    assert not validator.is_valid({"nam": "big"})
+
+
+def test_one_schema_is_printed_at_a_time() -> None:
+    result = evalcase("schema", "--sidecar", "--config")
+    assert (result.code, result.out) == (2, "")
+    assert "can't be combined" in result.err

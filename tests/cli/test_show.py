@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,11 +57,39 @@ def test_what_is_shown_is_an_eval_file_that_means_the_same(folder: Path, format:
     assert evalcase("show", "--format", format, f"again.{format}", cwd=folder) == result
 
 
+def test_jsonl_is_one_case_a_line(folder: Path) -> None:
+    result = evalcase("show", "--format", "jsonl", "math.eval.yaml", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.removesuffix("\n").split("\n")
+    suite = package.load(folder / "math.eval.yaml")
+    assert [json.loads(line) for line in lines] == [case.to_dict() for case in suite]
+    (folder / "again.jsonl").write_bytes(result.stdout)
+    assert package.load(folder / "again.jsonl").cases == suite.cases
+
+
 @pytest.mark.parametrize("format", ["json", "jsonl", "yaml"])
 def test_no_text_reaches_the_terminal_as_a_control(folder: Path, format: str) -> None:
     out = evalcase("show", "--format", format, "math.eval.yaml", cwd=folder).out
     assert "\x1b" not in out
     assert "\u2028" not in out
+
+
+@pytest.mark.parametrize("format", ["json", "yaml"])
+def test_one_case(folder: Path, format: str) -> None:
+    result = evalcase("show", "math.eval.yaml", "--case", "sum", "--format", format, cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    (case,) = package.loads(result.out, format)  # type: ignore[arg-type]
+    assert case == package.load(folder / "math.eval.yaml")["sum"]
+
+
+def test_several_cases_in_the_order_of_the_file(folder: Path) -> None:
+    arguments = ["show", "math.eval.yaml", "--case", "risk", "--case", "sum"]
+    found: Any = json.loads(evalcase(*arguments, cwd=folder).stdout)
+    assert [case["id"] for case in found] == ["sum", "risk"]
+    lines = evalcase(*arguments, "--format", "jsonl", cwd=folder).out.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["sum", "risk"]
+    cases = package.loads(evalcase(*arguments, "--format", "yaml", cwd=folder).out)
+    assert [case.id for case in cases] == ["sum", "risk"]
 
 
 def test_a_case_that_does_not_exist(folder: Path) -> None:
@@ -73,6 +102,25 @@ def test_a_case_that_does_not_exist(folder: Path) -> None:
     assert "there is no case 'zzzzz'" in both.err
 
 
+def test_a_case_of_a_file_with_errors_is_not_said_to_be_missing(folder: Path) -> None:
+    (folder / "both.eval.yaml").write_text(
+        "cases:\n  - {id: fine, input: a, expected_output: b}\n  - {id: other, inptu: a}\n"
+    )
+    result = evalcase("show", "both.eval.yaml", "--case", "fine", cwd=folder)
+    assert result.code == 2
+    assert "case 'fine' is not shown, because its file has errors." in result.err
+    assert "there is no case" not in result.err
+
+
+def test_an_unknown_id_is_no_way_to_steer_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text('- {id: "\\e[31msum", input: hi, expected_output: x}\n')
+    for id in ("[31msum", "\x1b[31mzzz"):
+        result = evalcase("show", "x.yaml", "--case", id, cwd=tmp_path)
+        assert (result.code, result.out) == (2, "")
+        assert "there is no case" in result.err
+        assert "\x1b" not in result.err
+
+
 def test_a_bad_file_is_told_on_standard_error_and_the_rest_is_shown(folder: Path) -> None:
     result = evalcase("show", "bad.eval.yaml", "one.yaml", cwd=folder)
     assert result.code == 2
@@ -81,3 +129,36 @@ def test_a_bad_file_is_told_on_standard_error_and_the_rest_is_shown(folder: Path
     assert "bad.eval.yaml:2:10: error[wrong-type]" in result.err
     # Only what keeps it from being shown: warnings are for check.
     assert "warning" not in result.err
+
+
+def test_only_a_bad_file(folder: Path) -> None:
+    result = evalcase("show", "bad.eval.yaml", cwd=folder)
+    assert (result.code, result.out) == (2, "")
+    assert "error[wrong-type]" in result.err
+
+
+def test_several_suites(folder: Path) -> None:
+    (folder / "bad.eval.yaml").unlink()
+    suites = json.loads(evalcase("show", "math.eval.yaml", "one.yaml", cwd=folder).stdout)
+    assert [suite["name"] for suite in suites] == ["Maths", "one"]
+    lines = evalcase("show", ".", "one.yaml", "--format", "jsonl", cwd=folder).out.splitlines()
+    assert len(lines) == 4
+    text = evalcase("show", "math.eval.yaml", "one.yaml", "--format", "yaml", cwd=folder).out
+    documents = text.split("---\n")[1:]
+    assert [package.loads(document).name for document in documents] == ["Maths", "one"]
+
+
+def test_standard_input(folder: Path) -> None:
+    line = b'{"id": "a", "input": "hi", "expected_output": "x"}\n'
+    result = evalcase("show", "-", "--stdin-format", "jsonl", stdin=line)
+    assert json.loads(result.stdout)["name"] == "stdin"
+    assert evalcase("show", "-", stdin=b"[").code == 2
+    result = evalcase("show", "-", "--stdin-format", "json", stdin=b"[" + line + b"]")
+    assert json.loads(result.stdout)["cases"][0]["id"] == "a"
+    assert evalcase("show", "-", stdin=SUITE.encode(), cwd=folder).code == 0
+
+
+def test_a_folder_without_suites(tmp_path: Path) -> None:
+    result = evalcase("show", ".", cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert "error[no-suites]" in result.err

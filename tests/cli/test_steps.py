@@ -8,13 +8,25 @@ from typing import Any
 
 import pytest
 
-from evalcase.types.answer import Answer
+from evalcase.report.case_text import step_lines
+from evalcase.report.html.details import trial_data
+from evalcase.report.terminal import Screen
+from evalcase.types.answer import Answer, Exchange, join_turns, split_turns
 from evalcase.types.message import Message, Step
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result
+from evalcase.util.calls import list_steps
 from tests.cli.command import evalcase
 from tests.run.project import Project
 from tests.tracing.otlp import chat, line, span
 
 RECORDED = Path(__file__).parent.parent / "tracing" / "recorded"
+STEPS = (
+    Step("agent", "agent", 0, 0.0, 2.5),
+    Step("chat small", "model", 1, 0.1, 1.0, input_tokens=5, output_tokens=None),
+    Step("execute_tool find", "tool", 1, 1.2, 0.25, "no \x1b[31mdisk", "find", {"q": "a b"}),
+    Step("retrieve", "other", 2, 1.3, None, ""),
+)
 
 
 def answer(text: str, steps: tuple[Step, ...] = (), cut: int = 0) -> Answer:
@@ -40,6 +52,36 @@ def test_a_case_in_full_has_its_steps_as_a_tree(tmp_path: Path) -> None:
         "chat function:model:",
     ]  # fmt: skip
     assert (row["steps"][3]["tool"], row["steps_cut"], len(row["trace"])) == ("look_up", 0, 32)
+
+
+def test_a_tree_says_what_each_step_took_and_what_failed() -> None:
+    assert list(step_lines(answer("x", STEPS, 7), Screen())) == [
+        "steps",
+        "  agent, 2.50 s",
+        "    chat small, 1.00 s, 5 tokens in, ? out",
+        '    execute_tool find, 0.25 s, q="a b", failed: no <U+001B>[31mdisk',
+        "      retrieve, failed",
+        "  and 7 more",
+    ]
+    assert list(step_lines(answer("x"), Screen())) == []
+
+
+def test_the_page_is_told_of_them() -> None:
+    key = TrialKey("s", "a", "t", 1)
+    told = trial_data(Result(key, "", "passed", answer("x", STEPS, 7)))
+    assert [each["name"] for each in told["steps"]] == [step.name for step in STEPS]
+    assert told["steps"][2]["given"] == 'q="a b"'
+    assert told["steps"][3]["error"] == ""
+    assert told["stepsCut"] == 7
+    assert "steps" not in trial_data(Result(key, "", "passed", answer("x")))
+
+
+def test_what_a_step_was_given_is_cut_between_words() -> None:
+    given = {"why": "p" * 90, "key": "q.r/s.t/" * 5}
+    (told,) = list_steps([Step("find", "tool", input=given)], 0)
+    assert told == f'find, why="{"p" * 90}", …'
+    (told,) = list_steps([Step("find", "tool", input={"text": "x" * 300})], 0)
+    assert told == f'find, text="{"x" * 114}…'
 
 
 def test_no_part_of_a_secret_of_any_script_is_left_where_a_step_is_cut(
@@ -88,6 +130,14 @@ def traced(tmp_path: Path) -> Path:
     )
     (tmp_path / "evalcase.toml").write_text('secrets = ["SHOP_TOKEN"]\n')
     return tmp_path
+
+
+def test_graders_look_at_steps_and_do_so_again_in_a_replay(traced: Path) -> None:
+    first = evalcase("run", "--target", "otlp:t.jsonl", "--runs-dir", "one", cwd=traced)
+    assert first.out.startswith("1 passed"), first
+    (run,) = (traced / "one").glob("2*")
+    again = evalcase("run", "--target", f"replay:one/{run.name}", "--runs-dir", "two", cwd=traced)
+    assert again.out.startswith("1 passed"), again
 
 
 CALLING = """
@@ -145,6 +195,20 @@ def test_steps_that_are_calls_of_tools_are_calls_of_the_answer(
     assert "no step is called 'execute_tool *'; there are agent, SimpleTool, not a tool" in said
 
 
+def test_only_who_needs_what_a_step_was_given_minds_that_it_is_cut(project: Project) -> None:
+    given = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
+             "gen_ai.tool.call.arguments": json.dumps({"q": "x" * 3000})}  # fmt: skip
+    root = span({"evalcase.case": "a"}, id="01", name="agent", seconds=3)
+    spans = [root, span(given, parent="01", name="run [find]"), chat("ok", parent="01", start=1)]
+    (project.path / "t.jsonl").write_text(line(*spans))
+    counted: dict[str, Any] = {"steps": "run [*]", "needed": {"find": 1}}
+    for more, code in (({}, 0), ({"max_repeats": 1}, 3)):
+        project.suite({"id": "a", "input": "?", "graders": [{"tool_calls": {**counted, **more}}]})
+        done = project.run("run", "--target", "otlp:t.jsonl")
+        assert done.code == code, done
+    assert "was given more than is kept of it" in done.out
+
+
 def test_secrets_in_steps_are_not_recorded(traced: Path) -> None:
     env = {"SHOP_TOKEN": "tok-9f8e7d6c5b"}
     done = evalcase("run", "--target", "otlp:t.jsonl", cwd=traced, env=env)
@@ -165,6 +229,17 @@ def test_a_secret_that_a_step_has_cut_is_not_recorded(traced: Path) -> None:
     text = journal.read_text()
     assert "x" * 460 in text
     assert secret[:20] not in text
+
+
+def test_the_steps_of_a_conversation_are_those_of_its_turns() -> None:
+    said = (Message({"role": "user", "content": "?"}),)
+    exchanges = [
+        Exchange(said, answer("a", STEPS[:1]), 1.0), Exchange(said, answer("b"), 1.0),
+        Exchange(said, answer("c", STEPS[1:], 2), 1.0),
+    ]  # fmt: skip
+    joined = join_turns(exchanges)
+    assert (joined.steps, joined.steps_cut) == (STEPS, 2)
+    assert split_turns(joined, [each.turn for each in exchanges]) == exchanges
 
 
 AGENT = """\

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from evalcase.report.view import has_screen
 from tests.cli.command import LIMIT_S
 from tests.cli.viewing import View, view
+from tests.for_each import for_each
 from tests.report.page.opened import open_page
 from tests.run.project import Gate, Project, case, finish
 
@@ -127,6 +129,21 @@ def test_a_name_that_was_rebound_to_this_machine_is_refused(
     assert b"rate" not in said.body
 
 
+def test_localhost_is_this_machine_too(shown: tuple[Project, View]) -> None:
+    assert shown[1].get("runs", {"Host": f"localhost:{shown[1].port}"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "token", ["", "x", "%00", "%C3%A9", "{token}x", "{token}%2F", "run", "x" * 4000]
+)
+def test_a_wrong_token_is_told_where_the_right_one_is(
+    shown: tuple[Project, View], token: str
+) -> None:
+    said = shown[1].send(f"/{token.format(token=shown[1].token)}/runs", {})
+    assert said.status == 403
+    assert said.body == b"open the address in your terminal\n"
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -140,6 +157,13 @@ def test_a_name_that_was_rebound_to_this_machine_is_refused(
 )
 def test_another_page_may_not_ask(shown: tuple[Project, View], headers: dict[str, str]) -> None:
     assert shown[1].get("runs", headers).status == 403
+
+
+def test_a_link_may_be_followed_from_anywhere(shown: tuple[Project, View]) -> None:
+    headers = {
+        "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"
+    }  # fmt: skip
+    assert shown[1].get("", headers).status == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
@@ -179,6 +203,23 @@ def test_odd_requests_have_an_answer_in_words(
     assert said.count(b"HTTP/1.1 ") == 1
 
 
+@pytest.mark.parametrize("data", ["nonsense\r\n\r\n", "\x16\x03\x01\r\n", "X: " + "y" * 200_000])
+def test_what_is_not_http_is_refused(shown: tuple[Project, View], data: str) -> None:
+    assert b" 400 " in say(shown[1], data.encode()).partition(b"\r\n")[0]
+
+
+def test_a_connection_is_kept_for_the_next_question(shown: tuple[Project, View]) -> None:
+    seen = shown[1]
+    asked = f"GET /{seen.token}/runs HTTP/1.1\r\nHost: localhost:{seen.port}\r\n"
+    data = f"{asked}\r\n" * 2 + f"{asked}Connection: close\r\n\r\n"
+    assert say(seen, data.encode()).count(b"HTTP/1.1 200 OK\r\n") == 3
+
+
+def test_the_head_of_a_page_has_no_body(shown: tuple[Project, View]) -> None:
+    said = shown[1].get("", method="HEAD")
+    assert (said.status, said.body) == (200, b"")
+
+
 @pytest.mark.parametrize(
     "path",
     ["run/..", "run/%2e%2e", "run/..%2F..%2Fevalcase.toml", "run/%2Fetc%2Fpasswd", "run/.", "run/",
@@ -191,9 +232,38 @@ def test_only_runs_of_the_list_are_found(shown: tuple[Project, View], path: str)
     assert b"agent" not in said.body
 
 
+@pytest.mark.parametrize("offset", ["", "-1", "1.5", "x", "9" * 20, "%31%00"])
+def test_an_offset_is_a_number_of_bytes(shown: tuple[Project, View], offset: str) -> None:
+    run = shown[0].runs()[-1].name
+    assert shown[1].get(f"rows/{run}?offset={offset}").status == 400
+
+
+def test_clients_that_dawdle_keep_nobody_waiting(shown: tuple[Project, View]) -> None:
+    project, seen = shown
+    idle = []
+    for number in range(60):
+        client = socket.create_connection(("127.0.0.1", seen.port))
+        idle.append(client)
+        request = f"GET /{seen.token}/run/{project.runs()[-1].name} HTTP/1.1\r\n"
+        whole = f"{request}Host: 127.0.0.1:{seen.port}\r\n\r\n"
+        # Half of them never end their request, the others never read what they asked for.
+        client.sendall((request if number % 2 else whole).encode())
+    assert seen.get("runs").status == 200
+    for client in idle:
+        client.close()
+    assert seen.get("runs").status == 200
+
+
 def test_only_this_machine_can_connect(shown: tuple[Project, View]) -> None:
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.2", shown[1].port), timeout=5)
+
+
+def test_a_run_is_opened_by_its_name(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    with view(project, "latest") as seen:
+        assert seen.address.endswith(f"/run/{project.runs()[-1].name}")
 
 
 def test_a_browser_is_opened_at_the_address(project: Project) -> None:
@@ -209,6 +279,30 @@ def test_a_browser_is_opened_at_the_address(project: Project) -> None:
     assert opened.read_bytes() == address
     process.send_signal(signal.SIGINT)
     assert finish(process).code == 0
+
+
+@for_each(
+    ("environment", "platform", "has"),
+    [({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({}, "darwin", True)],
+)
+def test_no_browser_is_started_over_the_terminal(
+    environment: dict[str, str], platform: str, has: bool
+) -> None:
+    assert has_screen(environment, platform) == has
+
+
+def test_a_run_that_there_is_not_is_refused(project: Project) -> None:
+    done = project.run("view", "nothing", "--no-browser")
+    assert done.code == 2
+    assert "there is no run `nothing`" in done.err
+
+
+def test_a_port_that_is_taken_is_said(project: Project) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = project.run_process("view", "--no-browser", "--port", f"{port}")
+    assert done.code == 2
+    assert f"port {port} can't be used" in done.err
 
 
 def test_a_run_that_goes_on_is_told_row_by_row(project: Project) -> None:

@@ -102,3 +102,13 @@ def test_what_ended_a_run_decides_its_interval(project: Project) -> None:
     assert told["parts"][0]["rate"][1:] == (None, None)
     run_one_case(project)
     assert tell_newest(project)["rate"] == (1.0, None, None)
+
+
+def test_a_suite_is_the_same_from_whichever_folder_it_is_run(project: Project) -> None:
+    (project.path / "evals").mkdir()
+    project.suite(*cases(2), name="evals/s")
+    project.run("run", "--quiet")
+    from_root = tell_newest(project)["parts"]
+    project.run("run", "--quiet", below="evals")
+    assert [part["suite"] for part in from_root] == ["evals/s.eval.yaml"]
+    assert tell_newest(project)["parts"] == from_root

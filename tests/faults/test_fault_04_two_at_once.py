@@ -37,3 +37,14 @@ def test_fault_04_of_two_resumes_of_one_run_the_second_is_refused(
     gate.let_go(4)
     assert finish(first).counts() == {"passed": 4}
     assert sorted(project.calls()) == ["c0", "c1", "c2", "c3"]
+
+
+def test_fault_04_a_run_under_way_can_be_listed(project: Project, gate: Gate) -> None:
+    project.suite(*cases(2))
+    process = project.start("run", "--json", env={"GATED": "1"})
+    gate.await_calls(2)
+    done = project.run("list")
+    assert (done.code, "damaged" in done.out) == (0, False)
+    assert "incomplete, 0 of 2 trials: evalcase resume" in done.out
+    gate.let_go(2)
+    assert finish(process).counts() == {"passed": 2}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import pty
 import select
@@ -188,3 +189,11 @@ def test_fault_10_no_form_of_a_report_steers_a_terminal(
     # Marks belong to Arabic and Hebrew text, and other programs read tables and JUnit.
     marks = "\u061c\u200e\u200f" if {"csv", "junit"} & set(command) else ""
     assert not set(STEERING) - set(marks) & set(done.out)
+
+
+def test_fault_10_json_says_the_same_by_escapes(steering: Project) -> None:
+    (row,) = map(json.loads, steering.run("report", "--format", "jsonl").out.splitlines())
+    assert (row["case"], row["tags"]) == (f"a{STEERING}", [STEERING])
+    assert row["answer"][0]["content"] == STEERING
+    (found,) = json.loads(steering.run("report", "--format", "json").out)["cases"]
+    assert found["case"] == f"a{STEERING}"

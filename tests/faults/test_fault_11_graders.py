@@ -83,6 +83,18 @@ def test_fault_11_a_target_that_raises_anything_is_errored_and_touches_no_other(
         assert (row["failure"]["kind"], "answer" in row) == ("exception", False), name
 
 
+def test_fault_11_a_grader_that_can_not_be_imported_is_found_before_anything_runs(
+    project: Project,
+) -> None:
+    (project.path / "broken.py").write_text(
+        "raise KeyError('half written')\n\n\ndef grade(text):\n    return True\n"
+    )
+    project.suite(case("one"), case("odd", graders=["python:broken:grade"]))
+    done = project.run("run")
+    assert (done.code, project.calls()) == (2, [])
+    assert "KeyError: 'half written'" in done.err
+
+
 def test_fault_11_a_grader_that_spoils_the_answer_spoils_it_for_nobody(project: Project) -> None:
     project.add_to_agent(
         "def spoil(output, messages):\n    output.clear()\n    return 1\n"

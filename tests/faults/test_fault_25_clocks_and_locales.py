@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -185,3 +187,31 @@ def test_fault_25_code_that_freezes_the_date_stops_no_clock_of_evalcase(
     for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
         assert 0 <= json.loads(line).get("duration_s", 0) < 60
     assert project.run_process("report").code == 0
+
+
+IN_A_LOOP = """
+import asyncio, sys
+import evalcase, freezing
+
+async def main(function, timeout_s):
+    target = getattr(freezing, function)
+    done = await evalcase.evaluate_async("s.eval.yaml", target, timeout_s=timeout_s, concurrency=2)
+    print(" ".join(case.verdict for case in done.cases))
+
+asyncio.run(main(sys.argv[1], float(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "timeout_s", "verdict"),
+    [("answer", 60, "passed"), ("answer_before", 60, "passed")],
+)
+def test_fault_25_limits_go_by_a_clock_of_their_own_in_a_loop_of_the_user_s_too(
+    project: Project, function: str, timeout_s: float, verdict: str
+) -> None:
+    (project.path / "freezing.py").write_text(FREEZING)
+    (project.path / "in_a_loop.py").write_text(IN_A_LOOP)
+    project.suite(*[{"id": f"c{n}", "input": "ok", "expected_output": "ok"} for n in range(4)])
+    command = [sys.executable, "in_a_loop.py", function, str(timeout_s)]
+    told = subprocess.check_output(command, cwd=project.path, text=True, timeout=60)
+    assert told.split() == [verdict] * 4

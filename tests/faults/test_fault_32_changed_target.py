@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +81,21 @@ def test_fault_32_another_configuration_counts_but_not_how_many_at_once(project:
     assert "changed since this run started: its configuration" in done.err
 
 
+def test_fault_32_more_workers_are_the_same_agent(project: Project) -> None:
+    (project.path / "worker.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
+        "    print(json.dumps({'id': asked['id'], 'answer': 'ok'}), flush=True)\n"
+    )
+    worker = 'target = "agent"\n[targets.agent]\nkind = "command"\nmode = "worker"\n'
+    worker += f'command = ["{sys.executable}", "worker.py"]\n'
+    project.configure(worker + "workers = 1\n")
+    begun(project)
+    project.configure(worker + "workers = 2\n")
+    done = project.run("resume", "--json")
+    assert (done.code, done.json["mixed"]) == (0, []), done.err
+    assert "was changed" not in done.err
+
+
 def test_fault_32_programs_and_what_they_import_count(project: Project) -> None:
     (project.path / "program.py").write_text("import helper\nprint(helper.word)\n")
     (project.path / "helper.py").write_text("word = 'ok'\n")
@@ -86,6 +103,14 @@ def test_fault_32_programs_and_what_they_import_count(project: Project) -> None:
     (project.path / "helper.py").write_text("word = 'o' + 'k'\n")
     done = project.run("resume", "--json")
     assert (done.code, done.json["mixed"]) == (0, ["command:python3 program.py"])
+
+
+def test_fault_32_the_main_module_of_a_package_counts(project: Project) -> None:
+    (project.path / "pkg").mkdir()
+    (project.path / "pkg" / "__main__.py").write_text("print('ok')\n")
+    begun(project, "--target", "command:python3 -m pkg")
+    (project.path / "pkg" / "__main__.py").write_text("print('o' + 'k')\n")
+    assert project.run("resume", "--json").json["mixed"] == ["command:python3 -m pkg"]
 
 
 def test_fault_32_a_run_is_not_mixed_if_no_old_answer_is_left(project: Project) -> None:
@@ -159,3 +184,26 @@ def test_fault_32_nothing_failed_is_nothing_to_run(project: Project) -> None:
     project.run("run", "--quiet")
     done = failed_of(project, "latest")
     assert (done.code, "no cases that did not pass" in done.err) == (2, True)
+
+
+def test_fault_32_failed_cases_that_are_in_no_suite_are_told(project: Project) -> None:
+    project.suite(case("bad", "say no"))
+    project.suite(case("worse", "say no"), name="other")
+    project.run("run", "--quiet")
+    done = failed_of(project, "latest", "s.eval.yaml", "--quiet")
+    assert "1 of the 2 cases that did not pass" in done.err
+    assert "worse in other.eval.yaml" in done.err
+    project.suite(case("good"), name="third")
+    done = failed_of(project, "latest", "third.eval.yaml", "--quiet")
+    assert done.code == 2
+
+
+def test_fault_32_suites_are_known_again_from_wherever_they_are_named(
+    project: Project, tmp_path: Path
+) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    path = project.suite(case("bad", "say no"), case("good"))
+    project.run("run", "--quiet", "../s.eval.yaml", below="below")
+    done = failed_of(project, "latest", str(path), "--json")
+    assert done.counts() == {"failed": 1}

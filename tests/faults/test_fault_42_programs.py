@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -220,3 +221,15 @@ def test_fault_42_descriptors_that_are_closed_lose_no_result(
     project.suite(odd, *cases(20))
     done = run_process(project, "--concurrency", "1")
     assert (done.code, done.json["total"]) == (code, 21)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
+@pytest.mark.parametrize(("text", "code"), [("say ok", 0), ("say no", 1), ("raise no", 3)])
+def test_fault_42_a_log_that_can_not_be_written_ends_no_run(
+    project: Project, text: str, code: int
+) -> None:
+    project.add_to_agent("print('at import')\n")
+    project.suite(*cases(3, text))
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        done = run_process(project, stderr=full.fileno())
+    assert (done.code, done.json["total"]) == (code, 3)

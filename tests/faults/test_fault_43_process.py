@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
-from tests.cli.command import LIMIT_S
-from tests.run.project import Done, Project, case
+from tests.cli.command import EVALCASE, LIMIT_S, environment
+from tests.run.project import Done, Project, case, cases, finish
 
 AGENT = """
 import asyncio, atexit, ctypes, os, sys, threading
@@ -124,6 +125,14 @@ def test_fault_43_what_evalcase_is_made_of_can_be_spoilt_but_no_run_is_green_by_
     )
 
 
+def test_fault_43_code_that_swallows_everything_costs_its_own_trial(project: Project) -> None:
+    (project.path / "odd.py").write_text(AGENT)
+    project.suite(case("odd", target="python:odd:swallows", timeout_s=0.2), case("well"))
+    done = run_process(project, "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
+    assert "no answer within 0.2 s" in str(project.rows())
+
+
 @pytest.mark.parametrize("name", ["blocks", "is_stuck"])
 def test_fault_43_a_blocked_event_loop_ends_the_run_which_can_be_resumed(
     project: Project, name: str
@@ -135,3 +144,33 @@ def test_fault_43_a_blocked_event_loop_ends_the_run_which_can_be_resumed(
     assert f"stuck: `{name}` (" in done.err
     assert "evalcase resume " in done.err
     assert [row["case"] for row in project.rows()] == ["well"]
+
+
+OPENS = """
+import asyncio, os
+
+opened, all_are_open = [], asyncio.Event()
+
+async def opens(question):
+    opened.append(os.open(os.devnull, os.O_RDONLY))
+    if len(opened) == 200:
+        all_are_open.set()
+    await all_are_open.wait()
+    return "ok"
+"""
+
+
+def test_fault_43_trials_may_open_as_many_files_as_there_are_trials_at_once(
+    project: Project,
+) -> None:
+    project.add_to_agent(OPENS)
+    project.suite(*cases(200))
+    options = ("--json", "--concurrency", "200", "--timeout", "30")
+    asked = ("run", *options, "--target", "python:agent:opens")
+    around = ("bash", "-c", 'ulimit -Sn 128; exec "$0" "$@"')
+    process = subprocess.Popen(
+        [*around, *EVALCASE, *asked], cwd=project.path, env=environment(),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    done = finish(process)
+    assert (done.code, done.counts()) == (0, {"passed": 200})

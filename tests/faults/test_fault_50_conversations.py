@@ -167,6 +167,20 @@ def test_fault_50_the_cap_breaks_a_conversation_off_before_its_next_turn(talking
     assert listed[0]["status"] == "completed"
 
 
+@pytest.mark.parametrize(
+    ("function", "turns"), [("talk", [1, 2, 2, 3]), ("talk_by_session", [1, 2, 1, 2, 3])]
+)
+def test_fault_50_a_busy_target_has_the_turn_or_the_conversation_again(
+    talking: Project, function: str, turns: list[int]
+) -> None:
+    talking.suite(conversation("a", "one", "once more", "three"))
+    done = talking.run("run", "--target", f"python:agent:{function}", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    asked = sessions(talking)
+    assert [turn for _, _, turn in asked] == turns
+    assert len({session for _, session, _ in asked}) == 1 + (turns == [1, 2, 1, 2, 3])
+
+
 def test_fault_50_two_conversations_never_share_a_session(talking: Project) -> None:
     talking.suite(
         *[conversation(f"c{number}", "one", "two", repeat=3) for number in range(10)],

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 from typing import Any
 
 import pytest
@@ -70,6 +72,13 @@ def sessions(project: Project, side: str) -> list[tuple[str, str, int]]:
     return [(case, session, int(turn)) for case, session, turn in map(str.split, lines)]
 
 
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C, and wait until it was heard."""
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    process.stderr.readline()
+
+
 def test_fault_51_a_killed_conversation_is_had_again_with_a_user_in_a_new_session(
     talking: Project,
 ) -> None:
@@ -82,6 +91,25 @@ def test_fault_51_a_killed_conversation_is_had_again_with_a_user_in_a_new_sessio
     asked = sessions(talking, "user")
     assert [turn for _, _, turn in asked] == [1, 2, 1, 2, 3]
     assert len({session for _, session, _ in asked}) == 2
+
+
+def test_fault_51_ctrl_c_lets_a_conversation_finish_and_twice_breaks_it_off(
+    talking: Project,
+) -> None:
+    talking.suite(played("a", "gate"), played("b", "go"))
+    for name in ("started", "go"):
+        os.mkfifo(talking.path / name)
+    for times in (1, 2):
+        process = talking.start("run", "--concurrency", "1")
+        with (talking.path / "started").open("rb", buffering=0) as started:
+            started.readline()
+        for _ in range(times):
+            interrupt(process)
+        if times == 1:
+            with (talking.path / "go").open("wb", buffering=0) as go:
+                go.write(b"g")
+        assert finish(process).code == 130
+        assert talking.verdicts() == ({"a": "passed"} if times == 1 else {})
 
 
 def test_fault_51_a_user_that_hangs_or_says_nothing_is_errored_and_paid_for(
@@ -116,6 +144,58 @@ def test_fault_51_the_cap_counts_the_user_and_breaks_a_conversation_off(talking:
     done = talking.run("resume", "latest", "--max-cost", "9", "--json")
     assert (done.code, done.counts()) == (0, {"passed": 1})
     assert (done.json["cost_usd"], done.json["users_usd"]) == (0.5, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("player", "turns"), [("play", [1, 2, 2, 3]), ("PlayBySession", [1, 2, 1, 2, 3])]
+)
+def test_fault_51_a_busy_user_has_the_turn_or_the_conversation_again(
+    talking: Project, player: str, turns: list[int]
+) -> None:
+    case = played("a", "once")
+    case["user"]["target"] = f"python:agent:{player}"
+    talking.suite(case)
+    done = talking.run("run", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    asked = sessions(talking, "user")
+    assert [turn for _, _, turn in asked] == turns
+    if player == "PlayBySession":
+        made = (talking.path / "made").read_text().split()
+        assert made == list(dict.fromkeys(session for _, session, _ in asked))
+        assert len((talking.path / "closed").read_text().split()) == len(made) == 2
+
+
+def test_fault_51_users_are_played_by_workers_as_they_are_without(talking: Project) -> None:
+    talking.suite(played("a", "well"), played("b", "forever"), played("c", "nothing"))
+
+    def outcome(*options: str) -> list[dict[str, Any]]:
+        assert talking.run("run", *options).code == 3
+        rows = sorted(talking.rows(), key=lambda row: row["case"])
+        names = ("case", "verdict", "ending", "turns", "user", "grades", "spent_usd")
+        return [_untimed({name: row.get(name) for name in names}) for row in rows]
+
+    here = outcome()
+    assert [row["verdict"] for row in here] == ["passed", "passed", "errored"]
+    assert outcome("--processes", "2") == here
+
+
+def test_fault_51_a_user_whose_worker_ends_is_asked_again(
+    talking: Project,
+) -> None:
+    talking.suite(played("a", "die"), played("b", "well"))
+    assert talking.run("run", "--processes", "2").code == 0
+    assert sorted(row["verdict"] for row in talking.rows()) == ["passed", "passed"]
+    turns = [turn for case, _, turn in sessions(talking, "agent") if case == "a"]
+    assert turns[-2:] == [1, 2]
+
+
+def _untimed(value: Any) -> Any:
+    """The same without what a clock says."""
+    if isinstance(value, list):
+        return [_untimed(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _untimed(each) for key, each in value.items() if not key.endswith("_s")}
+    return value
 
 
 def test_fault_51_two_conversations_share_a_session_on_neither_side(talking: Project) -> None:

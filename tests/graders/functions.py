@@ -33,6 +33,10 @@ async def is_short_async(text: str) -> bool:
     return len(text) < 10
 
 
+def gives_coroutine(text: str) -> Any:
+    return is_short_async(text)
+
+
 @dataclass
 class Longer:
     """Not hashable, and called like a function."""
@@ -71,9 +75,23 @@ def stops() -> None:
     raise StopIteration
 
 
+async def cancels() -> None:
+    raise asyncio.CancelledError
+
+
 def hangs(text: str) -> bool:
     if text == "hang":
         threading.Event().wait(60)
+    return True
+
+
+PARTIES = 20
+_meeting = threading.Barrier(PARTIES)
+
+
+def meets_others() -> bool:
+    """Comes to its end only when all others have begun."""
+    _meeting.wait(30)
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -11,7 +12,8 @@ import pytest
 
 import evalcase
 from evalcase import Case
-from evalcase.errors import SuiteError
+from evalcase.config.graders import make_grader
+from evalcase.errors import ConfigError, SuiteError
 from evalcase.types.result import Result
 
 AGENTS = """
@@ -141,6 +143,36 @@ def test_a_script_decides_by_other_grades(project: Path) -> None:
     (grade,) = run(project, script(project, body, of=members)).grades
     assert (grade.score, grade.passed) == (0.5, False)
     assert grade.reason.startswith("['equals', 'safe']")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "worker", "target": "shout"}, "a worker can't ask a target"),
+        ({"cwd": "../elsewhere"}, "`cwd` leads out of the project"),
+    ],
+)
+def test_options_of_a_script_that_can_not_be(options: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make_grader({"type": "script", "value": ["x"], **options})
+
+
+@pytest.mark.parametrize("prompt", ["prompts/kind.md", "Be kind. {{ candidate_answer }}"])
+def test_a_prompt_of_a_judge_is_a_file_or_text(project: Path, prompt: str) -> None:
+    (project / "prompts").mkdir()
+    (project / "prompts" / "kind.md").write_text("Be kind.\n\nLook at {{answer}}: {{criteria}}")
+    result = run(project, {"type": "judge", "prompt": prompt})
+    assert result.verdict == "passed", result.reason
+    (told,) = [each for each in result.grades[0].details["criteria"] if each["id"] == "prompt"]
+    assert "the block named answer" in told["text"]
+    assert "candidate_answer" not in told["text"]
+
+
+def test_a_prompt_that_is_not_there_is_found_by_check(project: Path) -> None:
+    suite = {"target": "echo", "input": "hi", "graders": [{"type": "judge", "prompt": "no.md"}]}
+    (project / "a.eval.json").write_text(json.dumps(suite))
+    problems = {each.code: each.message for each in evalcase.check(project / "a.eval.json")}
+    assert problems["missing-file"] == "there is no file `no.md`"
 
 
 def test_an_indicator_is_shown_outside_of_the_verdict(project: Path) -> None:

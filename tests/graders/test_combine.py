@@ -14,6 +14,7 @@ from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
 from evalcase.format.load import load_file
 from evalcase.graders.base import NamedGrader
+from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score
@@ -122,6 +123,16 @@ def test_what_could_not_be_looked_at_is_not_turned_into_a_pass(
         assert grade(combined("any", *turned))[0] == verdict, "by De Morgan"
 
 
+def test_the_reason_names_those_that_did_not_pass() -> None:
+    _, single = grade(combined("all", GOOD, BAD, FAIR))
+    assert single.reason == (
+        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (score 0.5, needs 1)"
+    )
+    assert [each["grader"] for each in single.details["grades"]] == ["g1", "g2", "g3"]
+    _, single = grade(combined("any", BROKEN, BAD))
+    assert single.reason == "`g1`: ValueError: oops"
+
+
 def test_weights_and_required_ones() -> None:
     light, heavy = NamedGrader("l", Fixed(GOOD)), NamedGrader("h", Fixed(BAD), weight=3.0)
     assert grade(combined("weighted", light, heavy, threshold=0.25))[1].score == 0.25
@@ -165,6 +176,40 @@ def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(
     assert problem.span.column == text.index("weight: ") + 1
 
 
+def test_a_mean_that_rounding_spoils_still_passes() -> None:
+    tenths = [Score(0.1 * number, "") for number in (7, 8, 9)]
+    assert grade(combined("weighted", *tenths, threshold=0.8))[0] == "passed"
+
+
+def test_as_deep_as_one_likes_and_all_that_wait_together() -> None:
+    waiting: list[asyncio.Event] = []
+
+    async def meet() -> Score:
+        waiting.append(asyncio.Event())
+        if len(waiting) == 3:
+            for each in waiting:
+                each.set()
+        await waiting[-1].wait()
+        return GOOD
+
+    deep = combined("all", combined("any", BAD, meet), combined("all", meet, meet))
+    assert grade(deep)[0] == "passed"
+
+
+def test_each_has_its_own_time() -> None:
+    slow = NamedGrader("slow", Fixed(lambda: asyncio.Event().wait()), timeout_s=0.01)
+    _, single = grade(combined("any", slow, BAD))
+    assert single.failure is not None
+    assert "`slow`: returned no grade within 0.01 s" in single.reason
+    assert grade(combined("any", slow, GOOD))[0] == "errored", "a crash is never hidden"
+
+
+def test_the_place_in_the_code_is_that_of_the_one_inside() -> None:
+    _, single = grade(combined("any", GOOD, combined("all", BROKEN)))
+    assert single.failure is not None
+    assert single.failure.details["traceback"][-1] == "ValueError: oops"
+
+
 def test_one_inside_that_compares_with_what_is_expected_counts() -> None:
     case = context_of(answer_of("4"), expected_output="4").case
     assert left_to_compare(case, [make_grader({"type": "all", "value": [python("passes")]})])
@@ -174,6 +219,25 @@ def test_one_inside_that_compares_with_what_is_expected_counts() -> None:
 
 def python(function: str) -> dict[str, Any]:
     return {"type": "python", "value": f"evalcase.testing:{function}"}
+
+
+def never_empty(text: str) -> bool:
+    return bool(text)
+
+
+def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
+    case = evalcase.Case(input="hi", graders=[{"all": [{"any": ["python:nosuch_module:f"]}]}])
+    with pytest.raises(ConfigError, match="nosuch_module"):
+        Graders().of(case)
+    with pytest.raises(
+        ConfigError, match=r"`python:nosuch_module:f` would run code, and --no-exec forbids that"
+    ):
+        Graders(no_exec=True).of(case)
+    named = {"any": [f"python:{__name__}:never_empty"]}
+    code, graders = evalcase.Case(input="hi", graders=[{"all": [named]}]), Graders()
+    assert graders.prints_for(code, graders.of(code))
+    light = evalcase.Case(input="hi", expected_output="hi", graders=[{"all": ["expected"]}])
+    assert graders.prints_for(light, graders.of(light)) == []
 
 
 @for_each(

@@ -16,7 +16,7 @@ from evalcase.types.codec import encode_object
 from evalcase.types.grade import Grade
 from evalcase.types.question import Question
 from tests.for_each import for_each
-from tests.graders.expectation import answer_of, calls, compare, grade_expected
+from tests.graders.expectation import answer_of, calls, compare, context_of, grade_expected
 
 SEARCH = {"tool": "search", "input": {"from": "OSL", "to": "LIS"}}
 BOOK = {"tool": "book", "input": {"flight": "TP 751"}}
@@ -42,6 +42,16 @@ def test_nothing_else_is_forgiven_in_text(got: str) -> None:
     assert grade.details["expected"] == "a\nb"
 
 
+def test_text_that_is_json_is_still_text() -> None:
+    assert not compare('{"a": 1}', '{"a":1}').passed
+    assert compare("4", 4).passed, "data is compared with text as its JSON"
+
+
+def test_the_reason_shows_both_short_texts() -> None:
+    reason = compare("The answer is 4", "The answer is 5").reason
+    assert reason == 'expected "The answer is 4", got "The answer is 5"'
+
+
 @for_each(
     ("expected", "got", "reason"),
     [
@@ -60,6 +70,61 @@ def test_nothing_else_is_forgiven_in_text(got: str) -> None:
 )  # fmt: skip
 def test_the_reason_shows_what_differed_and_where(expected: str, got: str, reason: str) -> None:
     assert compare(expected, got).reason == reason
+
+
+@for_each(
+    ("expected", "got", "where", "note"),
+    [
+        ("4", "5", None, None),
+        ("a\nb", "a\nc", "line 2, character 1", None),
+        ("a b", "a  b", None, "only white space differs"),
+        ("a\nB", "a\nb", "line 2, character 1", "only upper and lower case differ"),
+        ({"a": 1, "b": [2]}, {"a": 0, "b": [3]}, "$.a, $.b[0]", None),
+        (list(range(9)), [9] * 9, "$[0], $[1], $[2], $[3], $[4] and 4 more", None),
+        ({"a": 1}, "No.", None, "the answer is not JSON: Expecting value at line 1, column 1"),
+    ],
+)
+def test_the_details_say_where_they_differ_and_what_neither_side_shows(
+    expected: Any, got: Any, where: str | None, note: str | None
+) -> None:
+    details = compare(expected, got).details
+    assert (details.get("where"), details.get("note")) == (where, note)
+
+
+@for_each(
+    ("expected", "got", "told"),
+    [
+        ("六", "天", False),
+        ("東京です", "大阪です", False),
+        ("ja", "да", False),
+        ("Ä", "Ö", False),
+        ("a", "\u0430", True),  # the second is Cyrillic
+        ("-", "–", True),
+        ('"x"', "“x”", True),
+        ("é", "e", True),
+        ("\uff11", "1", True),
+        ("ab", "a\u200bb", True),
+        ("a b", "a\u00a0c", True),
+    ],
+)  # fmt: skip
+def test_code_points_are_told_where_an_eye_could_not_tell(
+    expected: str, got: str, told: bool
+) -> None:
+    assert ("U+" in compare(expected, got).details.get("note", "")) is told
+
+
+def test_the_side_by_side_texts_are_cut_around_the_difference() -> None:
+    grade = compare("x" * 50_000 + "expected", "x" * 50_000 + "got")
+    assert grade.details["expected"].endswith("xxxexpected")
+    assert grade.details["got"].endswith("xxxgot")
+    assert len(grade.details["got"]) < 4100
+    assert len(grade.reason) < 200
+
+
+def test_large_texts_take_no_more_than_linear_time() -> None:
+    """Else this would take hours."""
+    text = "line of text\n" * 400_000
+    assert not compare("start" + text, "Start" + text[:-9] + "other").passed
 
 
 # A JSON value: the answer is parsed as JSON (a fenced block is unwrapped) and compared deeply.
@@ -115,6 +180,12 @@ def test_extra_keys_are_a_difference() -> None:
 def test_the_reason_has_the_paths_of_what_differs(expected: Any, got: Any, reason: str) -> None:
     assert compare(expected, json.dumps(got)).reason == reason
     assert compare(expected, got).reason == reason
+
+
+def test_the_reason_has_a_handful_of_differences_and_counts_the_rest() -> None:
+    reason = compare(list(range(9)), [0] * 9).reason
+    assert reason.startswith("$[1]: expected 1, got 0; $[2]: expected 2, got 0; ")
+    assert reason.endswith("$[5]: expected 5, got 0; and 3 more")
 
 
 @for_each(
@@ -184,6 +255,14 @@ def test_mappings_by_recursive_subset_lists_by_equality_no_input_is_any(
     assert grade.passed is passed
 
 
+def test_both_forms_of_a_call_are_the_same() -> None:
+    openai = {"id": "1", "function": {"name": "book", "arguments": '{"flight": "TP 751", "n": 1}'}}
+    assert compare([calls(BOOK)], calls(openai)).passed
+    assert compare([calls({"tool": "book"})], calls(openai)).passed
+    written = {"function": {"name": "book", "arguments": '{"flight": "TP 751"}'}}
+    assert compare([calls(written)], calls(BOOK)).passed
+
+
 def test_the_reason_says_which_call_is_missing_and_what_came_instead() -> None:
     grade = compare([calls(SEARCH, BOOK)], calls({"tool": "search", "input": {"from": "BGO"}}))
     assert grade.reason == (
@@ -192,6 +271,71 @@ def test_the_reason_says_which_call_is_missing_and_what_came_instead() -> None:
         '$.from: expected "OSL", got "BGO"; $.to: missing, expected "LIS"; '
         'call 2, book(flight="TP 751"): not made; the answer called search'
     )
+
+
+def test_one_thing_is_said_once() -> None:
+    wrong = compare([calls(BOOK)], calls({"tool": "book", "input": {"flight": "TP 752"}}))
+    assert wrong.reason == 'book(flight="TP 751"): $.flight: expected "TP 751", got "TP 752"'
+    assert compare([calls(BOOK)], calls(PAY)).reason == (
+        'book(flight="TP 751"): not made; the answer called pay'
+    )
+    many = compare([calls(*[BOOK] * 9)], calls(PAY)).reason
+    assert many.count("not made") == 5
+    assert many.endswith("; and 4 more")
+
+
+def test_the_details_have_the_calls_side_by_side() -> None:
+    """With those keys first that something is expected of, and a mark where the others begin."""
+    made = calls(
+        {"tool": "search", "input": {"n": 1, "to": "LIS", "from": "OSL"}},
+        {"tool": "log"},
+        {"tool": "book", "input": {"seats": 2, "flight": "TP 752"}},
+    )
+    grade = compare([calls(SEARCH, BOOK, PAY)], made)
+    whole, book = 'search(from="OSL", to="LIS", n=1)', 'book(flight="TP 752", seats=2)'
+    assert grade.details == {
+        "calls": [
+            {"expected": 'search(from="OSL", to="LIS")', "got": whole, "made": True,
+             "beyond": len(whole) - len(", n=1)")},
+            {"expected": None, "got": "log()", "made": True},
+            {"expected": 'book(flight="TP 751")', "got": book, "made": False,
+             "beyond": len(book) - len(", seats=2)")},
+            {"expected": "pay(amount=129)", "got": None, "made": False, "note": "not made"},
+        ]
+    }  # fmt: skip
+
+
+def test_the_details_say_which_call_was_made_out_of_order() -> None:
+    rows = compare([calls(SEARCH, BOOK)], calls(BOOK, SEARCH)).details["calls"]
+    noted = [row.get("note") for row in rows]
+    assert "made out of order, as call 2" in noted or "made out of order, as call 1" in noted
+
+
+def test_no_side_is_put_into_another_order() -> None:
+    other = {"tool": "search", "input": {"from": "LIS"}}
+    rows = compare([calls(SEARCH, BOOK)], calls(BOOK, other)).details["calls"]
+    assert [row["got"] for row in rows if row["got"]] == [
+        'book(flight="TP 751")',
+        'search(from="LIS")',
+    ]
+    assert rows[0]["note"] == "made otherwise, as call 2"
+
+
+def test_very_many_calls_have_details_of_bounded_size() -> None:
+    long = {"tool": "t", "input": {"text": "x" * 5000}}
+    rows = compare([calls(*[long] * 300, PAY)], calls(*[long] * 300)).details["calls"]
+    assert len(rows) == 101
+    assert rows[-1]["note"] == "and 201 more calls"
+    assert len(json.dumps(rows)) < 300_000
+
+
+def test_an_answer_without_calls_says_so() -> None:
+    grade = compare([calls({"tool": "t"})], "No.")
+    assert grade.reason == "expected t(), but the answer has no tool calls"
+    row = {"expected": "t()", "got": None, "made": False, "note": "no tool calls"}
+    assert grade.details == {"calls": [row]}
+    several = compare([calls({"tool": "t"}, BOOK)], "No.").reason
+    assert several == "expected 2 calls, but the answer has no tool calls"
 
 
 @pytest.mark.parametrize(
@@ -226,12 +370,26 @@ def test_then_the_last_expected_content_by_the_rules_before() -> None:
 # Content parts count as their joined text; null content is not compared; the rest is context.
 
 
+def test_content_parts_count_as_their_joined_text() -> None:
+    parts = [{"type": "text", "text": "We open "}, {"type": "text", "value": "at 10."}]
+    expected = [{"role": "assistant", "content": parts}]
+    assert compare(expected, "We open at 10.").passed
+    assert compare("We open at 10.", parts).passed
+
+
 def test_expected_parts_without_text_are_not_passed_over_in_silence() -> None:
     parts = [{"type": "text", "text": "Look:"}, {"type": "image", "url": "a.png"}]
     grade = compare([{"role": "assistant", "content": parts}], "Look:")
     assert grade.reason == "the text is equal (1 part without text not compared)"
     image = compare([{"role": "assistant", "content": parts[1:]}], "")
     assert (image.score, image.passed) == (None, False)
+
+
+def test_data_whose_items_have_a_type_is_data() -> None:
+    pets = [{"type": "dog", "name": "Rex"}]
+    assert compare(pets, json.dumps(pets)).passed
+    assert compare(pets, pets).passed
+    assert not compare(pets, "").passed
 
 
 def test_null_content_is_not_compared() -> None:
@@ -258,6 +416,11 @@ def test_where_nothing_can_be_compared_there_is_no_score(expected: Any) -> None:
     grade = compare(expected, "x")
     assert (grade.score, grade.passed, grade.failure) == (None, False, None)
     assert grade.reason.startswith("there is nothing to compare")
+
+
+def test_a_case_without_expected_output_is_said_to_have_none() -> None:
+    grade = grade_expected(context_of(answer_of("x")))
+    assert grade.reason == "there is nothing to compare: the case has no `expected_output`"
 
 
 # Nothing that a model may say makes it crash.
@@ -305,3 +468,21 @@ def test_the_first_difference_is_the_first(start: str, left: str, right: str) ->
     at = first_difference(left, right)
     assert left[:at] == right[:at]
     assert left[at : at + 1] != right[at : at + 1] or left == right
+
+
+def test_values_that_json_cannot_hold_are_differences_not_crashes() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    assert "nested more than 100 deep" in graded({"a": 1}, deep).reason
+    assert not graded("text", deep).passed
+    assert not graded({"a": 1}, {"a": 10**5000}).passed
+    reason = 'expected "text", got "\\ud800" (expected U+0074, got U+D800)'
+    assert graded("text", "\ud800").reason == reason
+
+
+def test_many_calls_take_no_more_than_bounded_time() -> None:
+    """There are 250,000 pairs of them, and ways without number to pair them all."""
+    expected = [calls(*({"tool": "t", "input": {"n": n}} for n in range(500)))]
+    made = calls(*({"tool": "t", "input": {"n": n}} for n in range(1, 501)))
+    assert compare(expected, made).score == pytest.approx(499 / 500)

@@ -12,6 +12,8 @@ import pytest
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, TargetError
 from evalcase.graders.base import Usable
+from evalcase.graders.judge_prompt import BREAK, neutralise_tokens
+from evalcase.graders.rubrics import RUBRIC_NAMES, read_rubric, rubric_text
 from evalcase.runner.grading import grade_answer, left_to_compare
 from evalcase.types.answer import Answer
 from evalcase.types.case import canonical_case
@@ -159,6 +161,19 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     assert not judged(judge, answer_of(""), **turned).passed
 
 
+@for_each("part", [None, "", " "])
+def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> None:
+    judge = Judge()
+    message = {
+        "role": "assistant", "content": json.dumps({"a": part}), "tool_calls": [{"tool": "t"}],
+    }  # fmt: skip
+    options: dict[str, Any] = {"value": "Is kind.", "path": "a", "not": True}
+    grade = judged(judge, Answer((Message(message),)), **options)
+    assert (grade.passed, judge.asked) == (False, [])
+    what = "only white space" if part else "empty"
+    assert f"the answer is {what}, so the judge was not asked" in grade.reason
+
+
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:
     judge = Judge(reply("met"))
     called = calls({"tool": "close", "input": {"shop": 1}, "output": "closed"})
@@ -176,6 +191,25 @@ def test_what_the_case_says_is_judged_where_the_grader_says_nothing() -> None:
     assert "reference\nAt nine\n" in shown
 
 
+def test_each_vote_has_another_order_and_all_have_one_schema() -> None:
+    judge = Judge(*[reply("met", "met")] * 3)
+    judged(judge, **TWO, votes=3)
+    shown = [str(messages[1].content) for _, messages, _ in judge.asked]
+    assert ["c2: Is polite\nc1: Says when" in text for text in shown] == [False, True, False]
+    assert len({json.dumps(schema) for _, _, schema in judge.asked}) == 1
+
+
+def test_what_is_asked_again_does_not_show_the_reply() -> None:
+    judge = Judge(answer_of("IGNORE THE RULES"), reply("met"))
+    grade = judged(judge, **ONE)
+    again = str(judge.asked[1][1][1].content)
+    assert "could not be used" in again
+    assert "IGNORE" not in again
+    assert grade.details["votes"][0]["attempts"] == 2
+    assert grade.details["votes"][0]["reply"] == "IGNORE THE RULES"
+    assert grade.asked == 2
+
+
 def test_the_record_says_who_judged_and_how() -> None:
     answer = replace(reply("met"), asked_as="json_schema", cached=True)
     details = judged(Judge(answer), answer_of("<|im_end|> Hi"), **ONE).details
@@ -184,6 +218,16 @@ def test_the_record_says_who_judged_and_how() -> None:
     assert (vote["judge"], vote["model"], vote["mode"]) == ("judge", "m-1", "json_schema")
     assert (vote["cached"], len(vote["prompt"])) == (True, 64)
     assert details["criteria"][0]["verdict"] == "met"
+
+
+def test_votes_without_a_majority_are_in_the_record() -> None:
+    judge = Judge(reply("met"), reply("not_met"), answer_of("Sure!"), *[answer_of("?")] * 2)
+    grade = judged(judge, **ONE, votes=3)
+    assert grade.failure is not None
+    votes = grade.failure.details["votes"]
+    said = [vote["criteria"][0]["verdict"] for vote in votes if "criteria" in vote]
+    assert (sorted(said), len(votes)) == (["met", "not_met"], 3)
+    assert [vote["failure"] for vote in votes if "failure" in vote] == ["judge-unparseable"]
 
 
 def claims(*verdicts: str) -> Answer:
@@ -218,6 +262,46 @@ def test_claims_come_to_the_share_that_is_supported(
         assert len(grade.failure.details["votes"]) == len(replies)
 
 
+@pytest.mark.parametrize("verdicts", [(), ("supported", "cannot_tell")])
+def test_no_claims_or_unclear_ones_are_errored(verdicts: tuple[str, ...]) -> None:
+    case = {"metadata": {"context": "Opens at nine."}}
+    grade = judged(Judge(claims(*verdicts)), case=case, rubric="faithful")
+    assert grade.failure is not None
+    assert grade.failure.kind == "judge-unsure"
+
+
+@for_each(
+    ("verdicts", "score"),
+    [(("met", "met"), 1.0), (("not_met", "met"), 0.5), (("met", "not_met", "met"), 5 / 6),
+     (("not_met",), 0.0)],
+)  # fmt: skip
+def test_chunks_that_help_should_come_first(verdicts: tuple[str, ...], score: float) -> None:
+    case = {
+        "metadata": {"docs": [f"text {number}" for number, _ in enumerate(verdicts)]},
+        "expected_output": "nine",
+    }
+    grade = judged(
+        Judge(reply(*verdicts)), case=case, rubric="context_precision", context="metadata.docs"
+    )
+    assert grade.score == pytest.approx(score)
+
+
+def test_context_may_come_from_tools() -> None:
+    called = calls({"tool": "look", "output": "Opens at nine."}, content="At nine.")
+    judge = Judge(claims("supported"))
+    assert judged(judge, answer_of(called), rubric="faithful").passed
+    assert '{"chunk": 1, "text": "Opens at nine."}' in str(judge.asked[0][1][1].content)
+
+
+@for_each("name", RUBRIC_NAMES)
+def test_a_ready_rubric_is_a_file_that_can_be_read(name: str) -> None:
+    rubric = read_rubric(name)
+    forms = [bool(rubric.criteria), rubric.claims is not None, rubric.chunks is not None]
+    assert (rubric.name, sum(forms)) == (name, 1)
+    assert set(rubric.needs) <= {"input", "expected_output", "context"}
+    assert "Uncalibrated on your data" in rubric_text(name)
+
+
 @for_each(
     ("options", "said"),
     [
@@ -236,6 +320,13 @@ def test_claims_come_to_the_share_that_is_supported(
 def test_wrong_options_are_found(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said.replace("{", r"\{")):
         make_grader({"type": "judge", **options})
+
+
+@pytest.mark.parametrize("reason", ["MAX_TOKENS", "Length"])
+def test_how_a_service_spells_its_reasons_does_not_matter(reason: str) -> None:
+    grade = judged(Judge(reply("met", finish=reason)), **ONE)
+    assert grade.failure is not None
+    assert grade.failure.kind == "judge-truncated"
 
 
 @for_each(
@@ -257,6 +348,23 @@ def test_a_judge_that_is_told_what_is_expected_takes_the_place_of_the_comparison
     case = canonical_case({"id": "a", "input": [], "expected_output": said})
     assert bool(named.compared) == compares
     assert bool(left_to_compare(case, [named])) == (not compares)
+
+
+def test_the_same_judge_is_not_in_a_panel_twice() -> None:
+    with pytest.raises(ConfigError, match="`a` is in the panel twice: `votes` says how often"):
+        make_grader({"type": "judge", "value": "x", "panel": ["a", "b", "a"]})
+
+
+@for_each(
+    "token", ["<bos>", "<eos>", "<|turn>", "<turn|>", "<extra_id_0>", "<end_of_turn>", "<pad>"]
+)
+def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
+    assert neutralise_tokens(f"a {token} b") == (f"a <{BREAK}{token[1:]} b", 1)
+
+
+@for_each("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
+def test_what_is_no_control_token_stays(text: str) -> None:
+    assert neutralise_tokens(text) == (text, 0)
 
 
 def test_a_reply_that_calls_a_tool_is_no_verdict() -> None:

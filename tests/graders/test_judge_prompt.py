@@ -14,6 +14,7 @@ from evalcase.graders.judge_prompt import (
     BREAK,
     Prompt,
     Template,
+    ask_again,
     closing_for,
     list_criteria,
     neutralise_tokens,
@@ -52,6 +53,16 @@ def test_the_material_comes_before_the_criteria_and_the_rest_after() -> None:
     assert text.index("c1: Is polite\nc2: Is short\n") < text.index("Reply with one JSON object")
 
 
+def test_the_system_text_is_the_same_for_everything() -> None:
+    assert prompt_for("a").messages[0] == prompt_for("b", vote=3).messages[0]
+
+
+def test_the_same_question_has_the_same_prompt_and_each_vote_its_own() -> None:
+    assert prompt_for("a") == prompt_for("a")
+    assert boundary_of(prompt_for("a")) != boundary_of(prompt_for("a", vote=2))
+    assert prompt_for("a").digest != prompt_for("b").digest
+
+
 @given(st.text(), st.integers(1, 5))
 def test_an_answer_that_holds_the_boundary_of_before_gets_another(more: str, vote: int) -> None:
     before = prompt_for(more, vote)
@@ -78,9 +89,28 @@ def test_control_tokens_are_broken_and_counted(token: str) -> None:
     assert prompt_for(f"{token} and {token}").neutralised == 2
 
 
+@for_each("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<||>" * 0])
+def test_other_text_is_left_alone(text: str) -> None:
+    assert neutralise_tokens(text) == (text, 0)
+
+
 def test_a_criterion_is_one_line_whatever_is_in_it() -> None:
     (only,) = number_criteria([{"text": "Is short\nc2: is anything"}])
     assert list_criteria([only]) == "c1: Is short c2: is anything"
+
+
+def test_levels_are_listed_and_asked_for_by_name() -> None:
+    criteria = number_criteria([{"text": "Tone", "levels": {"1": "kind", "0": "rude"}}])
+    assert list_criteria(criteria) == "c1: Tone\n  0: rude\n  1: kind"
+    assert '"verdict": "0" | "1" | "cannot_tell"' in closing_for(criteria)
+
+
+def test_asked_again_it_is_told_what_was_wrong() -> None:
+    prompt = prompt_for("Hello")
+    system, user = ask_again(prompt, "`c1` is missing")
+    assert system == prompt.messages[0]
+    assert str(user.content).startswith(str(prompt.messages[1].content))
+    assert str(user.content).endswith("could not be used: `c1` is missing.")
 
 
 def test_a_template_moves_blocks_and_never_what_is_in_them() -> None:

@@ -12,6 +12,7 @@ from evalcase.graders.judge_reply import (
     BadJudgeReplyError,
     CriterionReply,
     claims_schema,
+    read_claims,
     read_judge_reply,
     schema_for,
 )
@@ -89,3 +90,13 @@ def test_the_schema_has_every_key_once_and_nothing_else() -> None:
     assert isinstance(inner, dict)
     assert list(inner["properties"]) == ["reason", "verdict"]  # type: ignore[arg-type]
     assert claims_schema()["required"] == ["claims"]
+
+
+def test_claims_are_read_as_strictly() -> None:
+    good = {"claim": "It opens at 9", "reason": "line 1", "verdict": "supported"}
+    (claim,) = read_claims(json.dumps({"claims": [good]}))
+    assert claim.verdict == "supported"
+    assert read_claims('{"claims": []}') == []
+    for bad in ({**good, "verdict": "met"}, {**good, "more": 1}, {"claim": "x"}, "x"):
+        with pytest.raises(BadJudgeReplyError):
+            read_claims(json.dumps({"claims": [bad]}))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from inspect import isawaitable
 from typing import Any
 
+import pytest
+
 from evalcase.graders.base import Context, Grader, NamedGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.json import JsonEqualsGrader
@@ -40,6 +42,19 @@ def test_it_is_graded_aside_if_it_may_take_long() -> None:
         assert score.reason
     for grader, context in many(10):
         assert not isawaitable(grader.grade(context))
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_its_time_limit_ends_it(number: int) -> None:
+    grader, context = list(many(500))[number]
+    named = NamedGrader("g", grader, timeout_s=0.001)
+
+    async def grade() -> str:
+        async with UserCalls() as calls:
+            (only,) = (await grade_answer(context, [named], calls)).grades
+            return only.reason
+
+    assert run_async(grade()) == "returned no grade within 0.001 s"
 
 
 def test_what_only_a_judge_can_grade_is_never_passed_by_the_comparison_alone() -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from evalcase.graders.base import Context, NamedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
+from evalcase.types.read_options import problems_in
+from evalcase.util.sources import sources_of_module
 from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.graders import functions
@@ -48,6 +53,17 @@ def test_a_function_gets_what_its_parameters_name() -> None:
     assert seen["question"].text == "?"
     assert seen["context"].answer.text == "four"
     assert (seen["odd"], seen["more"]) == (3, {})
+
+
+@for_each("name", ["is_short", "is_short_async", "gives_coroutine", "longer"])
+def test_functions_may_be_plain_async_or_objects(name: str) -> None:
+    assert call(name).passed
+
+
+def test_a_function_may_return_a_boolean() -> None:
+    yes, no = returning(True), returning(False)
+    assert (yes.score, yes.passed, yes.reason) == (1.0, True, "the function returned True")
+    assert (no.score, no.passed, no.reason) == (0.0, False, "the function returned False")
 
 
 @for_each(
@@ -107,6 +123,16 @@ def test_a_function_may_return_a_mapping(mapping: Any, score: float, passed: boo
     assert grade.details == mapping.get("details", {})
 
 
+def test_a_function_may_return_a_score() -> None:
+    grade = call("compares", "4", expected_output="4")
+    assert grade == Grade("python", 1.0, True, "a compared", {"n": 1})
+
+
+def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
+    grade = returning("it never says hello")
+    assert (grade.score, grade.passed, grade.reason) == (0.0, False, "it never says hello")
+
+
 @for_each(
     ("value", "said"),
     [
@@ -154,6 +180,59 @@ def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: s
         PythonGrader(value).load(NO_SURROUNDINGS)
 
 
+@for_each("value", ["", "module", ":grade", "module:", "a b:c", 3])
+def test_a_python_grader_names_a_module_and_a_function(value: Any) -> None:
+    (fault,) = problems_in(PythonGrader, {"value": value}, "a python grader")
+    assert "module:function" in f"{fault.message} {fault.hint}".lower()
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import not_installed_anywhere", "No module named 'not_installed_anywhere' "),
+        ("\nraise KeyError('half')", "KeyError: 'half' "),
+        ("def grade(:", "SyntaxError: "),
+        ("import sys\nsys.exit(3)", "SystemExit: 3 "),
+    ],
+)
+def test_an_error_in_the_users_module_is_told_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+) -> None:
+    (tmp_path / "broken_grader.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"importing `broken_grader` failed") as caught:
+        PythonGrader("broken_grader:grade").load(NO_SURROUNDINGS)
+    line = code.count("\n") + 1
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(f"broken_grader.py:{line})")
+
+
+@pytest.mark.parametrize("module", ["__main__", "builtins", "gone"])
+def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
+    monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    def fine(text: str) -> bool:
+        return bool(text)
+
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    fine.__module__ = module
+    [named] = PythonGrader.of(fine).modules()
+    assert sources_of_module(named) == {}
+
+
+async def _many(name: str, count: int) -> list[Grade]:
+    grader, context = (
+        NamedGrader("python", PythonGrader(f"{HERE}:{name}")),
+        context_of(answer_of("x")),
+    )
+    return await asyncio.gather(*[_grade(grader, context) for _ in range(count)])
+
+
+def test_slow_functions_do_not_wait_for_each_other() -> None:
+    grades = asyncio.run(_many("meets_others", functions.PARTIES))
+    assert all(grade.passed for grade in grades), "each waits until all of them are there"
+
+
 def with_arguments(name: str, **arguments: Any) -> PythonGrader:
     return PythonGrader(f"{HERE}:{name}", arguments)
 
@@ -180,6 +259,11 @@ def test_arguments_that_do_not_fit_are_told_before_the_run(arguments: Any, messa
     with pytest.raises(ConfigError) as caught:
         with_arguments("at_least", **arguments).load(NO_SURROUNDINGS)
     assert message in str(caught.value)
+
+
+def test_arguments_that_evalcase_gives_itself_are_found_by_check() -> None:
+    (fault,) = problems_in(PythonGrader, {"value": "a:b", "arguments": {"text": 1}}, "it")
+    assert (fault.path, fault.message) == (("arguments", "text"), "`text` is given by evalcase")
 
 
 def test_a_function_that_is_given_what_is_expected_compares_with_it() -> None:

@@ -16,6 +16,7 @@ import pytest
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.graders.base import Context
+from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
 from evalcase.types.target import Surroundings
@@ -82,6 +83,12 @@ def printing(reply: Any) -> str:
 def test_replies(tmp_path: Path, reply: Any, score: float, passed: bool, reason: str) -> None:
     found = grade(tmp_path, script(tmp_path, printing(reply)))
     assert (found.score, found.passed, found.reason) == (score, passed, reason)
+
+
+def test_whatever_else_a_reply_says_is_kept(tmp_path: Path) -> None:
+    reply = {"score": 1, "details": {"a": 1}, "hits": ["x"], "model": "m"}
+    found = grade(tmp_path, script(tmp_path, printing(reply)))
+    assert found.details == {"a": 1, "hits": ["x"], "model": "m"}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +160,65 @@ def test_a_script_is_given_the_trial_and_no_key_is_renamed(tmp_path: Path) -> No
     assert given["trace_summary"]["tool_calls_by_name"] == {"look": 1}
 
 
+# As a script in AgentV's repository reads and writes: snake_case in, a score with hits out.
+AGENTV_JANUARY = """
+given = json.load(sys.stdin)
+wanted = json.loads(given["reference_answer"])
+got = json.loads(given["candidate_answer"])
+hits = [key for key in wanted if got.get(key) == wanted[key]]
+misses = [key for key in wanted if key not in hits]
+print(json.dumps({"score": len(hits) / len(wanted), "hits": hits, "misses": misses,
+                  "reasoning": f"{len(hits)} of {len(wanted)}"}))
+"""
+AGENTV_PROPOSAL = """
+given = json.load(sys.stdin)
+wanted = given["expected_output"][-1]["content"]
+got = json.loads(given["actual_output"])
+print(json.dumps({"score": float(got == wanted), "hits": [], "misses": []}))
+"""
+
+
+@pytest.mark.parametrize("source", [AGENTV_JANUARY, AGENTV_PROPOSAL])
+def test_scripts_of_agentv_run_unchanged(tmp_path: Path, source: str) -> None:
+    context = context_of(answer_of('{"riskLevel": "High"}'), expected_output={"riskLevel": "High"})
+    assert grade(tmp_path, script(tmp_path, source), context).passed
+
+
+WORKER = """
+started = os.getpid()
+for line in sys.stdin:
+    given = json.loads(line)
+    if given["answer"] == "end":
+        sys.exit("enough")
+    if given["answer"] == "odd":
+        print("hm", flush=True)
+    if given["answer"] == "error":
+        print(json.dumps({"id": given["id"], "error": "no model"}), flush=True)
+    print(json.dumps({"id": given["id"], "score": 1, "details": {"pid": started}}), flush=True)
+"""
+
+
+def test_a_worker_grades_one_answer_after_the_other(tmp_path: Path) -> None:
+    spec = script(tmp_path, WORKER, mode="worker")
+    contexts = [context_of(answer_of(text)) for text in ("a", "b", "end", "c", "odd", "error", "d")]
+    grades = grade_all(tmp_path, spec, *contexts)
+    assert [each.passed for each in grades] == [True, True, False, True, False, False, True]
+    pids = [each.details.get("pid") for each in grades]
+    assert pids[0] == pids[1]
+    assert pids[3] != pids[0]
+    assert "enough" in grades[2].reason
+    assert grades[4].reason.startswith("the worker's reply is not JSON")
+    assert grades[5].reason.startswith("the worker's reply says 'no model'")
+
+
+def test_a_line_that_a_worker_was_not_asked_for_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = script(tmp_path, WORKER + '    print("done", flush=True)\n', mode="worker")
+    assert grade(tmp_path, spec).passed
+    assert capsys.readouterr().out == "a worker wrote a line that it was not asked for: done\n"
+
+
 def test_time_is_limited_and_the_whole_tree_is_ended(tmp_path: Path) -> None:
     spec = script(
         tmp_path,
@@ -173,11 +239,36 @@ def test_time_is_limited_and_the_whole_tree_is_ended(tmp_path: Path) -> None:
         assert not is_there(int((tmp_path / "child").read_text()))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't limit memory so")
+def test_memory_is_limited(tmp_path: Path) -> None:
+    body = "x = bytearray(2_000_000_000); print(json.dumps({'score': 1}))"
+    found = grade(tmp_path, script(tmp_path, body, memory_mb=500))
+    assert found.failure is not None
+    assert "MemoryError" in found.reason
+    small = "print(json.dumps({'score': 1}))"
+    assert grade(tmp_path, script(tmp_path, small, memory_mb=500)).passed
+
+
 def test_a_program_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> None:
     for name in ("nosuch-program", "./nosuch.py"):
         named = make_grader({"type": "script", "value": [name]})
         with pytest.raises(ConfigError, match=f"there is no program `{name}` to run"):
             named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
+
+
+def test_it_is_forbidden_without_execution(tmp_path: Path) -> None:
+    case = context_of(answer_of("x"), graders=[script(tmp_path, "pass")]).case
+    with pytest.raises(ConfigError, match=r"would run code, and --no-exec forbids that"):
+        Graders(no_exec=True).of(case)
+
+
+def test_an_edit_of_the_script_is_an_edit_of_the_grading(tmp_path: Path) -> None:
+    prints = []
+    for body in ("print(1)", "print(2)"):
+        named = make_grader(script(tmp_path, body))
+        named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
+        prints.append(named.grader.sources())
+    assert prints[0] != prints[1]
 
 
 def test_wrong_options_are_found_by_check() -> None:

@@ -73,6 +73,13 @@ def test_a_request_has_the_model_a_bound_and_the_version(monkeypatch: pytest.Mon
     }  # fmt: skip
 
 
+def test_parameters_and_the_version_can_be_set() -> None:
+    with serving(reply()) as server:
+        ask(make(server, params={"max_tokens": 9, "top_k": 1}, version="2030-01-01"))
+    assert server.request.headers["anthropic-version"] == "2030-01-01"
+    assert (server.request.json["max_tokens"], server.request.json["top_k"]) == (9, 1)
+
+
 def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
     schema = {"type": "object"}
     wanted = {"type": "json_schema", "schema": schema}
@@ -83,6 +90,15 @@ def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
     assert "output_config" not in sent(question())
 
 
+def test_a_service_that_knows_no_schemas_is_asked_by_words() -> None:
+    said = {"type": "error", "error": {"message": "output_config: Extra inputs", "type": "x"}}
+    refusal = Reply(json.dumps(said).encode(), 400)
+    with serving(refusal, reply()) as server:
+        answer = ask(make(server), question(schema={"type": "object"}))
+    assert ["output_config" in each.json for each in server.requests] == [True, False]
+    assert answer.asked_as == "prompt"
+
+
 def test_system_messages_at_the_beginning_are_the_system() -> None:
     one = body({"role": "system", "content": "Be brief."}, user("Hi"))
     assert (one["system"], one["messages"]) == ("Be brief.", [user("Hi")])
@@ -91,6 +107,24 @@ def test_system_messages_at_the_beginning_are_the_system() -> None:
         {"role": "system", "content": "a"}, {"role": "developer", "content": [cached]}, user("Hi")
     )
     assert two["system"] == [text("a"), cached]
+
+
+def test_a_later_system_message_is_sent_in_its_place_with_a_warning() -> None:
+    said: list[str] = []
+    given = body(user("Hi"), {"role": "system", "content": "Stop."}, warn=said.append)
+    assert given["messages"] == [
+        user([text("Hi"), text("<system>"), text("Stop."), text("</system>")])
+    ]
+    assert "system" not in given
+    assert len(said) == 1
+    assert "a system message that is not at the beginning is sent as a text of the user" in said[0]
+
+
+def test_neighbours_of_a_role_are_merged() -> None:
+    turns = body(user("a"), user({"b": 1}), {"role": "assistant", "content": "c"})["messages"]
+    assert turns == [
+        user([text("a"), text('{"b": 1}')]), {"role": "assistant", "content": "c"},
+    ]  # fmt: skip
 
 
 def test_both_spellings_of_calls_and_their_results() -> None:
@@ -122,6 +156,30 @@ def test_both_spellings_of_calls_and_their_results() -> None:
             text("And?"),
         ]),
     ]  # fmt: skip
+
+
+def test_results_come_first_in_their_message() -> None:
+    turns = body(
+        {"role": "assistant", "tool_calls": [{"tool": "f"}]},
+        user("Meanwhile"),
+        {"role": "tool", "content": None},
+    )["messages"]
+    assert turns[1] == user([{"type": "tool_result", "tool_use_id": "call_1"}, text("Meanwhile")])
+
+
+def test_a_call_whose_input_is_no_mapping_cannot_be_sent() -> None:
+    with pytest.raises(TargetError, match="a call of `f` can't be sent: its input is a string"):
+        body({"role": "assistant", "tool_calls": [{"tool": "f", "input": "x"}]})
+
+
+def test_blocks_of_an_earlier_answer_go_back_and_other_keys_are_warned_of() -> None:
+    said: list[str] = []
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    given = {"role": "assistant", "content": "4", "blocks": [thinking], "stop_reason": "end_turn"}
+    given["mood"] = "good"
+    turns = body(user("Hi"), given, warn=said.append)["messages"]
+    assert turns[1] == {"role": "assistant", "content": [thinking, text("4")]}
+    assert said == ["`mood` of a message is not sent: Anthropic's API doesn't know it"]
 
 
 def test_files_and_images_are_sent_as_what_they_are(tmp_path: Path) -> None:
@@ -178,6 +236,13 @@ def test_texts_calls_and_other_blocks_are_told_apart() -> None:
     assert (call.name, call.arguments, call.id) == ("add", {"a": 1}, "t1")
 
 
+def test_a_call_alone_has_no_content_and_nothing_at_all_is_an_empty_text() -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "now", "input": {}}
+    (message,) = answer(reply(use)).messages
+    assert "content" not in message
+    assert answer({"content": [], "stop_reason": "end_turn"}).content == ""
+
+
 def test_input_tokens_are_all_of_them() -> None:
     usage = {
         "input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3,
@@ -207,6 +272,14 @@ def test_without_an_answer_it_is_a_protocol_error(value: Any, said: str) -> None
     assert said in str(error)
     assert (error.kind, error.may_succeed_later) == ("protocol", False)
     assert error.details["body"] == json.dumps(value)
+
+
+def test_an_overloaded_service_says_so() -> None:
+    given = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    error = failure(Reply.of(given, 529, request_id="req_1"))
+    assert "HTTP 529 (overloaded): Overloaded, from" in str(error)
+    assert (error.overloaded, error.may_succeed_later) == (True, True)
+    assert error.details["request_id"] == "req_1"
 
 
 # Streams.
@@ -277,12 +350,29 @@ def test_a_stream_is_put_together() -> None:
     )
 
 
+def test_a_call_that_nobody_says_the_end_of_has_its_input() -> None:
+    start = {"type": "tool_use", "id": "t1", "name": "add", "input": {}}
+    pieces = block(0, start, {"type": "input_json_delta", "partial_json": '{"a": 1}'})[:-1]
+    got = answer(Reply.events(START, *pieces, end("tool_use"), STOP), **STREAM)
+    assert got.tool_calls == [{"tool": "add", "input": {"a": 1}, "id": "t1"}]
+
+
 def test_a_stream_without_its_last_event_is_an_error_with_what_came() -> None:
     pieces = block(0, text(""), {"type": "text_delta", "text": "Hello"})
     error = failure(Reply.events(START, *pieces, end("end_turn")), **STREAM)
     assert "it ended before the answer was complete" in str(error)
     assert (error.kind, error.may_succeed_later) == ("protocol", True)
     assert error.details["output"] == "Hello"
+
+
+def test_an_error_in_a_stream_is_an_error() -> None:
+    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    error = failure(Reply.events(START, overloaded), **STREAM)
+    assert "answered with an error: Overloaded" in str(error)
+    assert (error.kind, error.overloaded, error.may_succeed_later) == ("protocol", True, True)
+    other = {"type": "error", "error": {"type": "invalid_request_error", "message": "No"}}
+    error = failure(Reply.events(START, other), **STREAM)
+    assert (error.overloaded, error.may_succeed_later) == (False, False)
 
 
 @for_each(
@@ -297,3 +387,22 @@ def test_events_that_make_no_sense_are_a_protocol_error(events: list[dict[str, A
     error = failure(Reply.events(START, *events, STOP), **STREAM)
     assert "the stream of the answer can't be read" in str(error)
     assert error.kind == "protocol"
+
+
+# Keys and options.
+
+
+def test_the_cache_key_has_the_body_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hunter2")
+    key = json.dumps(target_of(AnthropicTarget, model="m").cache_key(question()))
+    assert "Hi" in key
+    assert "x-api-key" in key
+    assert "hunter2" not in key
+    assert key != json.dumps(
+        target_of(AnthropicTarget, model="m", version="x").cache_key(question())
+    )
+
+
+def test_a_block_of_text_without_text_is_no_answer() -> None:
+    error = failure({"content": [{"type": "text", "text": None}], "stop_reason": "end_turn"})
+    assert (error.kind, "a block of text has none" in str(error)) == ("protocol", True)

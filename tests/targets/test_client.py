@@ -8,6 +8,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import zlib
 from email.utils import formatdate
 from pathlib import Path
@@ -17,9 +18,9 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.client import retry_after_s
 from evalcase.targets.http import HttpOptions, HttpTarget
-from evalcase.targets.web import Endpoint, find_proxy
+from evalcase.targets.web import Endpoint, find_proxy, is_refused
 from tests.for_each import for_each
-from tests.targets.questions import LIMIT_S, ask, question, target_of
+from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
 
 
@@ -46,6 +47,12 @@ def test_a_refused_connection_may_succeed_later() -> None:
     assert "hidden" not in str(error)
 
 
+def test_a_name_that_is_not_known_may_be_known_later() -> None:
+    error = failure(target_of(HttpTarget, url="http://nowhere.invalid/"))
+    assert (error.kind, error.may_succeed_later) == ("connection", True)
+    assert "can't connect" in str(error)
+
+
 @for_each(
     "reply",
     [
@@ -60,6 +67,34 @@ def test_closed_in_the_middle_is_a_connection_error(reply: Reply) -> None:
         error = failure(target_of(HttpTarget, url=server.url))
     assert (error.kind, error.may_succeed_later) == ("connection", True)
     assert len(server.requests) == 1
+
+
+def test_what_is_not_http_is_a_protocol_error() -> None:
+    with serving(Reply(raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert "the answer is not HTTP" in str(error)
+
+
+def test_a_connection_that_is_never_made_has_a_limit_of_its_own() -> None:
+    """A full queue of connections: the kernel answers none of those that follow."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        port = listening.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]
+        try:
+            for each in waiting:
+                each.setblocking(False)
+                each.connect_ex(("127.0.0.1", port))
+            error = failure(
+                target_of(HttpTarget, url=f"http://127.0.0.1:{port}", connect_timeout_s=0.2)
+            )
+        finally:
+            for each in waiting:
+                each.close()
+    assert (error.kind, error.may_succeed_later) == ("connection", True)
+    assert "no connection within 0.2 s" in str(error)
 
 
 def test_cancelling_closes_the_connection() -> None:
@@ -78,6 +113,14 @@ def test_cancelling_closes_the_connection() -> None:
 
     with serving(Reply(b"x" * 100, cut=10, hold=True)) as server:
         asyncio.run(run())
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_a_body_is_read_whole_with_or_without_its_length(length: bool) -> None:
+    body = b"x" * 300_000
+    reply = Reply(body) if length else Reply(raw=b"HTTP/1.1 200 OK\r\n\r\n" + body)
+    with serving(reply) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == body.decode()
 
 
 def test_what_is_compressed_is_bounded_by_what_it_becomes() -> None:
@@ -101,6 +144,18 @@ PACKED = {
 }
 
 
+@for_each("encoding", PACKED)
+def test_what_is_compressed_is_unpacked(encoding: str) -> None:
+    with serving(packed_reply(PACKED[encoding], encoding)) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == TEXT.decode()
+
+
+def test_a_large_answer_is_unpacked_to_its_end() -> None:
+    text = "0123456789" * 300_000
+    with serving(packed_reply(gzip.compress(text.encode()))) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == text
+
+
 @pytest.mark.parametrize(
     ("data", "encoding", "said"),
     [
@@ -118,6 +173,13 @@ def test_half_of_an_answer_is_no_answer(data: bytes, encoding: str, said: str) -
         error = failure(target_of(HttpTarget, url=server.url))
     assert (error.kind, error.may_succeed_later) == ("connection", True)
     assert f"the answer is not whole: {said}" in str(error)
+
+
+def test_what_is_packed_in_a_way_that_nobody_offered_is_not_tried_again() -> None:
+    with serving(packed_reply(TEXT, "br")) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert "its Content-Encoding is `br`, which was not asked for" in str(error)
 
 
 # Statuses.
@@ -156,6 +218,38 @@ def test_what_may_succeed_later_says_so(status: int, overloaded: bool) -> None:
     assert error.details == {"status": status, "body": "<html>"}
 
 
+def test_503_with_retry_after_is_overloaded() -> None:
+    with serving(Reply(b"", 503, {"Retry-After": "7"})) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert (error.overloaded, error.retry_after_s) == (True, 7.0)
+
+
+def test_the_id_of_a_request_is_kept() -> None:
+    with serving(Reply(b"", 500, {"Request-Id": "req_1"})) as server:
+        assert failure(target_of(HttpTarget, url=server.url)).details["request_id"] == "req_1"
+
+
+@for_each("body", ['{"message": "m"}', '{"error": "m"}', '{"detail": "m"}'])
+def test_the_message_is_found_where_servers_put_it(body: str) -> None:
+    with serving(Reply(body.encode(), 400)) as server:
+        assert "(Bad Request): m, from" in str(failure(target_of(HttpTarget, url=server.url)))
+
+
+def test_the_body_of_an_error_survives_if_it_breaks_off_or_is_no_text() -> None:
+    with serving(Reply(b"a\xffb" + b"c" * 99, 500, cut=3)) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert error.details == {"status": 500, "body": "a\\xffb"}
+
+
+def test_the_body_of_an_error_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalcase.targets.client._ERROR_S", 0.05)
+    raw = b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nhalf"
+    with serving(Reply(raw=raw, hold=True)) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+        assert server.hung_up.wait(LIMIT_S)
+    assert (error.details, error.retry_after_s) == ({"status": 503, "body": "half"}, 7.0)
+
+
 NOW_S = 1_700_000_000.0
 
 
@@ -178,6 +272,11 @@ def test_retry_after_in_all_its_forms(headers: dict[str, str], wait_s: float | N
     assert retry_after_s(headers, NOW_S) == wait_s
 
 
+def test_retry_after_ms_reaches_the_engine() -> None:
+    with serving(Reply(b"", 429, {"retry-after-ms": "250"})) as server:
+        assert failure(target_of(HttpTarget, url=server.url)).retry_after_s == 0.25
+
+
 # Redirects and keys.
 
 
@@ -194,6 +293,23 @@ def test_a_redirect_is_not_followed(status: int, monkeypatch: pytest.MonkeyPatch
     assert "configure that address" in str(error)
     assert "secret" not in str(error) + str(error.details)
     assert (error.kind, error.may_succeed_later) == ("http", False)
+
+
+def test_a_redirect_may_point_to_a_path_or_nowhere() -> None:
+    with serving(Reply(b"", 307, {"Location": "/b"}), Reply(b"", 304)) as server:
+        assert f"points to {server.url}/b;" in str(
+            failure(target_of(HttpTarget, url=server.url + "/a"))
+        )
+        assert "HTTP 304 (Not Modified), from" in str(
+            failure(target_of(HttpTarget, url=server.url))
+        )
+
+
+@for_each("location", ["http://[::1", "//[x", "http://a\u2100b/"])
+def test_a_redirect_to_what_is_no_address_points_nowhere(location: str) -> None:
+    with serving(Reply(b"", 302, {"Location": location})) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert str(error) == f"HTTP 302 (Found), from {server.url}"
 
 
 def test_keys_and_headers_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,6 +360,12 @@ def test_netrc_is_never_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "authorization" not in server.request.headers
 
 
+def test_cookies_are_not_kept() -> None:
+    with serving(Reply(b"ok", 200, {"Set-Cookie": "a=b"})) as server:
+        asyncio.run(answer_all(target_of(HttpTarget, url=server.url), [question()] * 2))
+    assert [request.headers.get("cookie") for request in server.requests] == [None, None]
+
+
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(Reply(b"by proxy")) as proxy, serving(Reply(b"directly")) as server:
         monkeypatch.setenv("http_proxy", proxy.url)
@@ -251,6 +373,31 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         assert proxy.request.path == server.url + "/a"
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         assert ask(target_of(HttpTarget, url=server.url)).text == "directly"
+
+
+def test_what_a_proxy_refuses_is_said_of_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Reply(b"", 407), Reply(b"", 503, {"Retry-After": "7"})) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url.replace("//", "//me:hunter2@"))
+        target = target_of(HttpTarget, url="https://host.example/a?b=c")
+        first, second = failure(target), failure(target)
+    said = "(Proxy Authentication Required), from the proxy for https://host.example/a"
+    assert str(first) == f"HTTP 407 {said}"
+    assert (first.kind, first.may_succeed_later) == ("http", False)
+    assert (second.retry_after_s, second.may_succeed_later) == (7.0, True)
+    assert [request.path for request in proxy.requests] == ["host.example:443"] * 2
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://", "http://u:hunter2@a b:1"],
+)
+def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    with pytest.raises(ConfigError, match="the proxy that is set is not an address") as caught:
+        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
+    assert "hunter2" not in str(caught.value)
 
 
 PROXY = "http://proxy:3128"
@@ -288,6 +435,20 @@ PROXY = "http://proxy:3128"
 def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
     endpoint = Endpoint("http", url, HttpOptions(url=url))
     assert find_proxy(endpoint.kind, endpoint.url, environment) == found
+
+
+def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
+    with pytest.raises(ConfigError, match="a socks5 proxy is set"):
+        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
+
+
+def test_a_bundle_of_authorities_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
+    with pytest.raises(ConfigError, match="REQUESTS_CA_BUNDLE can't be read"):
+        ask(target_of(HttpTarget, url="https://127.0.0.1:1"))
 
 
 @pytest.fixture
@@ -343,6 +504,15 @@ def test_metadata_addresses_are_refused(host: str) -> None:
         asyncio.run(target_of(HttpTarget, url=f"http://{host}/latest").open())
 
 
+def test_metadata_addresses_can_be_allowed() -> None:
+    async def run() -> None:
+        target = target_of(HttpTarget, url="http://169.254.169.254/", allow_link_local=True)
+        await target.open()
+        await target.close()
+
+    asyncio.run(run())
+
+
 def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     """Make every name lead to some addresses."""
 
@@ -367,3 +537,32 @@ def test_a_name_that_leads_to_a_refused_address_is_not_asked(
         assert ask(target_of(HttpTarget, url=url)).text == "ok"
         resolve_to(monkeypatch, "127.0.0.2", "127.0.0.1")
         assert ask(target_of(HttpTarget, url=url)).text == "ok"
+
+
+def test_closing_waits_for_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def look_up(*arguments: object) -> list[object]:
+        del arguments
+        asked.set()
+        over.wait(LIMIT_S)
+        return []
+
+    async def run() -> None:
+        target = target_of(HttpTarget, url="http://host.example")
+        await target.open()
+        answer = asyncio.ensure_future(target.answer(question()))
+        await asyncio.to_thread(asked.wait, LIMIT_S)
+        answer.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answer
+        await target.close()
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    asyncio.run(asyncio.wait_for(run(), LIMIT_S))
+    over.set()
+
+
+@for_each("address", ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "example.com", ""])
+def test_other_addresses_are_not(address: str) -> None:
+    assert not is_refused(address)

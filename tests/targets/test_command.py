@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -14,7 +15,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.command import CommandTarget
 from evalcase.types.answer import Usage
 from tests.for_each import for_each
-from tests.targets.questions import answer_all, ask, question, target_of
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., CommandTarget]
 
@@ -51,6 +52,19 @@ def test_the_question_is_on_stdin(make: Make) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("arguments", "sees_suite"), [((), True), (("{prompt}",), False)])
+def test_the_cache_knows_the_suite_where_it_is_shown_and_no_attempt(
+    make: Make, arguments: tuple[str, ...], sees_suite: bool
+) -> None:
+    target = make(COPY, *arguments)
+    asyncio.run(target.open())
+    asked = [question(), question(attempt=2, session="s"), question(suite="other.yaml")]
+    first, again, elsewhere = [target.cache_key(each) for each in asked]
+    asyncio.run(target.close())  # else a process that watches over its programs is left behind
+    assert again == first
+    assert (elsewhere != first) == sees_suite
+
+
 def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "suites").mkdir()
@@ -62,11 +76,22 @@ def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:
     assert files == {"docs/a.txt": str(tmp_path / "docs" / "a.txt")}
 
 
+def test_stdin_may_be_the_prompt_or_nothing(make: Make) -> None:
+    assert ask(make(COPY, stdin="text"), question("héllo")).text == "héllo"
+    assert ask(make(COPY, stdin="none")).text == ""
+
+
 def test_placeholders_are_filled_in_once_and_never_seen_by_a_shell(make: Make) -> None:
     target = make(SHOW, "{prompt}", "--id={case_id}", "{repeat}/{attempt}", "[{conversation_id}]")
     text = "$(touch x) '\"; {case_id} \\ ünï\n*"
     answer = ask(target, question(text, id="c1", repeat=3))
     assert json.loads(answer.text) == [text, "--id=c1", "3/1", "[]"]
+
+
+def test_other_braces_stay_and_doubled_ones_are_literal(make: Make) -> None:
+    arguments = ['{"a": {"b": 1}}', "{}", "{{prompt}}", "{{other}}", "${prompt}", "{unknown}"]
+    shown = json.loads(ask(make(SHOW, *arguments)).text)
+    assert shown == ['{"a": {"b": 1}}', "{}", "{prompt}", "{{other}}", "${prompt}", "{unknown}"]
 
 
 def test_a_placeholder_that_is_nearly_one_is_refused(make: Make) -> None:
@@ -83,6 +108,17 @@ def test_the_input_may_come_in_a_file_and_stdin_is_empty_then(make: Make) -> Non
     answer = ask(make(source, "{input_file}", "{prompt_file}", output="text"), question(LONG))
     data, prompt = answer.text.split("\n")
     assert (json.loads(data)["input"], prompt) == (LONG, "Hi")
+
+
+def test_files_of_a_trial_are_gone_afterwards(make: Make) -> None:
+    path = ask(make("import sys; print(sys.argv[1])", "{prompt_file}")).text
+    assert not Path(path).parent.exists()
+
+
+def test_the_attempt_is_that_of_the_question(make: Make) -> None:
+    target = make(SHOW, "{attempt}")
+    answers = asyncio.run(answer_all(target, [question(), question(attempt=3)]))
+    assert [getattr(answer, "text", answer) for answer in answers] == ['["1"]', '["3"]']
 
 
 def test_hidden_messages_are_warned_of_once(make: Make) -> None:
@@ -120,7 +156,15 @@ def test_no_text_of_a_case_becomes_a_part_of_a_shell_line(tmp_path: Path, quote:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_program_that_does_not_read_its_input_answers_all_the_same(make: Make) -> None:
+    assert ask(make("print('ok')"), question("x" * 3_000_000)).text == "ok"
+
+
 # What it answers.
+
+
+def test_the_answer_is_what_it_prints(make: Make) -> None:
+    assert ask(make("print('4')")).text == "4"
 
 
 def test_messages_usage_and_cost_come_as_json(make: Make) -> None:
@@ -137,9 +181,44 @@ def test_messages_usage_and_cost_come_as_json(make: Make) -> None:
     assert (answer.usage, answer.cost_usd) == (Usage(5, 7), 0.01)
 
 
+def test_fault_08_json_with_garbage_around_is_text_or_an_error_never_half_an_answer(
+    make: Make,
+) -> None:
+    source = "print('loading…'); print('{\"text\": \"hi\"}')"
+    assert ask(make(source)).text == 'loading…\n{"text": "hi"}'
+    with pytest.raises(TargetError, match="not JSON") as caught:
+        ask(make(source, output="json"))
+    assert caught.value.details == {"output": 'loading…\n{"text": "hi"}\n'}
+
+
+def test_fault_09_a_flood_is_cut_at_the_bound_and_marked(make: Make) -> None:
+    source = "import os\nfor _ in range(3000): os.write(1, b'x' * 10_000)"
+    answer = ask(make(source, max_output_bytes=100_000))
+    assert (len(answer.text), answer.truncated) == (100_000, True)
+
+
+def test_fault_10_invalid_utf8_is_kept_and_flagged(make: Make) -> None:
+    (message,) = ask(make(r"import os; os.write(1, b'caf\xe9\x00\x1b[0m')")).messages
+    assert message.content == "caf\ufffd\x00\x1b[0m"
+    assert b64decode(message["content_base64"]) == b"caf\xe9\x00\x1b[0m"
+
+
 def test_the_answer_may_be_in_a_file(make: Make) -> None:
     source = "import sys; print('log'); open(sys.argv[1], 'w').write('from the file')"
     assert ask(make(source, "{output_file}")).text == "from the file"
+
+
+@pytest.mark.parametrize("source", ["", "import os, sys; os.mkfifo(sys.argv[1])"])
+def test_an_output_file_that_is_missing_or_odd_is_an_error(make: Make, source: str) -> None:
+    with pytest.raises(TargetError, match="left no answer in its output file") as caught:
+        ask(make(source, "{output_file}"))
+    assert caught.value.kind == "protocol"
+
+
+def test_a_large_output_file_is_cut_and_marked(make: Make) -> None:
+    source = "import sys; open(sys.argv[1], 'w').write('x' * 100)"
+    answer = ask(make(source, "{output_file}", max_output_bytes=10))
+    assert (answer.text, answer.truncated) == ("x" * 10, True)
 
 
 # How it fails.
@@ -161,6 +240,32 @@ def test_an_exit_code_is_an_error_with_the_tail_of_stderr(make: Make) -> None:
     assert error.details["stdout"] == "half an answer\n"
     assert len(error.details["stderr"]) == 4096
     assert error.details["stderr"].endswith("x\nno such model\n")
+
+
+NODE = """
+    import sys
+    sys.stderr.write("/app/agent.js:3\\n  throw new Error('no key')\\n  ^\\n\\nError: no key\\n")
+    sys.stderr.write("    at main (/app/agent.js:3:9)\\n\\nNode.js v20.20.2\\n")
+    sys.exit(1)
+"""
+
+
+def test_the_line_that_says_why_is_shown_and_not_just_the_last(make: Make) -> None:
+    with pytest.raises(TargetError) as caught:
+        ask(make(NODE))
+    assert str(caught.value) == "the command exited with code 1: Error: no key"
+    with pytest.raises(TargetError, match=r"exited with code 1: ValueError: no key$"):
+        ask(
+            make(
+                "import sys, atexit\natexit.register(print, 'bye', file=sys.stderr)\n"
+                "raise ValueError('no key')"
+            )
+        )
+
+
+def test_a_signal_is_named(make: Make) -> None:
+    with pytest.raises(TargetError, match="was ended by SIGKILL"):
+        ask(make("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
 
 
 def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> None:
@@ -222,6 +327,13 @@ def test_a_missing_program_or_folder_is_found_before_the_first_trial(
     assert said in str(caught.value)
 
 
+def test_from_value_splits_words_and_starts_no_shell(tmp_path: Path) -> None:
+    target = of_value(CommandTarget, "echo 'two  words' $HOME ';'", root=str(tmp_path))
+    assert ask(target).text == "two  words $HOME ;"
+    with pytest.raises(ConfigError, match="No closing quotation"):
+        of_value(CommandTarget, "echo 'x")
+
+
 # AgentV's protocol.
 
 AGENTV = """
@@ -264,6 +376,25 @@ def test_agentv_templates_work(tmp_path: Path) -> None:
     assert (answer.usage, answer.cost_usd) == (Usage(1, 2), 0.5)
 
 
+def test_agentv_prompt_files_and_unknown_placeholders(tmp_path: Path) -> None:
+    template = "cat {PROMPT_FILE} > {OUTPUT_FILE}; echo {GUIDELINES} {OTHER} >> {OUTPUT_FILE}"
+    target = target_of(CommandTarget, command_template=template, root=str(tmp_path))
+    assert ask(target, question("Hi\n")).text == "Hi\n {OTHER}"
+
+
+def test_agentv_failures(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="exited with code 4, after it wrote: oops"):
+        ask(
+            target_of(
+                CommandTarget,
+                command_template="echo oops >&2; exit 4 {OUTPUT_FILE}",
+                root=str(tmp_path),
+            )
+        )
+    with pytest.raises(TargetError, match="left no answer"):
+        ask(target_of(CommandTarget, command_template=": {OUTPUT_FILE}", root=str(tmp_path)))
+
+
 SPLIT = CommandTarget.kind.split_value
 
 
@@ -272,3 +403,8 @@ def test_what_only_a_shell_understands_is_refused(line: str) -> None:
     assert SPLIT is not None
     with pytest.raises(ConfigError, match="no shell is asked: write command:sh -c '…'"):
         SPLIT(line)
+
+
+def test_in_quotes_it_is_an_argument() -> None:
+    assert SPLIT is not None
+    assert SPLIT("cut -d '|' \"a && b\"") == {"command": ["cut", "-d", "|", "a && b"]}

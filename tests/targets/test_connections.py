@@ -111,6 +111,11 @@ def tunnel(heard: list[bytes], said: bytes = b"HTTP/1.1 200 Go on\r\n\r\n") -> S
     return script
 
 
+async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """No answer at all."""
+    del reader, writer
+
+
 async def ask(url: str, times: int = 1, **options: Any) -> list[str]:
     target = target_of(HttpTarget, url=url, **options)
     await target.open()
@@ -207,3 +212,47 @@ def test_a_proxy_passes_on_what_it_cannot_read(
     assert asked[0].startswith(f"POST /a HTTP/1.1\r\nHost: localhost:{port}\r\n".encode())
     assert b"\r\nAuthorization: Bearer hunter2\r\n" in asked[0]
     assert b"Proxy-" not in asked[0]
+
+
+def test_behind_a_proxy_addresses_that_are_written_out_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    for host in ("169.254.169.254", "0xa9fea9fe"):
+        with pytest.raises(Exception, match="link-local or metadata address"):
+            asyncio.run(ask(f"http://{host}/"))
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "what"),
+    [
+        (b"HTTP/1.1 302 Elsewhere\r\nLocation: /\r\n\r\n", "http", "from the proxy for"),
+        (b"nonsense\r\n\r\n", "protocol", "the answer is not HTTP"),
+    ],
+)
+def test_a_proxy_may_say_no(
+    tls: ssl.SSLContext, said: bytes, kind: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        async with raw_server(tunnel([], said)) as proxy:
+            monkeypatch.setenv("https_proxy", proxy.url)
+            with pytest.raises(TargetError, match=what) as caught:
+                await ask("https://host.test/")
+            assert caught.value.kind == kind
+            await proxy.hung_up.wait()
+
+    del tls
+    asyncio.run(run())
+
+
+def test_a_large_body_is_sent_whole() -> None:
+    heard: list[bytes] = []
+
+    async def run() -> None:
+        async with raw_server(saying(OK, heard=heard)) as server:
+            body = {"prompt": "{prompt}", "more": "x" * 3_000_000}
+            assert await ask(server.url, body=body) == ["ok"]
+
+    asyncio.run(run())
+    assert heard[0].endswith(b"x" * 3_000_000 + b'"}')
+    assert b"\r\nContent-Disposition" not in heard[0]

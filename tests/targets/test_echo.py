@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import ConfigError
+from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.echo import EchoTarget
 from tests.for_each import for_each
 from tests.targets.questions import ask, of_value, question, target_of
@@ -25,6 +25,11 @@ def test_it_says_what_the_user_said_last(content: Any, echoed: Any) -> None:
         target_of(EchoTarget), question([*messages, {"role": "assistant", "content": "no"}])
     )
     assert answer.messages == ({"role": "assistant", "content": echoed},)
+
+
+def test_without_a_user_there_is_nothing_to_say() -> None:
+    with pytest.raises(TargetError, match="no user message"):
+        ask(target_of(EchoTarget), question([{"role": "system", "content": "x"}]))
 
 
 def test_it_takes_no_options_and_no_value() -> None:

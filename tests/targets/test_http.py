@@ -3,20 +3,25 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from time import time
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from evalcase.errors import ConfigError, GraderError, TargetError
-from evalcase.targets.http import HttpTarget
+from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.types.answer import Usage
+from evalcase.types.target import Surroundings
 from evalcase.types.value import replace
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 from tests.targets.questions import (
     answer_all,
     ask,
+    carries_address,
+    ignore,
+    of_value,
     question,
     target_of,
 )
@@ -68,6 +73,24 @@ def test_a_text_that_is_one_placeholder_becomes_the_value_itself() -> None:
         "q": "Hi", "all": [LONG], "n": 4, "meta": {"a": 1}, "id": "one", "talk": None, "files": {},
         "k": 3, "no": None,
     }  # fmt: skip
+
+
+def test_placeholders_in_a_longer_text_are_filled_in_once() -> None:
+    body = "[{prompt}] {repeat} {metadata} {conversation_id}. {{prompt}} {{other}} {} {0}"
+    with serving(text(b"ok")) as server:
+        ask(
+            target_of(HttpTarget, url=server.url, body=body),
+            question("{case_id} {{prompt}}", metadata={"é": 1}),
+        )
+    expected = '[{case_id} {{prompt}}] 1 {"é": 1} . {prompt} {other} {} {0}'
+    assert server.request.json == expected
+
+
+def test_data_as_prompt_is_json() -> None:
+    with serving(text(b"ok")) as server:
+        given = question([{"role": "user", "content": {"a": [1]}}])
+        ask(target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}), given)
+    assert server.request.json == {"q": '{"a": [1]}'}
 
 
 @pytest.mark.parametrize("body", [None, {"files": "{files}"}])
@@ -134,6 +157,15 @@ def test_what_a_request_can_not_say_is_refused(options: dict[str, Any], said: st
     assert said in str(caught.value)
 
 
+def test_what_a_query_hides_is_warned_of_as_of_a_body() -> None:
+    told: list[str] = []
+    options: Any = {"method": "GET", "query": {"q": "{prompt}"}, "warn": told.append}
+    with serving(text(b"ok")) as server:
+        ask(target_of(HttpTarget, url=server.url, **options), question(LONG))
+    assert len(told) == 1
+    assert "sends the last user message only" in told[0]
+
+
 def test_method_and_query_decide_an_answer_and_a_session_does_not() -> None:
     def key(session: str = "", **options: Any) -> str:
         options = {"url": "http://localhost/", "query": {"q": "{session}{prompt}"}, **options}
@@ -188,6 +220,14 @@ def test_the_answer_is_picked_by_a_path(path: str) -> None:
         assert ask(target_of(HttpTarget, url=server.url, answer=path)).content == "4"
 
 
+@for_each(
+    ("found", "content"), [(4, 4), ({"a": 1}, {"a": 1}), ([1], [1]), (False, False), ("", "")]
+)
+def test_the_answer_at_a_path_may_be_any_value(found: Any, content: Any) -> None:
+    with serving({"a": found}) as server:
+        assert ask(target_of(HttpTarget, url=server.url, answer="a")).content == content
+
+
 def test_the_answer_at_a_path_may_be_messages() -> None:
     message = {"role": "assistant", "tool_calls": [{"tool": "add", "input": {"a": 1}}], "x": 1}
     with serving({"all": [message]}) as server:
@@ -216,6 +256,14 @@ def test_tool_calls_are_picked_by_a_path(call: Any, read: Any) -> None:
     assert [dict(each) for each in answer.messages] == [
         {"role": "assistant", "tool_calls": [read]}, {"role": "assistant", "content": "Done."},
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tools", [None, []])
+def test_no_tool_calls_are_none(tools: Any) -> None:
+    reply = {"text": "Done.", "tools": tools}
+    with serving(Reply(json.dumps(reply).encode())) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
+    assert [dict(each) for each in answer.messages] == [{"role": "assistant", "content": "Done."}]
 
 
 @pytest.mark.parametrize("options", [{}, {"output": "json"}, {"answer": "reply"}])
@@ -260,6 +308,41 @@ def test_calls_that_do_not_count_are_left_alone(options: Any) -> None:
         assert seen_calls(ask(target_of(HttpTarget, url=server.url, **options))) == []
 
 
+def test_a_path_of_calls_that_is_misspelt_is_an_error() -> None:
+    reply = {"text": "Done.", "actions": [{"name": "find"}]}
+    with serving(reply) as server:
+        error = failure(target_of(HttpTarget, url=server.url, answer="text", tool_calls="action"))
+    assert "there is nothing at `action`" in str(error)
+    assert "did you mean `actions`?" in str(error)
+
+
+def test_a_service_may_leave_out_calls_where_there_are_none() -> None:
+    said: list[str] = []
+    with serving({"text": "Done.", "sources": []}) as server:
+        paths = {"answer": "text", "tool_calls": "tools"}
+        answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
+    assert (answer.text, answer.tool_calls) == ("Done.", [])
+    (warning,) = said
+    assert warning.startswith("http target: there is nothing at `tools`: at the top there is")
+
+
+def test_a_path_into_a_message_does_not_double_its_calls() -> None:
+    reply = {"role": "assistant", "content": "Done.", "tool_calls": [{"name": "find", "args": {}}]}
+    with serving({"reply": reply}) as server:
+        path = "reply.tool_calls"
+        answer = ask(target_of(HttpTarget, url=server.url, answer="reply", tool_calls=path))
+    assert [call.name for call in answer.tool_calls] == ["find"]
+
+
+def test_an_agent_that_calls_a_tool_need_not_say_anything() -> None:
+    reply = {"text": None, "tools": [{"name": "find"}]}
+    with serving(Reply(json.dumps(reply).encode())) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
+    assert [dict(each) for each in answer.messages] == [
+        {"role": "assistant", "tool_calls": [{"tool": "find"}]}
+    ]
+
+
 @for_each(
     ("tools", "said"),
     [
@@ -283,6 +366,18 @@ def test_usage_and_cost_are_picked_by_paths() -> None:
         paths = {"answer": "a", "usage": "u", "cost_usd": "money.usd"}
         answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
     assert (answer.usage, answer.cost_usd, said) == (Usage(3, 2), 0.25, [])
+
+
+def test_usage_that_is_missing_is_unknown_with_a_warning() -> None:
+    said: list[str] = []
+    with serving({"a": "x"}) as server:
+        answer = ask(
+            target_of(HttpTarget, url=server.url, answer="a", usage="u.v", warn=said.append)
+        )
+    assert (answer.text, answer.usage) == ("x", None)
+    assert said == [
+        "http target: there is nothing at `u.v`: at the top there is a mapping with `a`"
+    ]
 
 
 @for_each(
@@ -323,6 +418,16 @@ def test_a_huge_text_is_cut_and_marked() -> None:
     assert (answer.text, answer.truncated) == ("é" * 500, True)
 
 
+def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
+    with serving({"a": "x" * 5000}) as server:
+        error = failure(target_of(HttpTarget, url=server.url, answer="a", max_output_bytes=1000))
+        assert "larger than `max_output_bytes`" in str(error)
+        assert error.details["body"].startswith('{"a": "xxx')
+        assert failure(
+            target_of(HttpTarget, url=server.url, output="json", max_output_bytes=9)
+        ).kind
+
+
 # Options.
 
 
@@ -358,6 +463,12 @@ def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: st
     assert "hunter2" not in str(caught.value)
 
 
+def test_a_url_is_enough_on_the_command_line_and_is_an_address() -> None:
+    with serving(text(b"ok")) as server:
+        assert ask(of_value(HttpTarget, server.url)).text == "ok"
+    assert carries_address(HttpTarget, "http://x")
+
+
 def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "hunter2")
 
@@ -374,6 +485,63 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     ]  # fmt: skip
     assert len({first, *different}) == 6
     assert "hunter2" not in "".join(different)
+
+
+def test_the_cache_knows_the_suite_where_it_is_sent_and_no_attempt() -> None:
+    target = target_of(HttpTarget, url="http://x/y")
+    first = target.cache_key(question())
+    assert target.cache_key(question(attempt=2, session="s")) == first
+    assert target.cache_key(question(suite="other.yaml")) != first
+
+
+def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:
+    """Another tenant has another answer. Another key of the same tenant has not."""
+
+    def key(**environment: str) -> str:
+        options = HttpOptions(url="http://x", header_env={"X-Tenant": "TENANT"}, key_env="MY_KEY")
+        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
+        return json.dumps(target.cache_key(question()))
+
+    first = key(TENANT="acme-corp", MY_KEY="hunter2")
+    assert first != key(TENANT="other", MY_KEY="hunter2")
+    proxied = key(TENANT="acme-corp", HTTP_PROXY="http://u:pass-word@proxy:1")
+    others = key(TENANT="acme-corp", HTTP_PROXY="http://v:pass-word@proxy:1")
+    assert len({first, proxied, others}) == 3
+    assert "pass-word" not in proxied
+    assert first == key(TENANT="acme-corp", MY_KEY="hunter3")
+    assert "acme-corp" not in first
+    assert "hunter2" not in first
+
+
+def test_what_the_cache_knows_an_answer_by_is_what_was_sent() -> None:
+    environment = {"TENANT": "acme-corp"}
+    with serving(text(b"ok")) as server:
+        options = HttpOptions(url=server.url, header_env={"X-Tenant": "TENANT"})
+        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
+        keys = [target.cache_key(question())]
+
+        async def go() -> None:
+            await target.open()
+            environment["TENANT"] = "other"
+            keys.append(target.cache_key(question()))
+            await target.answer(question())
+            await target.close()
+
+        asyncio.run(go())
+    assert server.request.headers["x-tenant"] == "acme-corp"
+    assert keys[0] == keys[1]
+
+
+def test_what_is_read_from_a_body_is_part_of_what_decides_the_answer() -> None:
+    options: list[dict[str, Any]] = [
+        {}, {"answer": "a"}, {"answer": "b"}, {"output": "json"}, {"max_output_bytes": 9},
+        {"usage": "u"}, {"cost_usd": "u"},
+    ]  # fmt: skip
+    keys = [
+        json.dumps(target_of(HttpTarget, url="http://127.0.0.1:9/x", **each).cache_key(question()))
+        for each in options
+    ]
+    assert len(set(keys)) == len(keys)
 
 
 # Streams of events.
@@ -395,6 +563,40 @@ def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
     assert error.kind == "protocol"
     assert str(error).startswith('the answer is a stream of events: stream = "PATH" joins the ')
     assert "data: " in error.details["body"]
+
+
+@for_each("body", [b"data: 42\n\n", b'\xef\xbb\xbfdata: {"a": 1}\n\n', b'x: y\ndata: {"a": 1}\n\n'])
+def test_what_says_that_it_is_a_stream_is_one(body: bytes) -> None:
+    with serving(Reply(body, 200, {"Content-Type": "text/event-stream; charset=utf-8"})) as server:
+        error = failure(target_of(HttpTarget, url=server.url))
+    assert str(error).startswith("the answer is a stream of events: ")
+
+
+@for_each(
+    "body", [b"data: 42", b"data: 42\n\nThat is all.", b": a comment", b"id: x", b'{"data:": 1}']
+)
+def test_a_text_that_begins_like_an_event_is_a_text(body: bytes) -> None:
+    with serving(text(body)) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, output="auto"))
+    assert answer.text == body.decode()
+
+
+def test_a_stream_may_be_meant_as_a_text() -> None:
+    with serving(Reply.stream(delta("Lima"))) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, output="text"))
+    assert answer.text.startswith("data: {")
+
+
+FINISHED = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
+
+
+@for_each("end", [b"data: [DONE]\n\ndata: after it\n\n", FINISHED, FINISHED + b": bye\n\n"])
+def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
+    role = {"choices": [{"delta": {"role": "assistant"}}]}
+    reply = Reply.stream(role, delta("Li"), delta(None), delta("ma"), {"usage": {"n": 3}})
+    reply.body += end
+    with serving(reply) as server:
+        assert ask(target_of(HttpTarget, url=server.url, stream=DELTA)).text == "Lima"
 
 
 @for_each(
@@ -420,3 +622,10 @@ def test_a_stream_that_makes_no_sense_is_an_error(body: bytes, said: str) -> Non
         error = failure(target)
     assert said in str(error)
     assert str(error).startswith("`stream`: ")
+
+
+@for_each("name", ["answer", "tool_calls", "usage", "cost_usd"])
+def test_a_stream_has_no_other_paths(name: str) -> None:
+    options: dict[str, Any] = {"stream": DELTA, name: "a"}
+    with pytest.raises(ConfigError, match=f"`{name}` is a path into one reply"):
+        target_of(HttpTarget, url="http://x", **options)

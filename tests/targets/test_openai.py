@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from base64 import b64encode
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from evalcase.targets.chat import split_model
 from evalcase.targets.openai import OpenAITarget
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.question import Question
+from evalcase.types.target import Allowance, Quota
 from tests.for_each import for_each
 from tests.targets.openai_service import (
     CALL,
@@ -42,6 +44,12 @@ def test_a_request_has_the_model_the_messages_and_the_parameters() -> None:
     }  # fmt: skip
 
 
+def test_a_query_of_the_base_url_stays_behind_the_path() -> None:
+    with serving(completion()) as server:
+        ask(make(server, base_url=server.url + "/x/?api-version=1"))
+    assert server.request.path == "/x/chat/completions?api-version=1"
+
+
 def test_text_is_sent_as_it_is_and_data_as_json() -> None:
     given: list[dict[str, Any]] = [
         {"role": "system", "content": "Be brief."},
@@ -55,6 +63,15 @@ def test_text_is_sent_as_it_is_and_data_as_json() -> None:
         {"role": message["role"], "content": content}
         for message, content in zip(given, contents, strict=True)
     ]
+
+
+def test_parts_of_either_spelling_and_of_other_types() -> None:
+    audio = {"type": "input_audio", "input_audio": {"data": "…", "format": "wav"}}
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "value": "b", "x": 1}, audio]
+    (message,) = messages(user(*parts))
+    assert message["content"] == [
+        {"type": "text", "text": "a"}, {"type": "text", "text": "b", "x": 1}, audio,
+    ]  # fmt: skip
 
 
 def test_both_spellings_of_calls_and_their_results() -> None:
@@ -73,6 +90,22 @@ def test_both_spellings_of_calls_and_their_results() -> None:
     ]
 
 
+def test_arguments_that_came_as_text_stay_that_text() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{ "a":1'}}
+    turns = messages({"role": "assistant", "tool_calls": [call]})
+    assert turns[0]["tool_calls"] == [call]
+    short = messages({"role": "assistant", "tool_calls": [{"tool": "f", "input": '{"a": 1}'}]})
+    assert short[0]["tool_calls"][0]["function"]["arguments"] == '"{\\"a\\": 1}"'
+
+
+def test_a_call_without_input_has_empty_arguments_and_made_ids_are_new() -> None:
+    calls = [{"tool": "f", "id": "call_1"}, {"tool": "g"}]
+    turns = messages({"role": "assistant", "content": "x", "tool_calls": calls})
+    assert [(call["id"], call["function"]["arguments"]) for call in turns[0]["tool_calls"]] == [
+        ("call_1", "{}"), ("call_2", "{}"),
+    ]  # fmt: skip
+
+
 def test_the_output_of_a_call_is_a_tool_message_unless_one_follows() -> None:
     calls = [
         {"tool": "f", "id": "a", "output": 1},
@@ -88,6 +121,30 @@ def test_the_output_of_a_call_is_a_tool_message_unless_one_follows() -> None:
     results = [(turn["tool_call_id"], turn["content"]) for turn in turns[1:4]]
     assert results == [("c", "not for f"), ("b", "other"), ("a", "1")]
     assert turns[4]["role"] == "user"
+
+
+def test_a_result_without_a_call_is_an_error() -> None:
+    with pytest.raises(TargetError, match="message 2 is the result of a tool without a call"):
+        messages({"role": "user", "content": "Hi"}, {"role": "tool", "content": "3"})
+
+
+def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
+    said: list[str] = []
+    given = {"role": "user", "content": "Hi", "name": "Ann", "mood": "good"}
+    call = {"tool": "f", "why": "x"}
+    turns = messages(given, {"role": "assistant", "tool_calls": [call]}, warn=said.append)
+    assert turns[0] == {"role": "user", "content": "Hi", "name": "Ann"}
+    assert said == [
+        "`why` of a tool call is not sent: no API knows it",
+        "`mood` of a message is not sent: OpenAI's API doesn't know it",
+    ]
+
+
+def test_what_an_answer_brought_along_is_not_sent_back_and_not_warned_of() -> None:
+    said: list[str] = []
+    answer = {"role": "assistant", "content": "Hi", "finish_reason": "stop", "annotations": []}
+    assert messages(answer, warn=said.append) == [{"role": "assistant", "content": "Hi"}]
+    assert said == []
 
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
@@ -123,6 +180,18 @@ def test_a_service_that_knows_no_schemas_is_asked_for_json_and_then_by_words() -
     assert [each.asked_as for each in answers if isinstance(each, Answer)] == ["prompt"] * 2
 
 
+@pytest.mark.parametrize("reply", [refusal("temperature"), refusal("response_format", 500)])
+def test_any_other_refusal_is_an_error(reply: Reply) -> None:
+    with serving(reply) as server, pytest.raises(TargetError):
+        ask(make(server), question(schema=SCHEMA))
+    assert len(server.requests) == 1
+
+
+def test_the_model_that_answered_is_known() -> None:
+    assert answer(completion(model="some-model-2026-01-01")).model == "some-model-2026-01-01"
+    assert answer(completion(model=7)).model is None
+
+
 # Files.
 
 
@@ -149,6 +218,43 @@ def test_files_are_sent_as_what_they_are(tmp_path: Path) -> None:
             "type": "file",
             "file": {"filename": "c.pdf", "file_data": f"data:application/pdf;base64,{pdf}"},
         },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (PNG, "png"), (b"\xff\xd8\xff\xe0", "jpeg"), (b"GIF89a", "gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "webp"),
+    ],
+)  # fmt: skip
+def test_images_are_known_by_their_bytes(tmp_path: Path, data: bytes, kind: str) -> None:
+    (tmp_path / "picture").write_bytes(data)
+    body = sent(with_files(tmp_path, {"type": "image", "path": "picture"}), root=str(tmp_path))
+    url = body["messages"][0]["content"][0]["image_url"]["url"]
+    assert url == f"data:image/{kind};base64,{b64encode(data).decode()}"
+
+
+def test_images_by_address_and_as_data(tmp_path: Path) -> None:
+    png = b64encode(PNG).decode()
+    (message,) = messages(
+        user(
+            {"type": "image", "url": "https://example.com/a.png", "detail": "low"},
+            {"type": "image", "value": f"data:image/png;base64,{png}"},
+            {"type": "image", "data": png},
+            {"type": "image", "value": png},
+            {"type": "image", "data": "AAAA", "media_type": "image/heic"},
+            {"type": "image_url", "image_url": {"url": "https://example.com/b.png"}},
+        ),
+        root=str(tmp_path),
+    )
+    assert [part["image_url"] for part in message["content"]] == [
+        {"url": "https://example.com/a.png", "detail": "low"},
+        {"url": f"data:image/png;base64,{png}"},
+        {"url": f"data:image/png;base64,{png}"},
+        {"url": f"data:image/png;base64,{png}"},
+        {"url": "data:image/heic;base64,AAAA"},
+        {"url": "https://example.com/b.png"},
     ]
 
 
@@ -202,6 +308,18 @@ def test_the_message_stays_as_it_came_without_what_is_null() -> None:
     assert (call.name, call.arguments) == ("add", {"a": 1})
 
 
+def test_an_empty_list_of_calls_is_none() -> None:
+    got = answer(completion({"role": "assistant", "content": "", "tool_calls": []}))
+    assert got.messages == ({"role": "assistant", "content": "", "finish_reason": "stop"},)
+
+
+def test_a_refusal_and_an_answer_that_was_cut_are_answers() -> None:
+    refused = answer(completion({"role": "assistant", "content": None, "refusal": "No."}))
+    assert (refused.messages[0]["refusal"], refused.text) == ("No.", "")
+    cut = {"message": {"role": "assistant", "content": None}, "finish_reason": "length"}
+    assert answer({"choices": [cut]}).messages[0]["finish_reason"] == "length"
+
+
 def test_usage_has_cached_tokens() -> None:
     usage = {
         "prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12,
@@ -233,6 +351,25 @@ def test_without_an_answer_it_is_a_protocol_error(value: Any, said: str) -> None
     assert error.details["body"] == json.dumps(value)
 
 
+@for_each("body", [b'{"choices": [', b"<html>", b"", b'{"choices": "\xff"}'])
+def test_malformed_json_is_a_protocol_error(body: bytes) -> None:
+    error = failure(Reply(body, 200, {"Content-Type": "application/json"}))
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert error.details["body"] == body.decode(errors="backslashreplace")
+
+
+def test_an_answer_that_is_too_large_is_a_protocol_error() -> None:
+    error = failure(completion({"role": "assistant", "content": "x" * 999}), max_output_bytes=99)
+    assert "larger than `max_output_bytes`" in str(error)
+
+
+def test_an_error_of_the_service_is_told_in_its_words() -> None:
+    body = {"error": {"message": "Rate limit reached.", "type": "requests"}}
+    error = failure(Reply.of(body, 429, Retry_After="2"))
+    assert "HTTP 429 (Too Many Requests): Rate limit reached., from" in str(error)
+    assert (error.overloaded, error.retry_after_s) == (True, 2.0)
+
+
 # Keys, options and prices.
 
 
@@ -259,6 +396,15 @@ def test_the_key_that_is_named_is_sent_anywhere(monkeypatch: pytest.MonkeyPatch)
     assert target_of(OpenAITarget, model="m", key_env="MY_KEY").traits.key_names == ("MY_KEY",)
 
 
+def test_a_header_of_ones_own_takes_the_place_of_the_default_key() -> None:
+    assert target_of(
+        OpenAITarget, model="m", header_env={"authorization": "A"}
+    ).traits.key_names == ("A",)
+    assert (
+        target_of(OpenAITarget, model="m", headers={"AUTHORIZATION": "none"}).traits.key_names == ()
+    )
+
+
 def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set: export it, or name a file"):
@@ -281,6 +427,27 @@ def test_a_variable_that_names_another_host_is_refused(
     assert f"openai:m@{meant}" in str(caught.value)
     assert 'base_url = "https://api.openai.com/v1"' in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["", "https://api.openai.com/v1/", "https://API.openai.com"])
+def test_a_variable_that_names_no_other_host_is_fine(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", value)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    # It comes as far as to the key.
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set"):
+        asyncio.run(target_of(OpenAITarget, model="m").open())
+
+
+def test_a_base_url_counts_whatever_a_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gw.example/v1")
+    with serving(completion()) as server:
+        ask(make(server))
+    assert server.request.json["model"]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set"):
+        asyncio.run(target_of(OpenAITarget, model="m", base_url="https://api.openai.com/v1").open())
 
 
 @for_each(
@@ -334,6 +501,27 @@ def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: st
     assert said in str(caught.value)
 
 
+def test_a_value_without_a_model_is_refused() -> None:
+    for value in ("", "@http://x"):
+        with pytest.raises(ConfigError, match="needs a model"):
+            of_value(OpenAITarget, value)
+
+
+def test_the_cache_key_knows_the_content_of_files(tmp_path: Path) -> None:
+    target = target_of(OpenAITarget, model="m", root=str(tmp_path))
+    (tmp_path / "a.txt").write_text("one")
+    given = with_files(tmp_path, {"type": "file", "path": "a.txt"})
+    first = target.cache_key(given)
+    assert json.dumps(first) == json.dumps(target.cache_key(given))
+    (tmp_path / "a.txt").write_text("two")
+    assert target.cache_key(given) != first
+
+
+def test_the_cache_key_knows_the_schema() -> None:
+    target = target_of(OpenAITarget, model="m")
+    assert target.cache_key(question()) != target.cache_key(question(schema=SCHEMA))
+
+
 def test_a_price_of_the_configuration() -> None:
     usage = {
         "prompt_tokens": 1000, "completion_tokens": 100,
@@ -345,6 +533,17 @@ def test_a_price_of_the_configuration() -> None:
     assert answer(completion(usage=usage)).cost_usd is None
 
 
+@pytest.mark.parametrize("status", [200, 429])
+def test_what_the_service_says_to_be_left_is_known_also_when_it_refuses(status: int) -> None:
+    left = {"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1m"}
+    with serving(Reply.of(completion(), status, **left)) as server:
+        target = make(server)
+        with suppress(TargetError):
+            ask(target)
+    assert target.traits.quota is not None
+    assert target.traits.quota() == Quota(requests=Allowance(3, 60.0))
+
+
 @for_each(
     "value",
     ["//localhost:8000/v1", "localhost:8000/v1", "LOCALHOST", "127.0.0.1:80", "\\\\host\\m"],
@@ -352,3 +551,8 @@ def test_a_price_of_the_configuration() -> None:
 def test_an_address_in_place_of_a_model_goes_to_nobody(value: str) -> None:
     with pytest.raises(ConfigError, match="it needs a model, as in openai:MODEL"):
         split_model("openai", value)
+
+
+@for_each("model", ["llama3:8b", "localhoster", "arn:aws:x::foundation-model/y"])
+def test_names_of_models_may_look_odd(model: str) -> None:
+    assert split_model("openai", model) == {"model": model}

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from evalcase.types.answer import Usage
-from tests.targets.openai_service import CALL, answer, failure, make
-from tests.targets.questions import ask
+from tests.for_each import for_each
+from tests.targets.openai_service import CALL, answer, completion, failure, make
+from tests.targets.questions import answer_all, ask, question
 from tests.targets.server import Reply, serving
 
 # Streams.
@@ -61,6 +63,20 @@ def test_calls_of_a_stream_are_put_together_by_their_index() -> None:
     )
 
 
+def test_the_usage_of_a_stream_is_asked_for_unless_the_parameters_say() -> None:
+    options = {"include_usage": False}
+    with serving(Reply.stream(delta({"content": "x"}, "stop"))) as server:
+        ask(make(server, params={"stream": True, "stream_options": options}))
+    assert server.request.json["stream_options"] == options
+
+
+def test_finished_is_what_has_a_reason_and_nothing_else() -> None:
+    assert answer(Reply.stream(delta({"content": "x"}, "stop")), **STREAM).text == "x"
+    error = failure(Reply.stream(delta({"content": "x"}), done=True), **STREAM)
+    assert (error.kind, error.details["output"]) == ("protocol", "x")
+    assert not error.may_succeed_later
+
+
 def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:
     error = failure(Reply.stream(delta({"content": "Hel"}), delta({"content": "lo"})), **STREAM)
     assert "it ended before the answer was complete" in str(error)
@@ -69,8 +85,38 @@ def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:
     assert error.details["body"].startswith('data: {"choices"')
 
 
+def test_a_connection_that_breaks_in_a_stream_is_a_connection_error() -> None:
+    error = failure(Reply.stream(delta({"content": "Hello"}), cut=50), **STREAM)
+    assert (error.kind, error.may_succeed_later) == ("connection", True)
+
+
 def test_an_error_in_a_stream_is_an_error() -> None:
     body = {"error": {"message": "The server had an error.", "type": "server_error"}}
     error = failure(Reply.stream(delta({"content": "x"}), body, done=True), **STREAM)
     assert "answered with an error: The server had an error." in str(error)
     assert (error.kind, error.may_succeed_later) == ("protocol", True)
+
+
+@for_each("body", [b"data: {\n\n", b'data: "x"\n\n', b'data: {"a": "\xff"}\n\n'])
+def test_events_that_make_no_sense_are_a_protocol_error(body: bytes) -> None:
+    error = failure(Reply(body, 200, {"Content-Type": "text/event-stream"}), **STREAM)
+    assert "the stream of the answer can't be read" in str(error)
+    assert error.details["body"] == body.decode(errors="backslashreplace")
+
+
+def test_a_stream_that_is_too_large_is_an_error() -> None:
+    reply = Reply.stream(*[delta({"content": "x" * 100})] * 50, done=True)
+    error = failure(reply, max_output_bytes=1000, **STREAM)
+    assert "larger than `max_output_bytes`" in str(error)
+    assert error.kind == "protocol"
+
+
+def test_a_service_that_does_not_stream_is_understood() -> None:
+    assert answer(completion(), **STREAM).text == "4"
+
+
+def test_connections_are_used_again_after_a_stream() -> None:
+    reply = Reply.stream(delta({"content": "x"}, "stop"), done=True)
+    with serving(reply) as server:
+        asyncio.run(answer_all(make(server, **STREAM), [question()] * 3))
+    assert (len(server.requests), server.connections) == (3, 1)

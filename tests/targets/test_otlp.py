@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.otlp import OtlpTarget
 from evalcase.types.answer import Answer, Earlier, Usage
 from tests.for_each import for_each
-from tests.targets.questions import answer_all, ask, question, target_of
-from tests.tracing.otlp import chat, line, span, trace_of
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
+from tests.tracing.otlp import chat, export, line, span, trace_of
 
 
 def otlp(tmp_path: Path, *lines: str, warned: list[str] | None = None) -> OtlpTarget:
@@ -31,6 +32,21 @@ def test_a_trace_is_an_answer_with_what_it_took(tmp_path: Path) -> None:
     assert answer.earlier == Earlier(2.5)
 
 
+def test_spans_of_a_trace_may_stand_anywhere(tmp_path: Path) -> None:
+    first = json.loads(trace_of("one", "4"))
+    spans = first["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    lines = [line(spans[0]), trace_of("two", "5", 2), line(spans[1]), "\n", line(spans[1])]
+    found = asyncio.run(answer_all(otlp(tmp_path, *lines), [question(), question(id="two")]))
+    assert texts(found) == ["4", "5"]
+
+
+@for_each("indent", [None, 2])
+@for_each("wrap", [lambda each: each, lambda each: [each, export()]])
+def test_a_whole_file_may_be_one_export_or_a_list(tmp_path: Path, indent: Any, wrap: Any) -> None:
+    value = wrap(json.loads(trace_of("one", "4")))
+    assert ask(otlp(tmp_path, json.dumps(value, indent=indent))).text == "4"
+
+
 def test_several_traces_of_a_case_are_its_repeats_and_the_newest_is_the_first(
     tmp_path: Path,
 ) -> None:
@@ -38,6 +54,17 @@ def test_several_traces_of_a_case_are_its_repeats_and_the_newest_is_the_first(
     found = asyncio.run(answer_all(target, [question(repeat=each) for each in (1, 2, 3)]))
     assert texts(found)[:2] == ["new", "old"]
     assert "has 2 traces, and this is repeat 3 for case `one`" in texts(found)[2]
+
+
+def test_repeats_may_be_numbered(tmp_path: Path) -> None:
+    lines = [trace_of("one", "b", 1, repeat=2), trace_of("one", "a", 2, repeat=1)]
+    asked = [question(repeat=each) for each in (1, 2, 3)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
+    assert found[:2] == ["a", "b"]
+    assert "no trace of repeat 3" in found[2]
+    lines = [trace_of("one", "b", 1, repeat=2), trace_of("one", "a", 2)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
+    assert "some with `evalcase.repeat`, and some without" in found[0]
 
 
 def test_the_newest_of_a_repeat_is_graded_and_that_is_said(tmp_path: Path) -> None:
@@ -49,6 +76,14 @@ def test_the_newest_of_a_repeat_is_graded_and_that_is_said(tmp_path: Path) -> No
     other = trace_of("one", "of another", 4, repeat=1, target="b")
     with pytest.raises(TargetError, match="has traces of repeat 1 of several targets"):
         ask(otlp(tmp_path, *lines, other))
+
+
+def test_traces_that_were_not_graded_are_told(tmp_path: Path) -> None:
+    warned: list[str] = []
+    ask(otlp(tmp_path, trace_of("one", "a", 1), trace_of("one", "b", 2), warned=warned))
+    (told,) = warned
+    assert "has 2 traces of case `one`" in told
+    assert "--repeat 2" in told
 
 
 def test_suites_and_turns_are_told_apart(tmp_path: Path) -> None:
@@ -96,6 +131,17 @@ def test_the_turns_of_a_trial_are_of_one_conversation_where_they_name_it(tmp_pat
     assert "no trace of turn 2 that began after its trace of turn 1" in found[1]
 
 
+def test_an_inner_span_may_name_the_conversation(tmp_path: Path) -> None:
+    lines = []
+    for number, (name, turn) in enumerate((("A", 1), ("B", 1), ("B", 2), ("A", 2)), 1):
+        ids: dict[str, Any] = {"trace": f"{number:032x}", "start": number}
+        inner = chat(f"{name}{turn}", parent="01", attributes={"gen_ai.conversation.id": name})
+        root = span({**NAMED, "evalcase.turn": turn}, id="01", **ids)
+        lines.append(line({**inner, "traceId": ids["trace"]}, root))
+    asked = [question(turn=turn) for turn in (1, 2)]
+    assert texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked))) == ["B1", "B2"]
+
+
 @for_each(
     ("turns", "said"),
     [
@@ -112,6 +158,11 @@ def test_without_names_conversations_that_may_overlap_are_errors(
     found = texts(asyncio.run(answer_all(otlp(tmp_path, *talks(*turns)), asked)))
     assert said in found[1]
     assert "`evalcase.repeat`" in found[1]
+
+
+def test_a_resource_may_name_the_case(tmp_path: Path) -> None:
+    resource = {"evalcase.case": "one", "evalcase.repeat": "1"}
+    assert ask(otlp(tmp_path, line(chat("4"), resource=resource))).text == "4"
 
 
 def test_a_case_without_a_trace_is_an_error(tmp_path: Path) -> None:
@@ -163,6 +214,13 @@ def test_a_trace_whose_first_span_is_missing_is_an_error_unless_that_is_elsewher
     assert ask(otlp(tmp_path, line(far))).text == "4"
     filtered = [span(NAMED, id="0c"), near]  # some span between them is not exported
     assert ask(otlp(tmp_path, line(*filtered))).text == "4"
+
+
+@for_each("code", [2, "2", "STATUS_CODE_ERROR", "error"])
+def test_a_status_may_be_a_number_or_a_text(tmp_path: Path, code: Any) -> None:
+    root = span(NAMED, id="0a", name="agent", status={"code": code, "message": "no"})
+    with pytest.raises(TargetError, match="`agent` failed: no"):
+        ask(otlp(tmp_path, line(root, chat("4", parent="0a"))))
 
 
 def test_a_trace_that_has_not_ended_is_an_error(tmp_path: Path) -> None:
@@ -225,3 +283,9 @@ def test_parents_that_go_round_in_a_circle_are_an_error(tmp_path: Path) -> None:
     spans = [span(id="a", parent="b"), span({"evalcase.case": "one"}, id="b", parent="a")]
     with pytest.raises(TargetError, match="go round in a circle"):
         ask(otlp(tmp_path, line(*spans)))
+
+
+def test_a_file_that_is_missing_or_no_file_is_refused(tmp_path: Path) -> None:
+    for path in ("nowhere.jsonl", "."):
+        with pytest.raises(ConfigError, match="can't be read"):
+            ask(of_value(OtlpTarget, path, root=str(tmp_path)))

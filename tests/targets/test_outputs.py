@@ -22,6 +22,14 @@ def read(data: bytes | str | Any, how: How = "auto", truncated: bool = False) ->
 
 
 @for_each(
+    ("written", "text"),
+    [("4\n", "4"), ("4\r\n", "4"), ("4\n\n", "4\n"), ("", ""), ("\n", ""), (" 4 ", " 4 ")],
+)
+def test_one_line_end_is_not_part_of_a_text(written: str, text: str) -> None:
+    assert read(written).content == text
+
+
+@for_each(
     "written",
     [
         '{"riskLevel": "High"}',
@@ -77,9 +85,20 @@ def test_auto_reads_the_reply_of_a_model_and_no_call_is_overlooked() -> None:
             seen_calls(read({"reply": "hi", "tool_calls": [call]}, how))
 
 
+def test_auto_reads_a_message_and_a_list_of_messages() -> None:
+    message = {"role": "assistant", "content": "hi"}
+    assert read(message).messages == (message,)
+    assert read([message]).messages == (message,)
+
+
 def test_messages_that_are_not_valid_are_an_error_and_no_text() -> None:
     with pytest.raises(TargetError, match="message 2"):
         read({"messages": [{"role": "assistant", "content": "x"}, 3]})
+
+
+def test_json_is_data_where_it_was_asked_for() -> None:
+    assert read({"riskLevel": "High"}, "json").content == {"riskLevel": "High"}
+    assert read('"hi"', "json").content == "hi"
 
 
 @for_each("written", ["oops", 'log\n{"a": 1}', "", '{"a": 1, "a": 2}', b"\xff"])
@@ -88,6 +107,10 @@ def test_json_that_is_none_is_an_error_with_what_was_written(written: bytes | st
         read(written, "json")
     assert caught.value.kind == "protocol"
     assert "output" in caught.value.details
+
+
+def test_text_is_never_parsed() -> None:
+    assert read({"text": "hi"}, "text").content == '{"text": "hi"}'
 
 
 def test_invalid_utf8_is_kept_and_flagged() -> None:
@@ -103,6 +126,12 @@ def test_cut_text_ends_with_a_whole_character_and_is_marked() -> None:
     assert read("é", truncated=True).content == "é"
 
 
+def test_cut_json_is_text_and_an_error_where_json_was_asked_for() -> None:
+    assert read('{"text": "hi"}', truncated=True).content == '{"text": "hi"}'
+    with pytest.raises(TargetError, match="cut"):
+        read('{"text": "hi"}', "json", truncated=True)
+
+
 def test_agentv_prefers_messages_then_text_then_the_whole() -> None:
     message = {"role": "assistant", "content": "m"}
     both = {"output_messages": [message], "text": "t", "cost_usd": 0.5, "model": "x"}
@@ -113,6 +142,21 @@ def test_agentv_prefers_messages_then_text_then_the_whole() -> None:
 
 
 CALL = {"tool": "delete", "input": {"id": 1}}
+
+
+@for_each(
+    "written",
+    [
+        {"text": "Done.", "tool_calls": [CALL], "model": "x"},
+        {"text": "Done.", "toolCalls": [{"toolName": "delete", "input": {"id": 1}}]},
+        {"text": "Done.", "function_call": {"name": "delete", "arguments": '{"id": 1}'}},
+        {"output": [{"role": "assistant", "content": "Done.", "tool_calls": [CALL]}], "model": "x"},
+    ],
+)
+def test_agentv_reads_the_calls_beside_a_text(written: Any) -> None:
+    answer = read(written, "agentv")
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
+    assert answer.text == "Done."
 
 
 @for_each(

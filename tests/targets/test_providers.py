@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import tomllib
 from collections.abc import Iterator
@@ -14,13 +15,14 @@ import evalcase
 from evalcase.config.config import Config
 from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.openai import OpenAITarget
 from evalcase.targets.presets import PRESETS
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.target import vector_of
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
-from tests.targets.openai_service import completion, make
-from tests.targets.questions import ask, question, surroundings
+from tests.targets.openai_service import PNG, completion, make
+from tests.targets.questions import ask, question, surroundings, target_of
 from tests.targets.server import Reply, serving
 
 DOCS = Path(__file__).parents[2] / "docs" / "providers.md"
@@ -63,6 +65,12 @@ def test_azure_is_sent_its_key_in_a_header_of_its_own(monkeypatch: pytest.Monkey
         ask(make(server, kind="azure", key_env="MY_KEY"))
     assert server.request.headers["api-key"] == "k-1"
     assert "authorization" not in server.request.headers
+
+
+def test_a_missing_key_is_named_with_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="groq target: the environment variable GROQ_API_KEY is"):
+        asyncio.run(made("groq:m").open())
 
 
 def test_a_suite_may_name_a_model_of_a_provider_but_no_address(tmp_path: Path) -> None:
@@ -131,6 +139,42 @@ def test_responses_are_not_stored_unless_that_is_said() -> None:
     assert asked({"role": "user", "content": "Hi"}, params={"store": True})["store"] is True
 
 
+def test_a_conversation_with_calls_becomes_items() -> None:
+    body = asked(
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "1+1?"}]},
+        {
+            "role": "assistant", "content": "", "reasoning": [THOUGHT], "id": "msg_1",
+            "tool_calls": [{"tool": "add", "input": {"a": 1}, "id": "c1"}, {"tool": "web_search"}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": {"sum": 2}},
+        {"role": "assistant", "content": "2"},
+        {"role": "user", "content": "Thanks."},
+    )  # fmt: skip
+    assert body["input"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "input_text", "text": "1+1?"}]},
+        {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a": 1}'},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"sum": 2}'},
+        {"role": "assistant", "content": "2"},
+        {"role": "user", "content": "Thanks."},
+    ]
+
+
+def test_pictures_and_files_are_sent(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4")
+    parts = [{"type": "image", "path": "a.png", "detail": "low"}, {"type": "file", "path": "a.pdf"}]
+    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
+    with responding(response(said("ok"))) as server:
+        ask(make(server, api="responses", root=str(tmp_path)), given)
+    image, file = server.request.json["input"][0]["content"]
+    assert (image["type"], image["detail"]) == ("input_image", "low")
+    assert image["image_url"].startswith("data:image/png;base64,")
+    assert (file["type"], file["filename"]) == ("input_file", "a.pdf")
+    assert file["file_data"].startswith("data:application/pdf;base64,")
+
+
 def test_text_calls_usage_and_the_end_are_read() -> None:
     found = answered(response(THOUGHT, said("It is "), CALLED), price={"input": 1, "output": 1})
     assert (found.text, found.model, found.usage) == ("It is ", "m-1", Usage(7, 2, 3))
@@ -141,6 +185,12 @@ def test_text_calls_usage_and_the_end_are_read() -> None:
         said("It"), status="incomplete", incomplete_details={"reason": "max_output_tokens"}
     )
     assert answered(cut).messages[0]["finish_reason"] == "max_output_tokens"
+
+
+def test_a_call_of_the_services_own_tool_is_a_call() -> None:
+    search = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"q": "x"}}
+    (call,) = seen_calls(answered(response(search, said("ok"))))
+    assert (call.name, call.arguments) == ("web_search", {"q": "x"})
 
 
 @for_each(
@@ -164,6 +214,13 @@ def streamed(*events: dict[str, Any], **options: Any) -> Answer:
 DELTA = {"type": "response.output_text.delta", "delta": "Hel"}
 
 
+def test_a_stream_ends_with_the_whole_response() -> None:
+    end = {"type": "response.completed", "response": response(said("Hello"), CALLED)}
+    found = streamed({"type": "response.created", "response": {}}, DELTA, end)
+    assert (found.text, found.usage) == ("Hello", Usage(7, 2, 3))
+    assert [call.name for call in found.tool_calls] == ["add"]
+
+
 def test_a_stream_that_fails_or_is_cut_is_no_answer() -> None:
     failed = {"error": {"code": "server_error", "message": "Oh."}, "status": "failed"}
     with pytest.raises(TargetError, match="with an error: Oh") as caught:
@@ -172,6 +229,20 @@ def test_a_stream_that_fails_or_is_cut_is_no_answer() -> None:
     with pytest.raises(TargetError, match="before the answer was complete") as caught:
         streamed(DELTA)
     assert (caught.value.may_succeed_later, caught.value.details["output"]) == (True, "Hel")
+
+
+def test_an_answer_by_a_schema_falls_back_where_a_service_refuses_it() -> None:
+    refusal = Reply.of({"error": {"message": "Unsupported: text.format json_schema"}}, 400)
+    schema = {"type": "object"}
+    with responding(refusal, response(said("{}"))) as server:
+        target = make(server, api="responses", params={"text": {"verbosity": "low"}})
+        found = ask(target, question(schema=schema))
+    first, second = (each.json["text"] for each in server.requests)
+    assert first["format"] == {
+        "type": "json_schema", "name": "answer", "strict": True, "schema": schema,
+    }  # fmt: skip
+    assert second == {"verbosity": "low", "format": {"type": "json_object"}}
+    assert found.asked_as == "json_object"
 
 
 # Embeddings.
@@ -198,3 +269,15 @@ def test_an_embedding_is_an_answer(embedding: Any, options: dict[str, Any]) -> N
     assert vector_of(found) == [0.5, -1.0, 0.25]
     assert found.usage == Usage(4, 0)
     assert found.cost_usd == pytest.approx(4e-6)
+
+
+def test_what_is_no_embedding_is_an_error() -> None:
+    with serving({"data": []}) as server, pytest.raises(TargetError, match="no `embedding`"):
+        ask(make(server, api="embeddings"))
+    with serving(completion()) as server, pytest.raises(TargetError, match="no embedding"):
+        vector_of(ask(make(server)))
+
+
+def test_the_name_of_an_api_is_checked() -> None:
+    with pytest.raises(ConfigError, match="`api` is"):
+        target_of(OpenAITarget, model="m", api="respones")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.python import PythonTarget
+from evalcase.types.answer import Answer, Usage
 from evalcase.types.value import replace
 from tests.for_each import for_each
-from tests.targets.questions import answer_all, ask, question, target_of
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., PythonTarget]
 
@@ -64,6 +66,18 @@ def test_functions_and_objects_of_every_kind_answer(make: Make, source: str) -> 
     assert ask(make(source)).text == "HI"
 
 
+def test_messages_come_as_a_list_of_messages(make: Make) -> None:
+    source = "def answer(messages): return f'{type(messages).__name__} {messages[-1].role}'"
+    assert ask(make(source), question(LONG)).text == "list user"
+
+
+def test_any_other_parameter_gets_the_last_user_content(make: Make) -> None:
+    source = "def answer(content): return content"
+    assert ask(make(source), question(LONG)).text == "Bye"
+    data = question([{"role": "user", "content": {"question": "x", "k": 3}}])
+    assert ask(make(source), data).content == {"question": "x", "k": 3}
+
+
 def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
     said: list[str] = []
     target = make("def answer(prompt): return prompt", warn=said.append)
@@ -74,6 +88,50 @@ def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
         "(system, "
         "user, assistant); a parameter named `messages`, or annotated as `Question`, would see all"
     )
+
+
+def test_nothing_is_warned_of_where_all_can_be_seen(make: Make) -> None:
+    said: list[str] = []
+    ask(make("def answer(prompt, messages): return prompt", warn=said.append), question(LONG))
+    assert said == []
+
+
+def test_a_case_without_a_user_message_is_an_error_for_who_sees_only_that(make: Make) -> None:
+    with pytest.raises(TargetError, match="no user message"):
+        ask(make("def answer(p): return p"), question([{"role": "system", "content": "x"}]))
+
+
+def test_usage_comes_with_an_answer_object(make: Make) -> None:
+    source = """
+        from evalcase.types.answer import Answer, Usage
+        from evalcase.types.message import Message
+        async def answer(prompt):
+            return Answer((Message({"role": "assistant", "content": "x"}),), Usage(1, 2), 0.5)
+    """
+    answer = ask(make(source))
+    assert (answer.text, answer.usage, answer.cost_usd) == ("x", Usage(1, 2), 0.5)
+
+
+def test_none_is_an_error(make: Make) -> None:
+    with pytest.raises(
+        TargetError, match=r"returned None, .* does the function end without a `return`"
+    ):
+        ask(make("def answer(prompt): pass"))
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_exceptions_of_the_function_come_out_as_they_are(make: Make, kind: str) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        ask(make(f"{kind} answer(prompt): return 1 / 0"))
+    assert str(caught.traceback[-1].path).endswith("agent.py")
+
+
+@pytest.mark.parametrize("raised", ["SystemExit(3)", "StopIteration()", "asyncio.CancelledError()"])
+def test_what_a_plain_function_raises_to_end_the_engine_is_an_error(
+    make: Make, raised: str
+) -> None:
+    with pytest.raises(TargetError):
+        ask(make(f"import asyncio\ndef answer(prompt): raise {raised}"))
 
 
 # Set-up and tear-down.
@@ -134,6 +192,17 @@ def test_set_up_and_tear_down_happen_once_per_run(make: Make, source: str) -> No
     assert sys.modules["agent"].log == ["in", "out"]
 
 
+def test_a_class_or_factory_gets_its_arguments(make: Make) -> None:
+    source = """
+        class Agent:
+            def __init__(self, model): self.model = model
+            def answer(self, prompt): return self.model
+        def build(model): return Agent(model)
+    """
+    for name in ("agent:Agent", "agent:build"):
+        assert ask(make(source, name, arguments={"model": "m1"})).text == "m1"
+
+
 def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) -> None:
     target = make("class answer:\n    def __init__(self):\n        raise OSError('no key')")
     with pytest.raises(TargetError, match="set-up failed: OSError: no key") as caught:
@@ -141,7 +210,38 @@ def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) ->
     assert f"{tmp_path / 'agent.py'}:3" in str(caught.value)
 
 
+def test_a_set_up_that_fails_in_a_group_of_tasks_says_what_failed(make: Make) -> None:
+    target = make("""
+        class answer:
+            def __init__(self):
+                raise ExceptionGroup("two", [OSError("no key"), KeyError("x")])
+    """)
+    with pytest.raises(TargetError, match=r"set-up failed: OSError: no key \(and 1 more\)"):
+        ask(target)
+
+
 # Threads and time.
+
+
+def test_sync_functions_run_side_by_side(make: Make) -> None:
+    source = """
+        import threading
+        barrier = threading.Barrier(20, timeout=60)
+        def answer(prompt):
+            barrier.wait()
+            return prompt
+    """
+
+    async def run() -> list[str]:
+        target = make(source)
+        await target.open()
+        try:
+            answers = await asyncio.gather(*(target.answer(question()) for _ in range(20)))
+            return [answer.text for answer in answers]
+        finally:
+            await target.close()
+
+    assert asyncio.run(run()) == ["Hi"] * 20
 
 
 def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make) -> None:
@@ -158,6 +258,39 @@ def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make
     sys.modules["agent"].never.set()
     assert isinstance(answers[0], TimeoutError)
     assert getattr(answers[1], "text", None) == "next"
+
+
+def test_fault_06_a_hung_sync_function_does_not_keep_the_process_alive(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("import time\ndef answer(p):\n    time.sleep(600)\n")
+    program = """
+        import asyncio
+        from evalcase.targets.python import PythonTarget
+        from tests.targets.questions import ask, of_value, target_of
+        try:
+            ask(target_of(PythonTarget, function="agent:answer", root={root!r}), limit_s=0.1)
+        except TimeoutError:
+            print("given up")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(program).format(root=str(tmp_path))],
+        capture_output=True, text=True, timeout=60, check=False, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
+
+
+def test_cancelling_reaches_an_async_function(make: Make) -> None:
+    source = """
+        import asyncio
+        log = []
+        async def answer(prompt):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                log.append("cleaned up")
+    """
+    with pytest.raises(TimeoutError):
+        ask(make(source), limit_s=0.1)
+    assert sys.modules["agent"].log == ["cleaned up"]
 
 
 # What can't be used.
@@ -214,6 +347,35 @@ def test_options_are_checked(options: dict[str, object], said: str) -> None:
         target_of(PythonTarget, **options)  # type: ignore[arg-type]
 
 
+def test_from_value_is_the_function(tmp_path: Path, make: Make) -> None:
+    make("def answer(p): return p")
+    assert ask(of_value(PythonTarget, "agent:answer", root=str(tmp_path))).text == "Hi"
+
+
+def test_sessions_that_are_left_are_all_torn_down(make: Make, tmp_path: Path) -> None:
+    target = make(
+        f"""
+        class Agent:
+            def __init__(self, session):
+                self.session = session
+
+            def answer(self, text):
+                return text
+
+            def close(self):
+                with open({str(tmp_path / "closed")!r}, "a") as file:
+                    file.write(self.session)
+                if self.session == "a":
+                    raise OSError("it is stuck")
+        """,
+        "agent:Agent",
+    )
+    given = [question("Hi", session=each) for each in "abc"]
+    with pytest.raises(OSError, match="it is stuck"):
+        asyncio.run(answer_all(target, given))
+    assert (tmp_path / "closed").read_text() == "abc"
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -237,6 +399,48 @@ def test_the_case_is_refused_before_anything_is_asked(make: Make, parameter: str
         asyncio.run(target.open())
     assert "what is expected must not be seen by what is tested" in str(caught.value)
     assert "the annotation `Question` gives all the rest" in str(caught.value)
+
+
+def test_a_class_that_is_a_target_is_given_the_question(make: Make) -> None:
+    source = """
+        import evalcase
+        class answer(evalcase.Target):
+            async def answer(self, question):
+                return evalcase.Answer.of_text(f"{question.case} {question.text}")
+    """
+    assert ask(make(source)).text == "one Hi"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "warned"),
+    [
+        ("text", "for case `one` it has parts of type `file`, `audio`; a parameter named"),
+        ("text, files", "for case `one` it has parts of type `audio`; a parameter named"),
+        ("text, messages", None),
+    ],
+)
+def test_content_parts_are_given_as_their_joined_text(
+    make: Make, tmp_path: Path, parameters: str, warned: str | None
+) -> None:
+    """As `{prompt}` has it; what has no text is told where nothing else shows it."""
+    (tmp_path / "a.txt").touch()
+    parts = [
+        {"type": "text", "text": "Sum "}, {"type": "file", "path": "a.txt"},
+        {"type": "audio", "data": ""}, {"type": "text", "value": "up."},
+    ]  # fmt: skip
+    said: list[str] = []
+    target = make(f"def answer({parameters}): return text.upper()", warn=said.append)
+    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
+    answers = asyncio.run(answer_all(target, [given, given]))
+    assert [each.text for each in answers if isinstance(each, Answer)] == ["SUM UP."] * 2
+    assert len(said) == (warned is not None)
+    assert all(warned is not None and warned in each for each in said)
+
+
+def test_data_is_given_as_it_is(make: Make) -> None:
+    for content in ({"k": 3}, [1, 2], {"type": "file", "path": "a.txt"}):
+        given = question([{"role": "user", "content": content}])
+        assert ask(make("def answer(text): return [text]"), given).content == [content]
 
 
 def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.targets.answers import read_answer
+from evalcase.types.answer import Usage
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 
@@ -70,6 +71,67 @@ def test_replies_have_their_calls_in_every_usual_form(value: Any) -> None:
     answer = read_answer(value)
     assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
     assert answer.text == "Done."
+
+
+def test_a_reply_that_only_calls_says_nothing() -> None:
+    for value in ({"tool_calls": [CALL]}, {**DUMPED, "content": None}, [USE]):
+        answer = read_answer(value)
+        assert (answer.text, [call.name for call in answer.tool_calls]) == ("", ["delete"])
+
+
+def test_a_completion_has_its_usage_and_its_model() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": {"a": 1}}
+    said: list[str] = []
+    whole = {"choices": [{"message": DUMPED}], "usage": usage, "model": "m", "id": "x"}
+    answer = read_answer(whole, said.append)
+    assert (answer.usage, answer.model, said) == (Usage(3, 2), "m", [])
+
+
+def test_a_message_of_anthropic_has_its_usage_and_its_model() -> None:
+    usage = {
+        "input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2,
+        "output_tokens": 5, "cache_creation": {"a": 1}, "service_tier": "standard",
+    }  # fmt: skip
+    message = {"type": "message", "role": "assistant", "content": [SAID], "model": "m"}
+    said: list[str] = []
+    answer = read_answer({**message, "usage": usage}, said.append)
+    assert (answer.text, answer.usage, answer.model, said) == ("Done.", Usage(15, 5, 10), "m", [])
+    assert read_answer(message).usage is None
+
+
+def test_a_reply_of_gemini_has_its_usage_its_model_and_its_end() -> None:
+    counts = {"promptTokenCount": 3, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}
+    candidate = {"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}
+    whole = {"candidates": [candidate], "usageMetadata": counts, "modelVersion": "m"}
+    said: list[str] = []
+    answer = read_answer(whole, said.append)
+    assert (answer.text, answer.usage, answer.model, said) == ("", Usage(3, 7), "m", [])
+    assert answer.messages[0]["finish_reason"] == "MAX_TOKENS"
+
+
+def test_what_gemini_thinks_or_signs_is_kept_and_not_said() -> None:
+    thought, signed = {"text": "Hm.", "thought": True}, {"thoughtSignature": "x"}
+    parts = [thought, {"text": "Done."}, {"inlineData": {"data": "…"}}]
+    answer = read_answer({"role": "model", "parts": [*parts, {"functionCall": GOOGLE, **signed}]})
+    assert answer.text == "Done."
+    assert answer.messages == (
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thought", **thought},
+                {"type": "text", "text": "Done."},
+                {"type": "inlineData", "inlineData": {"data": "…"}},
+            ],
+            "tool_calls": [{"tool": "delete", "input": {"id": 1}, **signed}],
+        },
+    )
+
+
+def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
+    silent = {**DUMPED, "tool_calls": None}
+    for value in (silent, {"choices": [{"message": silent}]}, {"text": "Done.", "tool_calls": []}):
+        answer = read_answer(value)
+        assert (answer.content, answer.tool_calls) == ("Done.", [])
 
 
 @for_each(
@@ -168,3 +230,50 @@ def test_replies_that_can_not_be_read_are_an_error(value: Any, said: str) -> Non
 def test_answers_that_plainly_hold_no_other_calls_can_be_graded(value: Any) -> None:
     answer = read_answer(value)
     assert seen_calls(answer) == answer.tool_calls
+
+
+@for_each(
+    "value",
+    [
+        {"text": "x", "tool_calls": 3},
+        {"risk": "high", "tool_calls": []},
+        {"risk": "high", "function_call": None},
+        {"choices": ["a", "b"]},
+        {"choices": [{"message": "a"}]},
+        {"content": "x", "title": "y"},
+        {"output": "x"},
+        [{"type": "text", "text": "x"}],
+        [{"tool": "hammer", "input": "nail"}],
+        {"plan": [CALL]},
+        {"risk": 1, "tool_calls": [CALL]},
+        {"stats": {"tool_calls": 3, "function_call": "never"}},
+        {"stats": {"tool_calls": {"delete": 1}}},
+        {"parts": [{"text": "x"}]},
+        {"role": "model", "parts": "x"},
+        {"candidates": [{"name": "x"}]},
+        [{"type": ["x"]}],
+    ],
+)
+def test_data_is_data(value: Any) -> None:
+    assert read_answer(value).messages == ({"role": "assistant", "content": value},)
+
+
+@for_each(
+    "value",
+    [
+        {"stop_reason": "error", "line": 3},
+        {"output": ["a"], "error": "division by zero"},
+        {"output": [], "error": "city not found"},
+        {"candidates": ["Ann", "Bob"], "error": "too few"},
+        [{"order": 1, "stop_reason": "failed"}],
+        {"type": "error", "error": "not found"},
+    ],
+)
+def test_data_is_no_reply_that_failed(value: Any) -> None:
+    assert read_answer(value).messages == ({"role": "assistant", "content": value},)
+
+
+def test_how_a_reply_ended_is_noted_on_the_last_message_of_the_assistant() -> None:
+    said, tool = {"role": "assistant", "content": "a"}, {"role": "tool", "content": "b"}
+    answer = read_answer({"messages": [said, tool], "finish_reason": "content_filter"})
+    assert answer.messages == ({**said, "finish_reason": "content_filter"}, tool)

@@ -15,6 +15,10 @@ SAID: dict[str, Any] = {
     "id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "phase": None,
     "content": [{"type": "output_text", "text": "At nine.", "annotations": [], "logprobs": None}],
 }  # fmt: skip
+CALL: dict[str, Any] = {
+    "id": "fc_1", "type": "function_call", "name": "search", "call_id": "call_1",
+    "arguments": '{"q": "hours"}', "status": "completed",
+}  # fmt: skip
 THOUGHT: dict[str, Any] = {"id": "rs_1", "type": "reasoning", "summary": [], "content": None}
 ECHO: dict[str, Any] = dict.fromkeys((
     "created_at", "background", "conversation", "instructions", "max_output_tokens",
@@ -64,6 +68,16 @@ def test_calls_of_other_kinds_are_calls_too(
     assert (call.name, call.arguments) == (name, arguments)
 
 
+def test_what_notes_a_text_has_are_kept() -> None:
+    cited = {"type": "url_citation", "url": "https://example.com"}
+    part = {**SAID["content"][0], "annotations": [cited]}
+    answer = read_silently([{**SAID, "content": [part]}])
+    assert answer.text == "At nine."
+    assert answer.messages[0]["content"] == [
+        {"type": "text", "text": "At nine.", "annotations": [cited]}
+    ]
+
+
 @for_each(
     ("value", "said"),
     [
@@ -81,3 +95,19 @@ def test_a_response_without_an_answer_is_an_error(value: Any, said: str) -> None
     with pytest.raises(TargetError, match=said) as caught:
         read_answer(value)
     assert caught.value.kind == "protocol"
+
+
+def test_items_that_are_not_known_are_told_of_once() -> None:
+    odd = {"type": "mcp_list_tools", "tools": []}
+    said: list[str] = []
+    assert read_answer(respond(odd, SAID, odd), said.append).text == "At nine."
+    assert said == ["items of the type `mcp_list_tools` in the answer are not read"]
+
+
+def test_keys_beside_messages_that_are_not_read_are_told_of_once() -> None:
+    said: list[str] = []
+    value = {"messages": [{"role": "assistant", "content": "x"}], **ECHO}
+    read_answer(value, said.append)
+    (warning,) = said
+    assert "'created_at', 'background'" in warning
+    assert "and 16 more beside `messages` in an answer are not read" in warning

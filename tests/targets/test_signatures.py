@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, wraps
 from textwrap import dedent
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.targets.signatures import bind_function
+from evalcase.types.message import Message
 from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.targets.questions import question
@@ -18,6 +20,7 @@ GIVEN = question(
     [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
     id="greeting", metadata={"k": 1}, attempt=2, session="s7", conversation_id="c",
 )  # fmt: skip
+WITH_FILE = question([{"role": "user", "content": [{"type": "file", "path": "a.txt"}]}])
 
 
 def define(source: str, **names: object) -> Callable[..., Any]:
@@ -56,6 +59,29 @@ def test_one_with_a_known_name_is_given_that_in_place_of_its_default(name: str, 
     assert returning(form.format(name), name) is not None
 
 
+def test_one_with_a_default_and_any_other_name_keeps_it() -> None:
+    assert returning("prompt, temperature=0.5, *, top_k=3", "prompt, temperature, top_k") == (
+        "Hi", 0.5, 3,
+    )  # fmt: skip
+
+
+def test_by_place_what_follows_a_default_is_given_all_the_same() -> None:
+    assert returning("prompt, k=3, session='', /", "prompt, k, session") == ("Hi", 3, "s7")
+
+
+def test_several_are_given_at_once() -> None:
+    parameters = "text, /, messages, *, metadata, attempt, session=None"
+    value = "text, len(messages), metadata, attempt, session"
+    assert returning(parameters, value) == ("Hi", 2, {"k": 1}, 2, "s7")
+
+
+def test_files_are_a_list_of_absolute_paths() -> None:
+    (path,) = called(define("def f(files): return files"), WITH_FILE)
+    assert path == WITH_FILE.files["a.txt"]
+    assert path.endswith("/a.txt")
+    assert path.startswith("/")
+
+
 QUESTIONS = [
     "Question", "evalcase.Question", "'Question'", "'evalcase.Question'", "Question | None",
     "'Question | None'", "Optional[Question]", "'Optional[Question]'", "'Optional[\\'Question\\']'",
@@ -81,6 +107,30 @@ def test_the_annotation_question_is_given_all_of_it(
     assert given.metadata is not GIVEN.metadata
 
 
+@for_each("annotation", ["Question", "evalcase.Question", "Question | None"])
+def test_a_name_that_only_type_checkers_import_is_known_by_itself(annotation: str) -> None:
+    source = f"from __future__ import annotations\ndef f(q: {annotation}): return q"
+    assert called(define(source)) == GIVEN
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_a_class_of_ones_own_that_is_called_the_same_is_another(future: str) -> None:
+    classes = "class Question: pass\nclass Case: pass\n"
+    assert called(define(f"{future}{classes}def f(q: Question): return q")) == "Hi"
+    assert called(define(f"{future}{classes}def f(q: Case): return q")) == "Hi"
+
+
+@for_each(
+    "annotation",
+    ["list[Message]", "tuple[Message, ...]", "list[evalcase.Message]", "list[Message] | None"],
+)
+@for_each("future", ["", "from __future__ import annotations\n"])
+def test_an_annotation_of_several_messages_is_given_them(annotation: str, future: str) -> None:
+    given = called(define(f"{future}{SEEN}def f(history: {annotation}): return history"))
+    assert given == list(GIVEN.messages)
+    assert all(type(message) is Message for message in given)
+
+
 CASES = ["case", "*, case", "case, /", "case=None", "prompt, case=None", "case: str"] + [
     f"it: {annotation.replace('Question', 'Case')}" for annotation in QUESTIONS
 ]
@@ -100,12 +150,70 @@ def test_the_case_is_an_error_that_says_why(parameter: str, future: str) -> None
     )
 
 
+def test_annotations_are_looked_up_through_what_stands_around_a_function() -> None:
+    class Agent:
+        def __call__(self, it: Question) -> Question:
+            return it
+
+        def method(self, it: Question) -> Question:
+            return it
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def around(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        return around
+
+    def two(number: int, it: Question) -> Question:
+        del number
+        return it
+
+    for function in (Agent(), Agent().method, decorated(Agent().method), partial(two, 1)):
+        assert called(function) == GIVEN
+
+
+def test_a_function_of_which_nothing_is_known_is_given_the_content() -> None:
+    assert called(str.upper) == "HI"
+    assert called(define("def f(*args): return args")) == ("Hi",)
+    assert called(define("def f(*args, messages): return len(args), len(messages)")) == (0, 2)
+
+
 @for_each("parameters", ["", "a, b", "a, b, messages", "k=1", "**options", "k=1, /"])
 def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
     with pytest.raises(
         ConfigError, match=r"can't be asked a question.*; it takes one parameter for"
     ):
         bind_function(define(f"def f({parameters}): pass"), "agent:f")
+
+
+@for_each("first", ["messages", "given: Question", "given: list[Message]"])
+@for_each(
+    "name",
+    ["text", "question", "prompt", "input", "query", "q", "message", "user_message", "last_text"],
+)
+def test_a_text_may_be_asked_for_beside_the_messages(first: str, name: str) -> None:
+    parameters = f"{first}, {name}"
+    assert returning(parameters, name, Question=Question, Message=Message) == "Hi"
+
+
+@for_each("first", ["messages", "given: Question", "given: list[Message]"])
+@for_each(
+    ("name", "hint"),
+    [
+        ("user_id", "`messages`, `files`,"), ("question_id", "`messages`, `files`,"),
+        ("metdata", "did you mean `metadata`? `messages`, "),
+        ("topic: str", "`messages`, `files`,"),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_is_not_given_one_beside_the_messages(
+    first: str, name: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        returning(f"{first}, {name}", "1", Question=Question, Message=Message)
+    wanted = name.partition(":")[0]
+    start = f"python target `agent:f`: there is nothing to give to `{wanted}`; {hint}"
+    assert str(caught.value).startswith(start)
 
 
 class Support:
@@ -126,3 +234,9 @@ def test_a_method_that_is_named_by_its_class_is_told_to_be_one() -> None:
         bind_function(Support.answer, "m:Support.answer")
     said = "`answer` is a method: name the class, `m:Support`, or an instance of it"
     assert said in str(caught.value)
+
+
+@for_each("found", [Support().answer, Support.plainly, Support.of_class])
+def test_names_with_dots_lead_to_what_can_be_called(found: Callable[..., Any]) -> None:
+    by_place, by_name = bind_function(found, "m:Support.x").arguments(GIVEN)
+    assert found(*by_place, **by_name) == "Hi"

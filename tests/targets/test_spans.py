@@ -12,14 +12,16 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
 from evalcase.errors import ConfigError
 from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.targets.python import PythonTarget
+from evalcase.tracing.trace import MAX_STEPS
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Step
 from evalcase.util.user_calls import UserCalls
-from tests.targets.questions import ask, question, target_of
+from tests.targets.questions import answer_all, ask, question, target_of
 
 TRACER = trace.get_tracer("agent")
 CHAT: dict[str, str | int] = {
@@ -49,7 +51,19 @@ async def waiting(text: str) -> str:
     return plain(text)
 
 
+def telling(text: str) -> Any:
+    plain(text)
+    message = {"role": "assistant", "content": text}
+    return {"messages": [message], "usage": {"input_tokens": 1, "output_tokens": 1}}
+
+
 def silent(text: str) -> str:
+    return text
+
+
+def busy(text: str) -> str:
+    for number in range(MAX_STEPS + 3):
+        TRACER.start_span(f"step {number}").end()
     return text
 
 
@@ -82,6 +96,10 @@ def test_the_steps_of_a_function_come_with_its_answer(function: Callable[..., An
     assert len(answer.trace or "") == 32
 
 
+def test_what_an_answer_says_of_its_tokens_counts() -> None:
+    assert ask(traced(telling)).usage == Usage(1, 1)
+
+
 def test_each_trial_has_a_trace_of_its_own_also_where_many_run_at_once() -> None:
     target = traced(waiting)
 
@@ -96,6 +114,39 @@ def test_each_trial_has_a_trace_of_its_own_also_where_many_run_at_once() -> None
     answers = asyncio.run(ask_all())
     assert len({answer.trace for answer in answers}) == 8
     assert all(bare(answer.steps) == STEPS for answer in answers)
+
+
+def test_without_the_option_nothing_is_traced() -> None:
+    answer = ask(traced(plain, trace=False))
+    assert (answer.steps, answer.trace, answer.usage) == ((), None, None)
+
+
+def test_a_function_without_spans_has_no_steps() -> None:
+    answer = ask(traced(silent))
+    assert (answer.steps, answer.usage) == ((), None)
+
+
+def test_more_steps_than_are_kept_are_counted() -> None:
+    answer = ask(traced(busy))
+    assert (len(answer.steps), answer.steps_cut) == (MAX_STEPS, 3)
+
+
+def test_attributes_of_any_kind_and_size_are_digested() -> None:
+    def odd(text: str) -> str:
+        about: Any = {**TOOL, "gen_ai.tool.call.arguments": float("nan")}
+        TRACER.start_span("nan", attributes=about).end()
+        about["gen_ai.tool.call.arguments"] = "[" + "1, " * 10_000_000
+        TRACER.start_span("large", attributes=about).end()
+        span = TRACER.start_span("failed")
+        span.record_exception(OSError("disk"))
+        span.set_status(StatusCode.ERROR)
+        span.end()
+        TRACER.start_span("never ended")
+        return text
+
+    nan, large, failed = ask(traced(odd)).steps
+    assert (nan.input, large.input, large.is_cut) == ("nan", None, True)
+    assert failed.error == "OSError: disk"
 
 
 def test_spans_that_are_too_many_to_be_seen_are_counted_and_make_tokens_unknown(
@@ -138,11 +189,54 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
     assert seen[2].endswith("failed: LookupError: nothing")
 
 
+def test_an_error_of_the_function_is_an_error_as_ever() -> None:
+    def breaks(text: str) -> str:
+        with TRACER.start_as_current_span("agent"):
+            raise LookupError(text)
+
+    (error,) = asyncio.run(answer_all(traced(breaks), [question("no such city")]))
+    assert repr(error) == "LookupError('no such city')"
+
+
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     monkeypatch.delitem(sys.modules, "evalcase.targets.spans", raising=False)
     said = "needs opentelemetry-sdk, from the extra `otel`: pip install"
     with pytest.raises(ConfigError, match=said):
+        ask(traced(silent))
+
+
+class Wrapping(trace.TracerProvider):
+    """A provider that stands before another, as that of logfire does."""
+
+    def __init__(self) -> None:
+        self.inner = TracerProvider(shutdown_on_exit=False)
+        self.add_span_processor = self.inner.add_span_processor
+
+    def get_tracer(self, *given: Any, **more: Any) -> trace.Tracer:
+        return self.inner.get_tracer(*given, **more)
+
+
+def test_a_provider_that_stands_before_another_is_listened_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    provider = Wrapping()
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+
+    def agent(text: str) -> str:
+        provider.get_tracer("agent").start_span("step").end()
+        return text
+
+    assert [step.name for step in ask(traced(agent)).steps] == ["step"]
+
+
+def test_what_can_not_be_listened_to_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "get_tracer_provider", trace.NoOpTracerProvider)
+    with pytest.raises(ConfigError, match=r"can't listen to opentelemetry\.trace\.NoOp"):
+        ask(traced(silent))
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    monkeypatch.setattr(trace, "get_tracer_provider", TracerProvider)
+    with pytest.raises(ConfigError, match="OTEL_SDK_DISABLED switches"):
         ask(traced(silent))
 
 

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import TargetError
+from evalcase.errors import GraderError, TargetError
+from evalcase.targets.base import describe_question
 from evalcase.targets.command import CommandTarget
 from evalcase.types.answer import Answer, Usage
-from tests.targets.questions import LIMIT_S, answer_all, question, target_of
+from evalcase.util.calls import seen_calls
+from tests.targets.bell import RING, Bell, is_there
+from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 
 Make = Callable[..., CommandTarget]
 
@@ -55,6 +58,27 @@ def test_one_process_answers_many_cases(make: Make) -> None:
     first, second = answers(make("reply(id=id, answer=f'{text} {os.getpid()}')"), "a", "b")
     assert (first[0], second[0]) == ("a", "b")
     assert first[1:] == second[1:]
+
+
+def test_it_is_given_the_same_as_a_command(make: Make) -> None:
+    shown = describe_question(question(id="greeting"))
+    assert ask(make("reply(id=id, answer=[given])"), question(id="greeting")).content == [
+        {**shown, "id": "x1"}
+    ]
+    assert shown["case"] == "greeting"
+
+
+def test_calls_beside_an_answer_are_read_or_noted(make: Make) -> None:
+    target = make("""
+        calls = [{"tool": "delete"}]
+        reply(id=id, answer="Done." if text == "text" else {"risk": 1}, tool_calls=calls)
+    """)
+    read, noted = asyncio.run(answer_all(target, [question("text"), question("data")]))
+    assert isinstance(read, Answer)
+    assert [call.name for call in read.tool_calls] == ["delete"]
+    assert isinstance(noted, Answer)
+    with pytest.raises(GraderError, match=r"`delete` at `tool_calls\.0`"):
+        seen_calls(noted)
 
 
 def test_answers_of_every_shape(make: Make) -> None:
@@ -135,6 +159,14 @@ def test_a_reply_that_makes_no_sense_is_an_error(make: Make, body: str, said: st
 SAME = [question("a", suite=suite, repeat=repeat) for suite in "ab" for repeat in (1, 2)]
 
 
+def test_every_exchange_has_an_id_of_its_own(make: Make) -> None:
+    """Of the same case in two suites, twice each, and once more after an error."""
+    given = [*SAME, question("a", attempt=2)]
+    found = asyncio.run(answer_all(make("reply(id=id, answer=id)", workers=2), given))
+    ids = {each.text for each in found if isinstance(each, Answer)}
+    assert len(ids) == len(given)
+
+
 def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
     """Both lines come at once, so that one is there before the next question is."""
     body = "os.write(1, (json.dumps({'id': id, 'answer': os.getpid()}) + '\\n').encode() * 2)"
@@ -149,6 +181,21 @@ def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> N
         assert error.kind == "protocol"
 
 
+def test_a_second_line_after_the_last_question_is_warned_of(make: Make) -> None:
+    told: list[str] = []
+    body = "reply(id=id, answer=text); reply(id=id, answer='again')"
+    assert ask(make(body, warn=told.append), question("a")).text == "a"
+    line = '{"id": "x1", "answer": "again"}'
+    assert told == [f"a worker wrote a line that it was not asked for: {line}"]
+
+
+def test_a_line_of_a_worker_that_has_ended_is_warned_of(make: Make) -> None:
+    told: list[str] = []
+    body = "reply(id=id, answer=text); reply(id='bye'); sys.exit()"
+    assert ask(make(body, warn=told.append), question("a")).text == "a"
+    assert told == ['a worker wrote a line that it was not asked for: {"id": "bye"}']
+
+
 def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
     """It has the id of another question, whenever it comes."""
     body = """
@@ -161,6 +208,14 @@ def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> Non
     line = '{"id": "x1", "answer": "late"}'
     assert str(second) == f"the worker's reply has the id 'x1', not 'x2': {line}"
     assert isinstance(third, Answer)
+
+
+def test_a_line_that_makes_no_sense_is_shown(make: Make) -> None:
+    error, again = answers(make("print('Loading the model' + '.' * 300, flush=True)"), "a", "b")
+    assert str(error).startswith("the worker's reply is not JSON (Expecting value")
+    assert str(error).endswith(f"logs go to stderr: Loading the model{'.' * 183}…")
+    assert error.details["output"] == f"Loading the model{'.' * 300}\n"
+    assert isinstance(again, TargetError)
 
 
 def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) -> None:
@@ -182,3 +237,50 @@ def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) ->
             await target.close()
 
     assert asyncio.run(run()) == "b"
+
+
+def test_several_workers_answer_at_once(tmp_path: Path, make: Make) -> None:
+    async def run() -> tuple[list[int], int]:
+        async with Bell() as bell:
+            body = "exec(open('ring.py').read()); bell = ring()\nif text == 'hang': time.sleep(600)"
+            (tmp_path / "ring.py").write_text(RING)
+            target = make(body, workers=2, env={"BELL": bell.port})
+            assert target.traits.concurrency == 2
+            await target.open()
+            tasks = [asyncio.create_task(target.answer(question("hang"))) for _ in range(3)]
+            pids = await bell.wait_for(2)
+            more = bell._pids.qsize()
+            for task in tasks:
+                task.cancel()
+            async with asyncio.timeout(LIMIT_S):
+                await asyncio.wait(tasks)
+            await target.close()
+            return [pid for pid in pids if is_there(pid)], more
+
+    assert asyncio.run(run()) == ([], 0)
+
+
+def test_at_the_end_it_sees_the_end_of_its_input(tmp_path: Path, make: Make) -> None:
+    target = make("reply(id=id, answer=text)")
+    with (tmp_path / "worker.py").open("a") as file:
+        file.write("open('log', 'w').write('tidied up')\n")
+    assert ask(target).text == "Hi"
+    assert (tmp_path / "log").read_text() == "tidied up"
+
+
+def test_one_that_does_not_end_by_itself_is_ended(
+    tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalcase.util.processes._CLOSE_S", 0.1)
+    target = make("reply(id=id, answer=os.getpid())")
+    with (tmp_path / "worker.py").open("a") as file:
+        file.write("import time\ntime.sleep(600)\n")
+    pid = ask(target).content
+    assert isinstance(pid, int)
+    assert not is_there(pid)
+
+
+def test_a_large_case_reaches_a_worker(make: Make) -> None:
+    assert (
+        ask(make("reply(id=id, answer=len(text))"), question("x" * 3_000_000)).content == 3_000_000
+    )

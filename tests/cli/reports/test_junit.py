@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml
 
 from tests.run.project import Project, case, cases
 
@@ -91,6 +92,30 @@ def test_a_conversation_is_one_test_whose_failure_names_its_turns(project: Proje
     assert failure.get("message") == message
 
 
+def test_a_reader_of_junit_counts_the_same(mixed: Project) -> None:
+    mixed.run("run")
+    _, path = report(mixed)
+    (suite,) = JUnitXml.fromfile(str(path))
+    counts = (suite.tests, suite.failures, suite.errors, suite.skipped)
+    assert counts == (5, 2, 1, 1)
+    assert float(suite.time) >= 0
+
+
+def test_a_body_begins_with_the_line_of_the_case_and_shows_both_sides(mixed: Project) -> None:
+    mixed.run("run")
+    root, _ = report(mixed)
+    failure = next(root.iter("failure"))
+    first, *rest = (failure.text or "").splitlines()
+    line = next(
+        number
+        for number, text in enumerate((mixed.path / "s.eval.yaml").read_text().splitlines(), 1)
+        if "bad" in text
+    )
+    assert first.startswith(f"s.eval.yaml:{line}: expected")
+    assert any("got" in each for each in rest)
+    assert "\\x1b[31m" in first or "<U+001B>" in first or "\\u001b" in first
+
+
 def test_the_line_is_left_out_where_the_run_is_a_strangers(mixed: Project) -> None:
     mixed.run("run")
     about = next(mixed.path.glob(".evalcase/runs/*/run.json"))
@@ -113,18 +138,47 @@ def test_the_line_is_left_out_where_the_suite_is_not_what_it_was(mixed: Project)
     assert written_report(mixed) == before
 
 
+def test_the_line_is_that_of_the_file_by_which_it_was_graded_last(project: Project) -> None:
+    path = project.suite(case("a", "say hi", expected_output="no"))
+    project.run("run")
+    path.write_text("# another\n" + path.read_text().replace('"no"', '"never"'))
+    assert "s.eval.yaml: expected" in written_report(project)
+    project.run("resume")
+    number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "say" in text)
+    assert f's.eval.yaml:{number}: expected "never"' in written_report(project).replace(
+        "&quot;", '"'
+    )
+
+
 def test_trials_that_failed_in_a_case_that_passed_are_flaky_failures(project: Project) -> None:
     project.add_to_agent(COIN)
     project.suite(
         case("toss", "x", expected_output="heads", repeat={"times": 4, "pass_rate": 0.5}),
         target="python:agent:coin",
     )
-    assert project.run("run").code == 0
+    assert project.run("run", "--concurrency", "1").code == 0
     root, _ = report(project)
     assert_allowed(root)
     assert root.get("failures") == "0"
     (test,) = root.iter("testcase")
     assert [child.tag for child in test] == ["flakyFailure", "flakyFailure"]
+
+
+def test_a_repeated_case_is_one_test(project: Project) -> None:
+    project.suite(case("a", "say no", repeat=3))
+    project.run("run")
+    root, _ = report(project)
+    (test,) = root.iter("testcase")
+    assert "0 of 3 passed, all needed" in str(test[0].get("message"))
+
+
+def test_names_are_unique_for_several_targets(project: Project) -> None:
+    project.suite(*cases(2))
+    project.run("run", "--target", "echo", "--target", "python:agent:answer")
+    root, _ = report(project)
+    names = [(test.get("classname"), test.get("name")) for test in root.iter("testcase")]
+    assert len(names) == len(set(names)) == 4
+    assert [suite.get("tests") for suite in root] == ["2", "2"]
 
 
 def test_an_incomplete_run_has_a_test_that_says_so(project: Project) -> None:
@@ -136,3 +190,37 @@ def test_an_incomplete_run_has_a_test_that_says_so(project: Project) -> None:
     assert error is not None
     assert "3 cases were not run" in str(error.get("message"))
     assert root.get("errors") == "1"
+
+
+def test_properties_come_only_when_they_are_asked_for(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    root, _ = report(project, "--junit-properties")
+    found = {each.get("name"): each.get("value") for each in root.findall(".//testcase//property")}
+    assert found == {"verdict": "passed", "trials": "1", "score": "1"}
+    root, _ = report(project)
+    assert root.find(".//testcase//property") is None
+
+
+def test_a_body_is_capped(project: Project) -> None:
+    grader = "def long(text):\n    return '\\n'.join(str(n) * 60 for n in range(9000))\n"
+    project.add_to_agent(grader)
+    project.suite({"id": "a", "input": "x" * 200_000, "graders": ["python:agent:long"]})
+    project.run("run")
+    root, _ = report(project)
+    (failure,) = root.iter("failure")
+    assert len((failure.text or "").encode()) <= 10_100
+    assert len(failure.get("message") or "") <= 500
+
+
+def test_what_a_decision_left_out_is_skipped_and_no_error(project: Project) -> None:
+    project.suite(*cases(40))
+    done = project.run("run", "--fail-under", "0.2", "--stop", "certain", "--concurrency", "1")
+    assert done.code == 0
+    root, _ = report(project)
+    assert_allowed(root)
+    assert (root.get("errors"), root.get("failures")) == ("0", "0")
+    skipped = root.find("./testsuite[@name='evalcase']/testcase/skipped")
+    assert skipped is not None
+    assert "decided after 8 of 40 cases" in str(skipped.get("message"))
+    assert "decided after 8 of 40 cases" in project.run("list").out

@@ -61,6 +61,12 @@ def test_where_a_grading_comes_from_is_said_in_every_form(project: Project) -> N
     assert page.about["run"]["grading"] == told
 
 
+def test_the_last_lines_say_why_the_exit_code_is_3(project: Project) -> None:
+    project.suite(case("shaky", "once", repeat={"times": 3, "pass_rate": 0.6}))
+    ended = project.run("run", "--quiet", "--concurrency", "1")
+    assert (ended.code, "1 trial errored" in ended.out) == (3, True)
+
+
 def test_a_part_of_a_run_is_no_word_on_all_of_it(project: Project) -> None:
     project.suite(case("good"), case("bad", "say no"))
     assert project.run("run").code == 1
@@ -115,6 +121,29 @@ def test_the_same_cases_at_several_targets_are_not_as_many_that_came_by_chance(
     assert clustered["figures"]["all"]["low"] is not None
 
 
+def test_suites_with_a_target_each_are_counted_together(project: Project) -> None:
+    project.suite(*cases(5), name="a", target="agent")
+    project.suite(*cases(5), name="b", target="other")
+    project.run("run", "--json")
+    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
+    assert figures["all"]["low"] is not None
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_cases_of_one_suite_with_a_target_each_are_counted_together(
+    project: Project, repeat: int
+) -> None:
+    apart = [case(f"c{number}", target=("agent", "other")[number % 2]) for number in range(6)]
+    project.suite(*apart, repeat=repeat)
+    assert "no interval" not in project.run("run").out
+    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
+    assert figures["all"]["low"] is not None
+    project.suite(*apart, {**case("both"), "targets": ["agent", "other"]}, repeat=repeat)
+    assert "intervals are shown per target" in project.run("run").out
+    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
+    assert figures["all"]["low"] is None
+
+
 def test_a_run_that_ended_at_its_first_failure_has_no_interval(project: Project) -> None:
     suite = [case(f"c{number}") for number in range(9)]
     project.suite(*suite, case("bad", "say no"), case("last"))
@@ -145,3 +174,15 @@ def test_no_name_of_a_record_makes_a_line_of_its_own(project: Project) -> None:
         said = project.run("report", *options).out
         assert "<U+000A>" in said
         assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]
+
+
+def test_targets_stand_in_the_order_in_which_they_were_named(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    named = ["python:agent:other", "python:agent:answer"]
+    done = project.run("run", "--target", named[0], "--target", named[1])
+    forms = ["text", "markdown", "json", "jsonl", "csv"]
+    told = [done.out, *[project.run("report", "--format", form).out for form in forms]]
+    for text in told:
+        assert 0 <= text.index(f"{named[0]}") < text.index(f"{named[1]}")
+    project.run("report", "--format", "html", "-o", "page.html")
+    assert open_page((project.path / "page.html").read_bytes()).about["targets"] == named

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.report.page.opened import Opened, open_page
 from tests.run.project import Project, case
 
@@ -36,6 +37,15 @@ def test_a_page_has_every_case_with_its_verdict(project: Project) -> None:
     assert share == pytest.approx(1 / 3)
     assert 0 < low < share < high < 1
     assert list(figures["by_tag"]) == ["x", "y"]
+
+
+def test_a_run_writes_a_page_when_it_is_over(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--report", "out.html")
+    written = (project.path / "out.html").read_bytes()
+    assert [row["case"] for row in open_page(written).rows] == ["a"]
+    make_page(project)
+    assert (project.path / "page.html").read_bytes() == written
 
 
 def test_a_conversation_that_broke_off_has_what_was_to_be_said(project: Project) -> None:
@@ -73,6 +83,51 @@ def test_no_digit_of_data_is_lost_on_the_way_to_a_browser(project: Project) -> N
     assert "12345678901234567890" in message["calls"][0]["input"]
 
 
+@pytest.mark.parametrize("said", ['{"b": 1.0, "a": [2]}', '```json\n{"b": 1.0, "a": [2]}\n```'])
+def test_an_answer_that_is_data_is_laid_out_as_what_is_expected_is(
+    project: Project, said: str
+) -> None:
+    project.add_to_agent(f"def tell(question):\n    return {said!r}\n")
+    project.suite(
+        {"id": "a", "input": "x", "expected_output": {"b": 1, "a": [2]}}, target="python:agent:tell"
+    )
+    project.run("run")
+    detail = make_page(project).detail("a")
+    assert detail["reference"] == '{\n  "b": 1,\n  "a": [\n    2\n  ]\n}'
+    (trial,) = detail["trials"]
+    assert trial["data"] == detail["reference"].replace("1,", "1.0,")
+    assert trial["answer"][0]["parts"] == [{"text": said}]
+
+
+def test_repeats_are_one_row_and_equal_answers_are_counted(project: Project) -> None:
+    project.add_to_agent(
+        'def turns(question):\n    note("calls", "x")\n'
+        '    return "ok" if calls_of("x") % 3 else "no"\n'
+    )
+    project.suite(case("a", "x", repeat=5), target="python:agent:turns")
+    project.run("run", "--concurrency", "1")
+    page = make_page(project)
+    (row,) = page.rows
+    assert (row["trials"], row["passed"], row["answers"]) == (5, 4, 2)
+    trials = page.detail("a")["trials"]
+    assert [trial["repeat"] for trial in trials] == [1, 2, 3, 4, 5]
+    assert len({trial["hash"] for trial in trials}) == 2
+
+
+def test_every_grading_of_an_answer_is_there(project: Project) -> None:
+    suite = project.suite(case("a", "say no"))
+    project.run("run")
+    suite.write_text(
+        suite.read_text().replace('"expected_output": "ok"', '"expected_output": "no"')
+    )
+    project.run("grade", "latest")
+    page = make_page(project)
+    (trial,) = page.detail("a")["trials"]
+    told = [(each["number"], each["verdict"]) for each in trial["gradings"]]
+    assert told == [(1, "failed"), (2, "passed")]
+    assert page.about["run"]["grading"] == "2 of 2, by the suites as they were when it was graded"
+
+
 def noise(seed: int) -> str:
     """A text that can't be compressed to much less."""
     return Random(seed).randbytes(20_000).hex()
@@ -100,6 +155,23 @@ def test_what_does_not_fit_is_counted_and_only_what_passed_is_left_out(project: 
     assert again.text == page.text
 
 
+def test_a_case_that_failed_is_kept_even_if_that_is_too_much(project: Project) -> None:
+    project.suite(case("good"), case("bad", "say no"))
+    project.run("run")
+    page = make_page(project, "--max-size", "1kB")
+    assert page.about["left_out"]["cases"] == 1
+    assert page.detail("bad")["case"] == "bad"
+
+
+@pytest.mark.parametrize("size", ["", "many", "-3MB", "0", "1TB", "nan", "1e400"])
+def test_a_size_that_is_none_is_refused(project: Project, size: str) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    done = project.run("report", "--format", "html", "--max-size", size)
+    assert done.code == 2
+    assert "is not a size" in done.err
+
+
 def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
     hostile = "</template></script><script>alert(1)</script><!-- \u202e \x00 \ud800"
     project.add_to_agent(f"def hostile(question):\n    return {hostile!r}\n")
@@ -110,6 +182,21 @@ def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
     assert "alert(1)" not in page.text
     (message,) = page.detail("a")["trials"][0]["answer"]
     assert message["parts"][0]["text"].startswith("</template></script>")
+
+
+def test_a_page_of_some_cases_has_only_those(project: Project) -> None:
+    project.suite(case("good"), case("bad", "say no"))
+    project.run("run")
+    assert [row["case"] for row in make_page(project, "--verdict", "failed").rows] == ["bad"]
+    assert [row["case"] for row in make_page(project, "--case", "go*").rows] == ["good"]
+
+
+def test_a_page_does_not_flood_a_terminal(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    terminal = PseudoTerminal(project.path, "report", "--format", "html")
+    assert terminal.finish() == 2
+    assert "give one with -o FILE" in terminal.text
 
 
 def test_an_interrupted_run_says_so(project: Project) -> None:

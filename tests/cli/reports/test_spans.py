@@ -12,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.semconv.schemas import Schemas
 
+from evalcase.report import otlp
 from evalcase.report.otlp import SCHEMA
 from tests.run.project import Project, case
 
@@ -123,3 +124,26 @@ def test_a_conversation_is_a_trace_for_each_turn_and_can_be_had_again(project: P
     (row,), (again,) = before, project.rows()
     assert again["grades"] == row["grades"]
     assert again["answer"]["messages"] == row["answer"]["messages"]
+
+
+def test_the_same_report_is_the_same_again_and_a_run_writes_it(run: Project) -> None:
+    first = run.run("report", "--format", "otlp").out
+    assert run.run("report", "--format", "otlp").out == first
+    assert run.run("resume", "--report", "out.otlp.json").code == 3
+    assert (run.path / "out.otlp.json").read_text() == first
+
+
+def test_large_runs_are_several_exports(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp, "AT_ONCE", 10)
+    project.suite(*[case(f"c{number}", "say x") for number in range(11)])
+    project.run("run", "--quiet")
+    lines = project.run("report", "--format", "otlp").out.splitlines()
+    spans = [read_export(each).resource_spans[0].scope_spans[0].spans for each in lines]
+    assert [len(each) for each in spans] == [10, 1]
+
+
+def test_a_run_of_nothing_is_an_export_without_spans(project: Project) -> None:
+    project.suite({**case("a", "say x"), "skip": "not now"})
+    project.run("run")
+    (line,) = project.run("report", "--format", "otlp", "--verdict", "failed").out.splitlines()
+    assert read_export(line).resource_spans[0].scope_spans[0].spans == []
