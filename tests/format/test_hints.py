@@ -190,3 +190,15 @@ def test_a_mistake_in_a_grader_of_all_is_no_lack_of_graders(grader: str) -> None
     problems = evalcase.check_text(text, "a.eval.yaml")
     assert any(each.severity == "error" for each in problems)
     assert [each.case for each in problems if each.code == "nothing-to-grade"] == ["d", "e"]
+
+
+def test_indicators_and_criteria_that_no_judge_reads_grade_nothing() -> None:
+    text = (
+        "cases:\n"
+        "- {id: a, input: q, graders: [{type: contains, value: x, indicator: true}]}\n"
+        "- {id: b, input: q, criteria: is good, criteria_judge: false}\n"
+        "- {id: c, input: q, rubrics: [is good], criteria_judge: false}\n"
+        "- {id: d, input: q, graders: [{contains: x}]}\n"
+    )
+    problems = evalcase.check_text(text, "a.eval.yaml")
+    assert [each.case for each in problems if each.code == "nothing-to-grade"] == ["a", "b"]

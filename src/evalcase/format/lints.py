@@ -46,7 +46,7 @@ def advise_case(
         _advise_user(case, written.path, findings)
     if "expected_output" in data or "skip" in data or lacks_graders:
         return
-    if not any(name in part for part in (data, *data.get("turns", ())) for name in GRADED):
+    if not any(map(_is_graded, (data, *data.get("turns", ())))):
         what = "conversation" if case.is_conversation else "case"
         message = f"this {what} has nothing to grade, so it can never pass"
         hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
@@ -56,6 +56,13 @@ def advise_case(
         elif inside is not None:
             hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
         findings.add("nothing-to-grade", written.path, message, hint)
+
+
+def _is_graded(part: dict[str, Any]) -> bool:
+    """Whether anything decides a verdict: indicators don't, nor criteria that no judge reads."""
+    if "expected_output" in part or needs_judge(part):
+        return True
+    return any(not each.get("indicator") for each in part.get("graders", ()))
 
 
 def _advise_part(part: Case, written: Named, lacks_graders: bool, findings: Findings) -> None:
