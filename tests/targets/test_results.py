@@ -218,3 +218,10 @@ def test_the_tool_that_gives_a_structured_output_is_no_call() -> None:
     found = read_answer(result)
     assert found.content == {"riskLevel": "High", "days": ["2026-12-04"]}
     assert [call.name for call in seen_calls(found)] == ["add"]
+
+
+def test_messages_beside_an_error_are_no_answer() -> None:
+    said = [{"role": "assistant", "content": "ok"}]
+    assert read_answer({"messages": said, "error": None}).text == "ok"
+    with pytest.raises(TargetError, match="it failed: boom"):
+        read_answer({"messages": said, "error": "boom"})

@@ -481,9 +481,11 @@ def _reasons_of(value: Mapping[str, Any], *, with_finish: bool = True) -> Iterat
 def refuse_failed_reply(value: Mapping[str, Any]) -> None:
     """Raise TargetError for a reply that says itself that it failed, or holds no answer."""
     error, kind, content = value.get("error"), value.get("type"), value.get("content")
+    has_messages = isinstance(value.get("messages"), list)
     is_gemini = "usageMetadata" in value and "modelVersion" in value
     why: object = None
-    if error and (_is_reply(value) or (kind in _FAILED_TYPES and isinstance(error, dict))):
+    is_failed_event = kind in _FAILED_TYPES and isinstance(error, dict)
+    if error and (_is_reply(value) or has_messages or is_failed_event):
         why = (error.get("message") if isinstance(error, dict) else None) or error
     elif kind == "result" and value.get("is_error") is True:  # Claude Code
         why = value.get("result") or value.get("subtype")
