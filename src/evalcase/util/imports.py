@@ -7,9 +7,10 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module, invalidate_caches
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from traceback import extract_tb, walk_tb
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from evalcase.errors import ConfigError
 from evalcase.types.options import FunctionName
@@ -108,6 +109,15 @@ def _import_module(name: str, wanted: str, root: str) -> ModuleType:
         raise ConfigError(f"{wanted}: {why}") from error
 
 
+class _SourceLoader(SourceFileLoader):
+    """Compiles the file as it is now. Python's bytecode cache misses an edit within one second that
+    leaves the size of the file the same."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        del fullname
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _import_file(name: str, root: str) -> ModuleType:
     """The module of `./file.py`. It is imported once, under this name."""
     path = os.path.realpath(os.path.join(root, name))
@@ -124,7 +134,7 @@ def _import_file(name: str, root: str) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and known.__file__ == path:
         return known
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path, loader=_SourceLoader(name, path))
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[name] = module_from_spec(spec)
