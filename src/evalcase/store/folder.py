@@ -257,10 +257,10 @@ def write_time(seconds: float) -> str:
 
 
 def _follow_newest(runs_dir: str, name: str) -> str:
-    """The start of the id of a new run. Runs are sorted by id: if the clock was ahead once, it
-    counts on from the newest."""
+    """The start of the id of a new run. Runs are sorted by id: in the same second as the newest, or
+    if the clock was ahead once, it counts on from there."""
     newest = max((each[:15] for each in os.listdir(runs_dir) if RUN_ID.fullmatch(each)), default="")
-    if newest <= name:
+    if newest < name:
         return name
     following = f"{min(int(newest.replace('-', '')) + 1, _LAST_NAME):014}"
     return f"{following[:8]}-{following[8:]}"
