@@ -134,7 +134,7 @@ def run_command(arguments: list[str]) -> int:
             sys.stderr.write(f"evalcase: interrupted {error}\n")
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Leave as a program does that this signal ends.
+        # The reader of our output has closed it. Exit as a program that SIGPIPE ends.
         _discard_output()
         return 141
     except OSError as error:

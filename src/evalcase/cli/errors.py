@@ -72,7 +72,7 @@ def _scrub_problem(problem: Problem, scrubber: Scrubber) -> Problem:
     shown = excerpt and excerpt._replace(text=scrubber.text(excerpt.text))
     if (*said, shown) == (problem.message, hint, excerpt):
         return problem
-    # Where the line is another, nobody knows what to underline.
+    # A line that was changed has nothing to underline.
     kept = excerpt if shown == excerpt else None
     return replace(problem, message=said[0], hint=said[1], excerpt=kept)
 

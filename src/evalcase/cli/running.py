@@ -147,7 +147,7 @@ def go_back(run: Run, config: Config) -> None:
 
 
 def plan_shown(request: RunRequest, view: RunView) -> Plan:
-    """The plan of a run, of which the view then knows how much there is to do."""
+    """The plan of a run. The view is told how many trials it has."""
     with same_streams(), collector_paused(for_good=True):
         plan = prepare_plan(request)
     view.expect(plan.trials)

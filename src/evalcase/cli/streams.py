@@ -1,6 +1,6 @@
 """Standard output and error, while code of the user's may do with them what it likes.
 
-What is asked for on standard output is kept where nobody else can get at it. Whatever else is
+The output of the command itself is kept apart, where user code can't reach it. Whatever else is
 printed, by Python code, by a library or by a child, goes to standard error, and is lost where that
 can't be written: a full disk for the log ends no run.
 """
@@ -54,7 +54,7 @@ def take_streams() -> Streams:
     as this process goes on: a thread that was left behind may still print at its end."""
     out, err = sys.stdout, sys.stderr
     if (_descriptor_of_stream(out), _descriptor_of_stream(err)) != (1, 2):
-        # Not those of a process: whoever put them there has no descriptors to be minded.
+        # Replaced by a caller in Python: there are no descriptors to redirect.
         sys.stdout = sys.stderr = lent = _lend_stream(err.buffer)
         return Streams(out, err, (lent,))
     out.flush()

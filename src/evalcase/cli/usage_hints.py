@@ -61,8 +61,7 @@ def hint_at_command(word: str, commands: Collection[str]) -> str:
 
 
 def hint_at_option(word: str, known: Collection[str]) -> str | None:
-    """What to type in place of an option that is none of those known; None if whoever looks at the
-    spelling knows as much."""
+    """What to type in place of an unknown option; None if a similar spelling is the best hint."""
     if word == "--retry-failed":
         return "To run failed cases again: evalcase run --failed-of RUN"
     for meant in (_OPTIONS.get(word, ""), word.removesuffix("s"), f"{word}s"):

@@ -42,11 +42,10 @@ def assert_case(
 ) -> Result:
     """Grade an answer, in any form that a target may return. Return the result if it passes.
 
-    Raise AssertionError, with what differs, if it doesn't, and GraderError if a grader broke: then
-    nobody knows. `duration_s` is how long the answer took, for who has measured it.
+    Raise AssertionError, with what differs, if it doesn't pass, and GraderError if a grader broke.
+    `duration_s` is how long the answer took, if the test measured it.
 
-    Where an event loop is running, it stands still meanwhile; `assert_case_async` doesn't need it
-    to.
+    A running event loop is blocked meanwhile; `assert_case_async` does not block it.
     """
     __tracebackhide__ = True
     context, done = copy_context(), Future[Result]()

@@ -110,7 +110,7 @@ def cases(
 
     Raise SuiteError if a file is not valid, ConfigError if no case is like what is asked for.
     """
-    # Whoever imports all of evalcase need not have pytest.
+    # `from evalcase import *` must work without pytest.
     import pytest
 
     folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
