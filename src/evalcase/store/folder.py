@@ -225,15 +225,15 @@ def is_own(run: Run, state: str | None, root: str) -> bool:
 
 def create_run(
     runs_dir: str, about: RunAbout, *, now: float, random: Callable[[int], bytes],
-    sealer: Sealer | None = None, disk: Disk | None = None,
+    sealer: Sealer | None = None, disk: Disk | None = None, after: str | None = None,
 ) -> Run:  # fmt: skip
     """Make the folder of a new run, with its run.json, under a name that no other run has. `now` is
-    in seconds since 1970."""
+    in seconds since 1970; `after` is the folder of the runs before it, if that is another one."""
     disk, created_at = disk or LocalDisk(), write_time(now)
     try:
         _make_folders(runs_dir, disk)
         second = created_at[:19].replace("-", "").replace(":", "").replace("T", "-")
-        path = _make_unique(runs_dir, _follow_newest(runs_dir, second), random)
+        path = _make_unique(runs_dir, _follow_newest(after or runs_dir, second), random)
         sync_folder(disk, runs_dir)
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error

@@ -212,7 +212,9 @@ def merge_shards(
     """Write the merged run, and move it to the other runs when it is whole."""
     disk, merging = LocalDisk(), os.path.join(runs_dir, _MERGING)
     about = _merge_about(shards)
-    run = create_run(merging, about, now=now, random=random, sealer=sealer, disk=disk)
+    run = create_run(
+        merging, about, now=now, random=random, sealer=sealer, disk=disk, after=runs_dir
+    )
     try:
         with open(run.journal, "xb", buffering=_BUFFER) as file:
             file.writelines(_merge_lines(shards, root))
