@@ -202,11 +202,9 @@ def test_limits_are_those_of_the_code() -> None:
 # Command and library
 
 
-def test_every_command_is_shown_with_its_help() -> None:
-    text = read(DOCS / "command.md")
-    pattern = r"^## evalcase (\w+)\n\n```console\n\$ evalcase (\w+) --help"
-    shown = re.findall(pattern, text, re.MULTILINE)
-    assert sorted(shown) == [(command, command) for command in sorted(COMMANDS)]
+def test_every_command_has_a_section() -> None:
+    shown = re.findall(r"^## evalcase (\w+)$", read(DOCS / "command.md"), re.MULTILINE)
+    assert sorted(shown) == sorted(COMMANDS)
 
 
 def test_every_public_name_is_in_the_library_page() -> None:
