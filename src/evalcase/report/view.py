@@ -36,7 +36,7 @@ from evalcase.report.figures import Estimator, FigureCell, Mean, settle_figures,
 from evalcase.report.gates import Compared, find_gated
 from evalcase.report.html.compared import write_compared_html
 from evalcase.report.html.details import CaseRow, case_data
-from evalcase.report.html.page import pack_element, row_data, squeeze_json, write_html
+from evalcase.report.html.page import pack_json, row_data, write_compact, write_html
 from evalcase.report.html.shell import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.sides import AskedSides, open_sides
 from evalcase.report.source import RecordPlace, Reported, find_suite_places
@@ -309,7 +309,7 @@ class Viewer:
     async def _show_runs(self) -> web.StreamResponse:
         told = await self._in_turn(self._listing.tell)
         shell = build_shell(RUNS_SCRIPTS)
-        page = b"".join((shell.head, pack_element("runs", squeeze_json(told)), shell.tail))
+        page = b"".join((shell.head, pack_json("runs", write_compact(told)), shell.tail))
         return _respond(page, shell.policy)
 
     async def _show_run(self, request: web.BaseRequest, id: str) -> web.StreamResponse:

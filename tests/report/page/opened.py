@@ -35,7 +35,8 @@ def open_page(data: bytes) -> Opened:
         for id, packed in re.findall(r'<template id="([^"]+)">([^<]*)</template>', text)
     }
     about = parts.pop("run")
-    columns = {name: parts.pop(f"i-{name}") for name in about["columns"]}
+    blocks = [parts.pop(id) for id in list(parts) if id.startswith("rows")]
+    columns = {name: [value for block in blocks for value in block[name]] for name in blocks[0]}
     return Opened(text, about, columns, {int(id[1:]): part for id, part in parts.items()})
 
 

@@ -14,17 +14,9 @@ from evalcase.report.html.shell import (
     SERVED_SCRIPTS,
     build_shell,
     read_script,
-    read_style,
 )
 
 FOLDER = Path(html.__path__[0])
-
-
-def test_script_and_style_are_small() -> None:
-    assert len(read_script(SERVED_SCRIPTS).encode()) <= 71_000
-    assert len(read_script(RUNS_SCRIPTS).encode()) <= 71_000
-    assert len(read_style(SERVED_SCRIPTS).encode()) <= 15_000
-    assert len(read_style(RUNS_SCRIPTS).encode()) <= 15_000
 
 
 def test_every_file_of_script_is_part_of_the_page() -> None:

@@ -36,14 +36,13 @@ async function updatePanel() {
 const closePanel = () => change(opening());
 
 function drawTitle(row) {
-  const { about } = data;
   const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, disabled: !shown.lines[list.cursor + by], onclick: () => moveCursor(list.cursor + by) }, sign);
   return h('header.title',
     h('div.line', drawMark(verdictOf(row)), h('h2', drawWord(cells.case[row])),
       h('nav', { 'aria-label': 'Cases' }, step(-1, 'Previous case', '↑'), step(1, 'Next case', '↓'), button('Close', { class: 'plain', 'aria-label': 'Close the case', title: 'Close (Esc)', onclick: closePanel }, '✕'))),
     h('p.fine', drawWord(suiteOf(row)), ' at ', drawWord(targetOf(row)),
-      cells.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag]))),
-      cells.vars[row].map((number) => about.vars[number]).filter(([name]) => isGrouped(name)).map((pair) => button('', { class: 'tag', onclick: () => change({ vars: nameValue(pair) }) }, drawWord(nameValue(pair))))),
+      cells.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag }) }, drawWord(tag))),
+      cells.vars[row].filter(([name]) => isGrouped(name)).map((pair) => button('', { class: 'tag', onclick: () => change({ vars: nameValue(pair) }) }, drawWord(nameValue(pair))))),
     drawBeside(row));
 }
 

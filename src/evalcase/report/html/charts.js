@@ -100,18 +100,17 @@ function drawLatency(values) {
 }
 
 function drawCharts() {
-  const { about } = data;
   // Of cases that are shown because they changed, a rate says nothing: charts are of the others, too.
   const rows = isCompared() ? selectRows('change') : shown.rows;
-  const { by_tag: tags, by_target: targets, by_suite: suites, by_vars: variables } = about.run.figures;
+  const { by_tag: tags, by_target: targets, by_suite: suites, by_vars: variables } = data.about.run.figures;
   const passed = (row) => verdictOf(row) === 'passed';
   const pairs = (name) => rows.map((row) => [cells[name][row], passed(row)]);
   const failing = new Map();
-  for (const row of rows) for (const grader of cells.failing[row]) failing.set(about.graders[grader], (failing.get(about.graders[grader]) || 0) + 1);
+  for (const row of rows) for (const grader of cells.failing[row]) failing.set(grader, (failing.get(grader) || 0) + 1);
   return [
     isCompared() && drawScatter(rows),
-    drawRates('Pass rate by tag', countGroups(rows, (row) => cells.tags[row].map((tag) => about.tags[tag])), tags, (tag) => change({ tag })),
-    ...groupVariables().map(([name]) => drawRates(`Pass rate by ${name}`, countGroups(rows, (row) => cells.vars[row].map((number) => about.vars[number]).filter(([each]) => each === name).map(([, value]) => value)), variables[name] || {}, (value) => change({ vars: nameValue([name, value]) }))),
+    drawRates('Pass rate by tag', countGroups(rows, (row) => cells.tags[row]), tags, (tag) => change({ tag })),
+    ...groupVariables().map(([name]) => drawRates(`Pass rate by ${name}`, countGroups(rows, (row) => cells.vars[row].filter(([each]) => each === name).map(([, value]) => value)), variables[name] || {}, (value) => change({ vars: nameValue([name, value]) }))),
     drawRates('Pass rate by target', countGroups(rows, (row) => [targetOf(row)]), targets, (target) => change({ target })),
     drawRates('Pass rate by suite', countGroups(rows, (row) => [suiteOf(row)]), suites, (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),

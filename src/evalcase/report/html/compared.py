@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 
 from evalcase.report.aggregate import Ledger, sum_up
@@ -20,8 +19,9 @@ from evalcase.report.findings import (
     say_test,
 )
 from evalcase.report.gates import Compared
-from evalcase.report.html.details import BaseRow, CaseRow, PageObject, RunFacts
-from evalcase.report.html.page import Page, write_page
+from evalcase.report.html.details import BaseRow, CaseRow, PageObject
+from evalcase.report.html.page import PageWriter
+from evalcase.report.json import figures_object
 from evalcase.report.paired_cases import CaseStanding, PlacedName, Side, TrackFigures, Unit
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
@@ -198,21 +198,15 @@ def _amount_row(amount: Amount) -> list[str]:
 
 def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:
     """The pieces of the page."""
+    base, head = compared.comparison.base, compared.comparison.head
+    page = PageWriter(max_size, compared=True, served=bool(home))
     rows = PairedRows(compared.comparison)
-
-    def describe() -> Page:
-        base, head = compared.comparison.base, compared.comparison.head
-        return Page(
-            _describe_side(head, rows.head), _describe_side(base, rows.base),
-            comparison_data(compared),
-            more=f"evalcase compare {base.label} {head.label} --format html --max-size 1GB",
-            home=home,
-        )  # fmt: skip
-
-    with tempfile.TemporaryFile() as scratch:
-        yield from write_page(describe, rows, scratch, max_size, compared=True, served=bool(home))
-
-
-def _describe_side(side: Side, ledger: Ledger) -> RunFacts:
+    yield from page.write(rows)
     # What is to be said of either side stands in the comparison already.
-    return RunFacts(side.label, sum_up(ledger))
+    told = {
+        "run": {"name": head.label, "figures": figures_object(sum_up(rows.head)), "remarks": []},
+        "base": {"name": base.label, "figures": figures_object(sum_up(rows.base))},
+        "comparison": comparison_data(compared), "home": home,
+    }  # fmt: skip
+    more = f"evalcase compare {base.label} {head.label} --format html --max-size 1GB"
+    yield from page.finish(told, more)

@@ -25,22 +25,27 @@ async function inflate(bytes) {
 }
 
 // `about` is what is said of the run, `columns` has a list for each name, a value for each row.
-const data = { about: null, columns: {}, count: 0, chunks: new Map(), live: new Map(), dropped: new Set() };
+const data = { about: null, columns: {}, count: 0, chunks: new Map(), live: new Map() };
 const cells = data.columns;
 
 const isPromise = (value) => value instanceof Promise;
 const whenKnown = (value, use) => (isPromise(value) ? value.then(use) : use(value));
 
-// Read the run and its columns; at once, or by a promise where they are compressed.
+// Read the run and its rows; at once, or by a promise where they are compressed.
 function loadData() {
-  return whenKnown(unpack('run'), (about) => {
-    const lists = about.columns.map((name) => unpack(`i-${name}`));
-    return whenKnown(lists.some(isPromise) ? Promise.all(lists) : lists, (known) => {
-      about.columns.forEach((name, at) => { cells[name] = known[at]; });
-      data.dropped = new Set(about.left_out ? about.left_out.chunks : []);
-      Object.assign(data, { about, count: about.count });
-    });
+  const blocks = [...document.querySelectorAll('template[id^="rows"]')].map(({ id }) => unpack(id));
+  const parts = [unpack('run'), ...blocks];
+  return whenKnown(parts.some(isPromise) ? Promise.all(parts) : parts, ([about, ...known]) => {
+    data.about = about;
+    for (const name in known[0]) cells[name] = known.flatMap((block) => block[name]);
+    countData();
   });
+}
+
+// How many rows there are, and what they name, each once.
+function countData() {
+  const list = (name) => [...new Set(cells[name].flat())];
+  Object.assign(data, { count: cells.case.length, suites: list('suite'), targets: list('target'), tags: list('tags'), graders: list('failing') });
 }
 
 // A chunk, from among those that were opened last.
@@ -56,15 +61,13 @@ function loadChunk(number) {
 
 // What is shown of a row when it is opened; null where it was left out of the file.
 async function loadDetail(row) {
-  const number = cells.chunk[row];
-  if (data.dropped.has(number)) return null;
-  const chunk = await loadChunk(number);
+  const chunk = await loadChunk(cells.chunk[row]);
   return chunk ? chunk[cells.place[row]] : null;
 }
 
-const suiteOf = (row) => data.about.suites[cells.suite[row]];
-const targetOf = (row) => data.about.targets[cells.target[row]];
-const verdictOf = (row) => data.about.verdicts[cells.verdict[row]];
+const suiteOf = (row) => cells.suite[row];
+const targetOf = (row) => cells.target[row];
+const verdictOf = (row) => cells.verdict[row];
 const wasTried = (row) => !['skipped', 'absent', 'unfinished'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
 
@@ -89,14 +92,13 @@ function rowHolds(row, word) {
 async function searchText(words, found, isOver) {
   const rows = new Map();
   cells.chunk.forEach((number, row) => {
-    if (data.dropped.has(number)) return;
     if (!rows.has(number)) rows.set(number, []);
     rows.get(number).push(row);
   });
   for (const [number, inside] of rows) {
     const chunk = await (data.live.get(number) || data.chunks.get(number) || unpack(`c${number}`));
-    if (isOver() || !chunk) return;
-    const hits = inside.filter((row) => words.every((word) => rowHolds(row, word) || holdsWord(chunk[cells.place[row]], word)));
+    if (isOver()) return;
+    const hits = inside.filter((row) => words.every((word) => rowHolds(row, word) || (chunk && holdsWord(chunk[cells.place[row]], word))));
     found(hits);
   }
 }

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from msgspec import field
 
 from evalcase.report.details import case_facts, user_facts
-from evalcase.report.figures import Figures
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
@@ -139,27 +138,6 @@ class BaseRow(Value, frozen=True):
     results: tuple[Result, ...]
     change: str = ""
     """What became of it: `fixed`, `broken`, `changed`, `same`, …"""
-
-
-class RunFacts(Value, frozen=True):
-    """What the page says of a run as a whole."""
-
-    name: str
-    """Its id, or the file that it was read from."""
-    figures: Figures
-    created_at: str = ""
-    notice: str = ""
-    """Why it is not complete; empty if it is."""
-    trials: int | None = None
-    grading_usd: float | None = None
-    duration_s: float | None = None
-    grading: str = ""
-    """`2 of 3`, and where that comes from, where there are several."""
-    remarks: tuple[str, ...] = ()
-    """What else has to be said: that it is of cases which failed, that targets were changed."""
-    users_usd: float | None = None
-    lost_usd: float | None = None
-    """What was spent on answers and gradings that don't count."""
 
 
 _SIDES = ("expected", "got", "where", "note")

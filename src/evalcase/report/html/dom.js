@@ -43,9 +43,11 @@ const SHAPES = {
   errored: ['M8 1.2l7.2 13H.8z', 'M8 6v4M8 11.9v.4'],
   ungraded: ['M8 .8L15.2 8 8 15.2.8 8z', 'M6.3 6.6a1.8 1.8 0 1 1 2.4 1.7c-.5.2-.7.5-.7 1.1M8 11.3v.3'],
   skipped: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M4.8 8h6.4'],
-  absent: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', ''],
   unfinished: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M8 4.4V8l2.4 1.6'],
+  absent: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', ''],
 };
+
+const VERDICTS = Object.keys(SHAPES);
 
 function drawMark(verdict, label) {
   const [outline, sign] = SHAPES[verdict] || SHAPES.unfinished;

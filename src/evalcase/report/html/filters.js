@@ -10,28 +10,22 @@ const isChange = (kind) => CHANGES.indexOf(kind) < 5;
 // A variable with its value, as one word of a filter.
 const nameValue = ([name, value]) => `${name} = ${value}`;
 const MOST_VALUES = 20;
-// The variables that have few enough values to group by, each with those.
+// The variables to group by, each with its values: few, and one of them that of several cases. A
+// case at several targets is one.
+const grouping = { counted: -1, known: [] };
 function groupVariables() {
-  const groups = new Map();
-  for (const [name, value] of data.about.vars) groups.set(name, [...(groups.get(name) || []), value]);
-  return [...groups].filter(([name, values]) => values.length > 1 && values.length <= MOST_VALUES && tellsGroups(name));
-}
-// Whether some value is that of several cases: an id of rows groups nothing. A case at several
-// targets is one.
-const grouping = { counted: -1, names: new Set() };
-function tellsGroups(name) {
-  if (grouping.counted !== data.count) {
-    Object.assign(grouping, { counted: data.count, names: new Set() });
-    const first = new Map();
-    for (let row = 0; row < data.count; row += 1) {
-      const id = nameCase(row);
-      for (const number of cells.vars[row]) {
-        if (!first.has(number)) first.set(number, id);
-        else if (first.get(number) !== id) grouping.names.add(data.about.vars[number][0]);
-      }
+  if (grouping.counted === data.count) return grouping.known;
+  const [firsts, shared] = [new Map(), new Set()];
+  cells.vars.forEach((pairs, row) => {
+    for (const [name, value] of pairs) {
+      if (!firsts.has(name)) firsts.set(name, new Map());
+      const first = firsts.get(name);
+      if (!first.has(value)) first.set(value, nameCase(row));
+      else if (first.get(value) !== nameCase(row)) shared.add(name);
     }
-  }
-  return grouping.names.has(name);
+  });
+  const known = [...firsts].filter(([name, { size }]) => size > 1 && size <= MOST_VALUES && shared.has(name)).map(([name, first]) => [name, [...first.keys()]]);
+  return Object.assign(grouping, { counted: data.count, known }).known;
 }
 const isGrouped = (name) => groupVariables().some(([each]) => each === name);
 
@@ -42,11 +36,11 @@ const TESTS = {
     const kind = cells.change[row];
     return state.change.includes(kind) || (state.change.includes('changes') && isChange(kind));
   },
-  tag: (row) => !state.tag || cells.tags[row].includes(data.about.tags.indexOf(state.tag)),
-  vars: (row) => !state.vars || cells.vars[row].some((number) => nameValue(data.about.vars[number]) === state.vars),
+  tag: (row) => !state.tag || cells.tags[row].includes(state.tag),
+  vars: (row) => !state.vars || cells.vars[row].some((pair) => nameValue(pair) === state.vars),
   target: (row) => !state.target || targetOf(row) === state.target,
   suite: (row) => !state.suite || suiteOf(row) === state.suite,
-  grader: (row) => !state.grader || cells.failing[row].includes(data.about.graders.indexOf(state.grader)),
+  grader: (row) => !state.grader || cells.failing[row].includes(state.grader),
   q: (row) => !bar.hits || bar.hits.has(row),
 };
 
@@ -144,16 +138,16 @@ function drawFilters() {
   let timer = 0;
   bar.search = h('input', { type: 'search', placeholder: 'Search all text', 'aria-label': 'Search all text', 'aria-keyshortcuts': '/',
     oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({ q: bar.search.value.trim() }, true), 150); } });
-  const present = data.about.verdicts.filter((_, number) => cells.verdict.includes(number));
+  const present = VERDICTS.filter((name) => cells.verdict.includes(name));
   bar.clear = button('Clear', { class: 'plain', onclick: () => { bar.search.value = ''; change({ q: '', verdict: [], change: [], tag: '', vars: '', target: '', suite: '', grader: '' }); } });
   bar.told = h('p.told', { role: 'status' });
   return h('div.filters', { role: 'search', 'aria-label': 'Filter cases' },
     h('div.find', bar.search, h('kbd', { 'aria-hidden': 'true' }, '/')),
     isCompared() && drawChips('change', CHANGES.filter((name) => cells.change.includes(name)), drawChange),
     drawChips('verdict', present, (name) => drawMark(name, '')),
-    drawSelect('tag', 'Any tag', data.about.tags),
-    drawSelect('vars', 'Any variable', groupVariables().flatMap(([name, values]) => values.map((value) => nameValue([name, value])))), drawSelect('target', 'Any target', data.about.targets),
-    drawSelect('suite', 'Any suite', data.about.suites), drawSelect('grader', 'Failed by any grader', data.about.graders),
+    drawSelect('tag', 'Any tag', data.tags),
+    drawSelect('vars', 'Any variable', groupVariables().flatMap(([name, values]) => values.map((value) => nameValue([name, value])))), drawSelect('target', 'Any target', data.targets),
+    drawSelect('suite', 'Any suite', data.suites), drawSelect('grader', 'Failed by any grader', data.graders),
     bar.view = drawGridToggle(), bar.clear, bar.told);
 }
 

@@ -4,19 +4,18 @@
 const LONGEST_SAID = 600;
 const grid = { counted: -1, rows: new Map() };
 
-const hasGrid = () => data.about.targets.length > 1 && !isCompared();
+const hasGrid = () => data.targets.length > 1 && !isCompared();
 // While a case is open there is no room for it, and paper doesn't wait for answers to be unpacked.
 const isGrid = () => state.view === 'grid' && !state.case && !list.printing && hasGrid();
 const nameCase = (row) => `${cells.suite[row]} ${cells.case[row]}`;
 
-// The rows of the same case, by the numbers of their targets.
+// The rows of the same case, by their targets.
 function findBeside(row) {
   if (grid.counted !== data.count) {
     Object.assign(grid, { counted: data.count, rows: new Map() });
     cells.target.forEach((target, each) => {
-      const beside = grid.rows.get(nameCase(each)) || [];
-      beside[target] = each;
-      grid.rows.set(nameCase(each), beside);
+      const beside = grid.rows.get(nameCase(each)) || new Map();
+      grid.rows.set(nameCase(each), beside.set(target, each));
     });
   }
   return grid.rows.get(nameCase(row));
@@ -31,8 +30,7 @@ function foldTargets(rows) {
 function gridColumns() {
   const passed = countBy(shown.rows.filter((row) => verdictOf(row) === 'passed'), targetOf);
   return [{ name: 'case', label: 'Case', width: 'minmax(0, 1fr)' },
-    ...data.about.targets.map((of, target) => ({ name: 'said', of, target, width: 'minmax(0, 1.4fr)', label: [drawWord(of), !labels.blind && h('span.fine', `${groupDigits(passed[of] || 0)} passed`)] }))
-      .filter(({ of }) => !state.target || of === state.target)];
+    ...data.targets.filter((of) => !state.target || of === state.target).map((of) => ({ name: 'said', of, width: 'minmax(0, 1.4fr)', label: [drawWord(of), !labels.blind && h('span.fine', `${groupDigits(passed[of] || 0)} passed`)] }))];
 }
 
 function sayAnswer(detail, row) {
@@ -57,6 +55,6 @@ function drawGridToggle() {
 
 // The same case at its other targets, one click away.
 function drawBeside(row) {
-  const rows = findBeside(row).filter((each) => each >= 0);
+  const rows = [...findBeside(row).values()];
   return hasGrid() && rows.length > 1 && h('div.chips', { role: 'group', 'aria-label': 'Targets' }, rows.map((each) => drawChip(each === row, () => change(opening(each), true), !labels.blind && drawMark(verdictOf(each)), drawWord(targetOf(each)))));
 }

@@ -9,7 +9,7 @@ const COLUMNS = [
   { name: 'change', label: 'Change', width: '92px', needed: isCompared },
   { name: 'verdict', label: 'Verdict', width: '92px' },
   { name: 'case', label: 'Case', width: 'minmax(0, 1fr)' },
-  { name: 'target', label: 'Target', width: 'minmax(70px, 140px)', needed: () => data.about.targets.length > 1 },
+  { name: 'target', label: 'Target', width: 'minmax(70px, 140px)', needed: () => data.targets.length > 1 },
   { name: 'trials', label: 'Trials', width: '76px', needed: () => cells.trials.some((count) => count > 1) },
   { name: 'score', label: 'Score', width: '96px' },
   { name: 'seconds', label: 'Latency', width: '84px' },
@@ -101,7 +101,7 @@ function drawAnswers(count) {
 const CELLS = {
   change: (row) => [drawChange(cells.change[row]), h('span', cells.change[row])],
   verdict: (row) => [cells.base_verdict && cells.change[row] !== 'same' && cells.base_verdict[row] !== null
-    ? [drawMark(data.about.verdicts[cells.base_verdict[row]]), h('span.arrow', { 'aria-label': 'then' }, '→')] : null,
+    ? [drawMark(cells.base_verdict[row]), h('span.arrow', { 'aria-label': 'then' }, '→')] : null,
     drawMark(verdictOf(row)), h('span.word', { 'aria-hidden': 'true' }, verdictOf(row))],
   case: (row) => [h('a', { href: writeHash(opening(row)), tabindex: '-1', class: 'name' }, drawWord(cells.case[row])),
     drawWord((!isGrid() && verdictOf(row) !== 'passed' && cells.reason[row]) || cells.asked[row], { class: 'why' })],
@@ -111,7 +111,7 @@ const CELLS = {
   score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => round(value, 2), 1)],
   seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: `retried ${cells.retries[row]} ×` }, `↻${cells.retries[row]}`) : null],
   cost: (row) => sayMoney(cells.cost[row]),
-  said: (row, at, { target }) => drawSaid(findBeside(row)[target], at),
+  said: (row, at, { of }) => drawSaid(findBeside(row).get(of), at),
 };
 
 function drawRow(row, at) {

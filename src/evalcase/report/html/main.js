@@ -7,11 +7,11 @@ const QUICK_ROWS = 2000;
 function drawOverview() {
   const { run, left_out: leftOut } = data.about;
   const { all } = run.figures;
-  const facts = [run.created_at && sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
-    run.trials !== null && run.trials !== all.total && sayCount(run.trials, 'trial'), ...sayRepeats(all.repeats),
+  const facts = [run.created_at && sayTime(run.created_at), !isNone(run.duration_s) && `took ${saySeconds(run.duration_s)}`,
+    !isNone(run.trials) && run.trials !== all.total && sayCount(run.trials, 'trial'), ...sayRepeats(all.repeats),
     all.cost.usd !== null && `${sayMoney(all.cost.usd)}${all.cost.unpriced ? `, ${sayCount(all.cost.unpriced, 'answer')} without a price` : ''}`,
-    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.users_usd !== null && `${sayMoney(run.users_usd)} for simulated users`,
-    run.lost_usd !== null && `${sayMoney(run.lost_usd)} for answers and gradings that don't count`, run.grading && drawWord(`grading ${run.grading}`)];
+    !isNone(run.grading_usd) && `${sayMoney(run.grading_usd)} for grading`, !isNone(run.users_usd) && `${sayMoney(run.users_usd)} for simulated users`,
+    !isNone(run.lost_usd) && `${sayMoney(run.lost_usd)} for answers and gradings that don't count`, run.grading && drawWord(`grading ${run.grading}`)];
   return h('section.overview', { 'aria-label': 'Overview' },
     run.notice && !data.about.watch && h('p.notice', drawWord(run.notice)),
     run.remarks.map((text) => h('p.notice', drawWord(text))),
@@ -31,7 +31,7 @@ function sayRepeats(repeats) {
 
 // So many cases; where each was put to several targets, how many were written, too.
 function sayCases(count) {
-  const targets = data.about.targets.length;
+  const targets = data.targets.length;
   const written = new Set(cells.case.map((_, row) => nameCase(row))).size;
   return targets > 1 && written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
 }
@@ -48,7 +48,7 @@ function drawRate(run) {
 }
 
 function drawVerdicts(figures) {
-  const all = [...data.about.verdicts.map((name) => [name, figures[name]]), ['not run', figures.not_run]].filter(([, count]) => count);
+  const all = [...VERDICTS.map((name) => [name, figures[name]]), ['not run', figures.not_run]].filter(([, count]) => count);
   const total = all.reduce((sum, [, count]) => sum + count, 0) || 1;
   const strip = h('div.strip', { 'aria-hidden': 'true' }, all.map(([name, count]) => {
     const part = h('span', { class: `part ${name.replace(' ', '-')}` });
@@ -68,7 +68,7 @@ function drawPageTitle() {
 // What was tested: a few by their names, many by how many they are.
 const MOST_NAMED = 3;
 function drawSubject() {
-  const { suites, targets } = data.about;
+  const { suites, targets } = data;
   const told = [['suite', suites], ['target', targets]].filter(([, names]) => names.length).map(([noun, names]) => h('span',
     names.length > MOST_NAMED ? sayCount(names.length, noun)
       : [`${noun}${names.length > 1 ? 's' : ''} `, names.flatMap((name, at) => [at > 0 && ', ', drawWord(name, { class: 'named' })])]));

@@ -1,55 +1,59 @@
 """One HTML file of a run that needs no network and no server, written while its rows come.
 
-Only compressed columns are held. Details of cases that passed lie in chunks of their own; above the
-size limit only those are left out."""
+The table is written in blocks of rows, the details of cases in chunks, which a browser unpacks when
+a case is opened. Above the size limit, details of cases that passed are left out."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import tempfile
-import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import fsum
-from random import Random
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from evalcase.report.aggregate import Ledger, measure_answer, variable_labels
 from evalcase.report.cases import CaseTrials, fold_trials
-from evalcase.report.conclusion import name_run, say_mixed, why_incomplete
+from evalcase.report.conclusion import name_run, say_grading, say_mixed, why_incomplete
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Figures, settle_figures
-from evalcase.report.html.details import CaseRow, PageObject, Regrading, RunFacts, case_data
+from evalcase.report.html.details import CaseRow, PageObject, Regrading, case_data
 from evalcase.report.html.shell import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.json import figures_object
 from evalcase.report.source import Reported, require_variables
 from evalcase.store.folder import describe_name, describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
-from evalcase.types.value import Value, replace
+from evalcase.types.value import replace
 
-_CASES = 200
-_BYTES = 1_000_000
-_SMALL = 50_000
+_BLOCK_ROWS = 1000
+_CHUNK_CASES = 200
+_CHUNK_BYTES = 1_000_000
 """A chunk is unpacked when one of its cases is opened, so it must not be large."""
+_PLAIN_BYTES = 500_000
+COLUMNS = (
+    "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
+    "answers", "retries", "tags", "vars", "failing", "asked", "reason", "took", "chunk", "place",
+)  # fmt: skip
+BASE_COLUMNS = ("change", "base_verdict", "base_score", "base_seconds", "base_cost")
+_EXCERPT = 120
 
 
-def pack_element(id: str, data: bytes) -> bytes:
-    """Compressed data as an element that the browser neither draws nor looks into. Base64 has no
-    character that could end it."""
+def pack_json(id: str, text: str, plain_bytes: int = _PLAIN_BYTES) -> bytes:
+    """JSON as an element that the browser neither draws nor looks into; Base64 has no character
+    that could end it. It is compressed if it is large: what is not is read at once, so that all but
+    a large page is drawn before it counts as loaded."""
+    data = text.encode()
+    data = data if len(data) <= plain_bytes else gzip.compress(data, 6, mtime=0)
     return b'<template id="%s">%s</template>\n' % (id.encode(), b64encode(data))
 
 
-def squeeze_json(value: object) -> bytes:
-    """A value as JSON, the same bytes each time; compressed if it is large. A browser reads others
-    at once, so that a small page is drawn before it counts as loaded."""
-    data = json.dumps(value, separators=(",", ":")).encode()
-    return data if len(data) <= _SMALL else gzip.compress(data, 6, mtime=0)
+def write_compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 class _Chunk(Struct):
@@ -59,213 +63,96 @@ class _Chunk(Struct):
     texts: list[str] = field(default_factory=list)
     size: int = 0
 
-    def pack(self) -> bytes:
-        text = f"[{','.join(self.texts)}]"
-        return pack_element(f"c{self.number}", gzip.compress(text.encode(), 6, mtime=0))
 
+class PageWriter:
+    """Writes a page row by row. What may be left out waits in a temporary file until it is known
+    how much room the rest takes."""
 
-class Spooled(NamedTuple):
-    """A chunk of passed cases, where it lies until it is known how much fits."""
-
-    number: int
-    cases: int
-    start: int
-    size: int
-
-
-class ChosenChunks(NamedTuple):
-    """Which chunks are in the file in the end, and what is not."""
-
-    chunks: list[Spooled]
-    dropped: list[int]
-    """Numbers of chunks."""
-    cases: int
-    """How many cases they held."""
-
-
-class Chunks:
-    """Packs details. Those that are always kept can be taken at once, others are put aside."""
-
-    def __init__(self, scratch: BinaryIO) -> None:
-        self._scratch = scratch
-        self._count = 0
+    def __init__(self, max_size: int, *, compared: bool = False, served: bool = False) -> None:
+        self._shell = build_shell(SERVED_SCRIPTS if served else SCRIPTS)
+        self._max_size = max_size
+        self._columns = (*COLUMNS, *(BASE_COLUMNS if compared else ()))
+        self._size = len(self._shell.tail)
+        self._rows: list[PageObject] = []
+        self._blocks = self._chunks = 0
         self._open: dict[bool, _Chunk] = {}
-        self._spooled: list[Spooled] = []
-        self._ready: list[bytes] = []
+        """By whether their cases may be left out."""
+        self._scratch = tempfile.TemporaryFile()  # noqa: SIM115 - `finish` closes it
+        self._waiting: list[tuple[int, int]] = []
+        """The cases and bytes of each chunk in the temporary file."""
 
-    def add(self, told: PageObject, *, may_drop: bool) -> tuple[int, int]:
-        """Take the detail of a case. Return its chunk, and its place in it."""
-        text = json.dumps(told, separators=(",", ":"))
-        chunk = self._open.get(may_drop)
-        if chunk is None:
-            chunk = self._open[may_drop] = _Chunk(self._count)
-            self._count += 1
-        chunk.texts.append(text)
-        chunk.size += len(text)
-        where = chunk.number, len(chunk.texts) - 1
-        if len(chunk.texts) >= _CASES or chunk.size >= _BYTES:
-            self._close(may_drop)
-        return where
+    def write(self, rows: Iterable[CaseRow]) -> Iterator[bytes]:
+        """All but the end."""
+        for piece in self._write_rows(rows):
+            self._size += len(piece)
+            yield piece
 
-    def finish(self) -> None:
-        """Pack what is left."""
+    def finish(self, told: PageObject, more: str) -> Iterator[bytes]:
+        """The details that there is room for, and what is `told` of the whole. `more` is a command
+        that shows what was left out."""
+        with self._scratch as scratch:
+            every = sum(cases for cases, _ in self._waiting)
+            room = self._max_size - self._size - len(self._pack_run(told, more, every))
+            scratch.seek(0)
+            left_out = 0
+            for cases, size in self._waiting:
+                data = scratch.read(size)
+                if size > room:
+                    left_out += cases
+                else:
+                    room -= size
+                    yield data
+        yield self._pack_run(told, more, left_out)
+        yield self._shell.tail
+
+    def _pack_run(self, told: PageObject, more: str, left_out: int) -> bytes:
+        if left_out:
+            cut = {"cases": left_out, "cap": self._max_size, "command": more}
+            told = {**told, "left_out": cut}
+        return pack_json("run", write_compact(told))
+
+    def _write_rows(self, rows: Iterable[CaseRow]) -> Iterator[bytes]:
+        yield self._shell.head
+        for row in rows:
+            # It may be left out if it passed and nothing changed.
+            may_drop = row.verdict == "passed" and (row.base is None or row.base.change == "same")
+            chunk = self._open.get(may_drop)
+            if chunk is None:
+                chunk = self._open[may_drop] = _Chunk(self._chunks)
+                self._chunks += 1
+            told = {**row_data(row), "chunk": chunk.number, "place": len(chunk.texts)}
+            self._rows.append({**told, **_measure_base(row)})
+            chunk.texts.append(write_compact(case_data(row)))
+            chunk.size += len(chunk.texts[-1])
+            if len(chunk.texts) >= _CHUNK_CASES or chunk.size >= _CHUNK_BYTES:
+                yield from self._close(may_drop)
+            if len(self._rows) >= _BLOCK_ROWS:
+                yield self._pack_rows()
         for may_drop in list(self._open):
-            self._close(may_drop)
+            yield from self._close(may_drop)
+        yield self._pack_rows()
 
-    def _close(self, may_drop: bool) -> None:
+    def _pack_rows(self) -> bytes:
+        columns = {name: [row[name] for row in self._rows] for name in self._columns}
+        self._rows.clear()
+        self._blocks += 1
+        return pack_json(f"rows{self._blocks}", write_compact(columns))
+
+    def _close(self, may_drop: bool) -> Iterator[bytes]:
         chunk = self._open.pop(may_drop)
-        data = chunk.pack()
-        if not may_drop:
-            self._ready.append(data)
-            return
-        at = self._scratch.tell()
-        self._scratch.write(data)
-        self._spooled.append(Spooled(chunk.number, len(chunk.texts), at, len(data)))
-
-    def take(self) -> list[bytes]:
-        """The chunks that are always kept, as far as they were not taken before."""
-        ready, self._ready = self._ready, []
-        return ready
-
-    def choose(self, room: int) -> ChosenChunks:
-        """Leave out as many chunks as it takes, at random but the same each time."""
-        order = self._spooled[:]
-        Random(0).shuffle(order)  # noqa: S311 - it is no secret
-        total = sum(chunk.size for chunk in order)
-        dropped: list[Spooled] = []
-        while order and total > room:
-            dropped.append(order.pop())
-            total -= dropped[-1].size
-        return ChosenChunks(
-            sorted(order), sorted(chunk.number for chunk in dropped),
-            sum(chunk.cases for chunk in dropped),
-        )  # fmt: skip
-
-    def read(self, stored: ChosenChunks) -> Iterator[bytes]:
-        """The chunks that are kept, as they are in the file."""
-        for chunk in stored.chunks:
-            self._scratch.seek(chunk.start)
-            yield self._scratch.read(chunk.size)
-
-
-PAGE_VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
-"""By the number that stands for each; absent is what only the other run has."""
-COLUMN_NAMES = (
-    "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
-    "answers", "retries", "tags", "vars", "failing", "asked", "reason", "took", "chunk", "place",
-)  # fmt: skip
-BASE_NAMES = ("change", "base_verdict", "base_score", "base_seconds", "base_cost")
-
-MOST_SHOWN = 20
-"""So many values a variable may have for the page to group by it."""
-_BLOCK = 500
-_EXCERPT = 120
-
-
-class NumberedNames(Struct):
-    """Names that are written once, and then by their number."""
-
-    names: dict[str, int] = field(default_factory=dict)
-
-    def number(self, name: str) -> int:
-        return self.names.setdefault(name, len(self.names))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-
-class NumberedValues:
-    """Values of variables that are written once. Of a name with many of them, only the first are:
-    they group nothing, and there may be one in each row."""
-
-    def __init__(self) -> None:
-        self.values: dict[tuple[str, str], int] = {}
-        self._counts: dict[str, int] = {}
-
-    def number(self, several: Iterable[Sequence[str]]) -> list[int]:
-        found = []
-        for name, value in several:
-            known = self.values.get((name, value))
-            if known is None and self._counts.get(name, 0) <= MOST_SHOWN:
-                self._counts[name] = self._counts.get(name, 0) + 1
-                known = self.values[name, value] = len(self.values)
-            if known is not None:
-                found.append(known)
-        return found
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self.values)
-
-
-class Column:
-    """A list of values that becomes a compressed JSON list."""
-
-    def __init__(self) -> None:
-        self._zip = zlib.compressobj(6, zlib.DEFLATED, 31)
-        self._done = bytearray(self._zip.compress(b"["))
-        self._block: list[Any] = []
-        self._is_first = True
-
-    def add(self, value: object) -> None:
-        self._block.append(value)
-        if len(self._block) >= _BLOCK:
-            self._flush()
-
-    def _flush(self) -> None:
-        if not self._block:
-            return
-        text = json.dumps(self._block, separators=(",", ":"))[1:-1]
-        self._done += self._zip.compress((text if self._is_first else "," + text).encode())
-        self._block.clear()
-        self._is_first = False
-
-    def finish(self) -> bytes:
-        self._flush()
-        data = bytes(self._done + self._zip.compress(b"]") + self._zip.flush())
-        # Small columns are not compressed, for the same reason as other small parts.
-        small = zlib.decompressobj(31).decompress(data, _SMALL + 1)
-        return small if len(small) <= _SMALL else data
-
-
-class ColumnTable:
-    """Takes rows, and gives columns."""
-
-    def __init__(self, *, compared: bool) -> None:
-        self.suites, self.targets = NumberedNames(), NumberedNames()
-        self.tags, self.graders = NumberedNames(), NumberedNames()
-        self.variables = NumberedValues()
-        self.count = 0
-        self.columns = {
-            name: Column() for name in (*COLUMN_NAMES, *(BASE_NAMES if compared else ()))
-        }
-        self._compared = compared
-
-    def add(self, row: CaseRow, chunk: int, place: int) -> None:
-        """Take a row whose detail stands at a place of a chunk."""
-        self.count += 1
-        told = row_data(row)
-        values = {
-            **told,
-            "suite": self.suites.number(row.suite),
-            "target": self.targets.number(row.target),
-            "verdict": PAGE_VERDICTS.index(told["verdict"]),
-            "tags": [self.tags.number(tag) for tag in told["tags"]],
-            "vars": self.variables.number(told["vars"]),
-            "failing": [self.graders.number(name) for name in told["failing"]],
-            "chunk": chunk,
-            "place": place,
-        }
-        if self._compared:
-            values |= _measure_base(row)
-        for name, column in self.columns.items():
-            column.add(values[name])
+        data = pack_json(f"c{chunk.number}", f"[{','.join(chunk.texts)}]", 0)
+        if may_drop:
+            self._scratch.write(data)
+            self._waiting.append((len(chunk.texts), len(data)))
+        else:
+            yield data
 
 
 def row_data(row: CaseRow) -> dict[str, Any]:
     """What the table shows of a case, with names as they are."""
     return {
         "case": row.case, "suite": row.suite, "target": row.target,
-        "verdict": "absent" if row.outcome is None else row.verdict or "unfinished",
+        "verdict": "absent" if row.outcome is None else row.verdict or UNFINISHED,
         **_measure_results(row.results),
         "passed": row.outcome.passed if row.outcome is not None else 0,
         "tags": row.known.tags if row.known is not None else (),
@@ -303,11 +190,11 @@ def _list_times(results: tuple[Result, ...]) -> list[float]:
 def _measure_base(row: CaseRow) -> dict[str, Any]:
     base = row.base
     if base is None:
-        return {"change": row.alone, **dict.fromkeys(BASE_NAMES[1:])}
+        return {**dict.fromkeys(BASE_COLUMNS), "change": row.alone}
     measured = _measure_results(base.results)
     return {
         "change": base.change,
-        "base_verdict": PAGE_VERDICTS.index(base.outcome.verdict or "unfinished"),
+        "base_verdict": base.outcome.verdict or UNFINISHED,
         "base_score": measured["score"], "base_seconds": measured["seconds"],
         "base_cost": measured["cost"],
     }  # fmt: skip
@@ -345,125 +232,35 @@ def _cut_excerpt(text: str) -> str:
     return flat if len(flat) <= _EXCERPT else flat[: _EXCERPT - 1] + "…"
 
 
-class Page(Value, frozen=True):
-    """What a page is of."""
-
-    run: RunFacts
-    base: RunFacts | None = None
-    """The run that it is compared with."""
-    comparison: PageObject | None = None
-    """What is said of the two together."""
-    more: str = ""
-    """The command that shows what had to be left out."""
-    home: str = ""
-    """Where the list of all runs is, seen from the page, if it is served."""
-    watch: PageObject | None = None
-    """Where to ask for what has come since, while the run goes on: `{address, offset}`."""
-
-
-def write_page(
-    describe: Callable[[], Page], rows: Iterable[CaseRow], scratch: BinaryIO, max_size: int,
-    *, compared: bool = False, served: bool = False,
-) -> Iterator[bytes]:  # fmt: skip
-    """The pieces of a page, which can be described once its rows have come. `scratch` is an empty
-    file, for what may have to be left out."""
-    shell = build_shell(SERVED_SCRIPTS if served else SCRIPTS)
-    yield shell.head
-    size = len(shell.head) + len(shell.tail)
-    chunks, table = Chunks(scratch), ColumnTable(compared=compared)
-    for row in rows:
-        table.add(row, *chunks.add(case_data(row), may_drop=_may_drop(row)))
-        for piece in chunks.take():
-            size += len(piece)
-            yield piece
-    chunks.finish()
-    rest = chunks.take()
-    rest += [pack_element(f"i-{name}", column.finish()) for name, column in table.columns.items()]
-    yield from rest
-    size += sum(map(len, rest))
-    page = describe()
-    # It says what was left out, and takes the more room the more that is.
-    longest = len(_pack_run(page, table, chunks.choose(0), max_size))
-    stored = chunks.choose(max_size - size - longest)
-    yield from chunks.read(stored)
-    yield _pack_run(page, table, stored, max_size)
-    yield shell.tail
-
-
-def _pack_run(page: Page, table: ColumnTable, stored: ChosenChunks, max_size: int) -> bytes:
-    return pack_element("run", squeeze_json(_run_data(page, table, stored, max_size)))
-
-
-def _may_drop(row: CaseRow) -> bool:
-    """Whether its details may be left out: it passed, and nothing changed."""
-    return row.verdict == "passed" and (row.base is None or row.base.change == "same")
-
-
-def _run_data(page: Page, table: ColumnTable, stored: ChosenChunks, max_size: int) -> PageObject:
-    told: PageObject = {
-        "run": _facts_data(page.run),
-        "verdicts": PAGE_VERDICTS,
-        "suites": list(table.suites), "targets": list(table.targets),
-        "tags": list(table.tags), "graders": list(table.graders), "vars": list(table.variables),
-        "columns": list(table.columns),
-        "count": table.count,
-    }  # fmt: skip
-    if page.home:
-        told |= {"home": page.home, "watch": page.watch}
-    if stored.cases:
-        told["left_out"] = {
-            "cases": stored.cases,
-            "chunks": stored.dropped,
-            "cap": max_size,
-            "command": page.more,
-        }
-    if page.base is not None:
-        told["base"] = _facts_data(page.base)
-        told["comparison"] = page.comparison or {}
-    return told
-
-
-def _facts_data(run: RunFacts) -> dict[str, Any]:
-    return {**asdict(run), "figures": figures_object(run.figures)}
-
-
 def write_html(
     reported: Reported, home: str = "", watch: PageObject | None = None
 ) -> Iterator[bytes]:
     """The pieces of the page. One that is served has a way home, and may be watched."""
     stored, evaluated = reported.stored, reported.evaluated()
     ledger = reported.figuring.open_ledger(stored.run)
-    more = f"evalcase view {name_run(stored.run, reported.place)}"
-
-    def describe() -> Page:
-        figures = reported.figuring.sum_up(ledger, evaluated.not_run)
-        require_variables(reported.by, figures)
-        figures = settle_figures(
-        figures, evaluated.decision, whole=reported.wanted.is_all,
-        is_biased=evaluated.is_biased,
-    )  # fmt: skip
-        facts = describe_run(evaluated, figures)
-        return Page(facts, more=more, home=home, watch=watch)
-
-    with tempfile.TemporaryFile() as scratch:
-        rows = read_case_rows(reported, ledger)
-        yield from write_page(describe, rows, scratch, reported.max_size, served=bool(home))
+    page = PageWriter(reported.max_size, served=bool(home))
+    yield from page.write(read_case_rows(reported, ledger))
+    figures = reported.figuring.sum_up(ledger, evaluated.not_run)
+    require_variables(reported.by, figures)
+    figures = settle_figures(
+        figures, evaluated.decision, whole=reported.wanted.is_all, is_biased=evaluated.is_biased
+    )
+    told = {"run": describe_run(evaluated, figures), "home": home, "watch": watch}
+    yield from page.finish(told, f"evalcase view {name_run(stored.run, reported.place)}")
 
 
-def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
+def describe_run(evaluated: Evaluated, figures: Figures) -> PageObject:
     """What is said of a run before its cases."""
-    run, part = evaluated.run, describe_part(evaluated.run)
-    remarks = [name] if (name := describe_name(run)) else []
-    remarks += [f"only {part}"] if part else []
-    if mixed := say_mixed(evaluated.mixed):
-        remarks.append(mixed)
-    totals = evaluated.totals
-    return RunFacts(
-        run.id, figures, run.created_at, why_incomplete(evaluated), totals.trials.total,
-        totals.grading_usd, evaluated.duration_s,
-        "" if evaluated.graded_by is None else str(evaluated.graded_by), tuple(remarks),
-        totals.users_usd, totals.lost_usd,
-    )  # fmt: skip
+    run, totals, part = evaluated.run, evaluated.totals, describe_part(evaluated.run)
+    remarks = [describe_name(run), f"only {part}" if part else "", say_mixed(evaluated.mixed)]
+    return {
+        "name": run.id, "figures": figures_object(figures),
+        "remarks": [remark for remark in remarks if remark], "created_at": run.created_at,
+        "notice": why_incomplete(evaluated), "trials": totals.trials.total,
+        "duration_s": evaluated.duration_s, "grading": say_grading(evaluated),
+        "grading_usd": totals.grading_usd, "users_usd": totals.users_usd,
+        "lost_usd": totals.lost_usd,
+    }  # fmt: skip
 
 
 def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:

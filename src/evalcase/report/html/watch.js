@@ -34,24 +34,25 @@ function countLive() {
   const rows = [...cells.case.keys()];
   const tried = rows.filter(wasTried).length;
   const counts = countBy(rows, verdictOf);
-  for (const name of about.verdicts) all[name] = counts[name] || 0;
+  for (const name of VERDICTS) all[name] = counts[name] || 0;
   const [rate, low, high] = estimateRate(all.passed, tried) || [null, null, null];
   // Trials of a case at several targets are no cases of their own: that needs all of them.
-  const isPlain = about.targets.length < 2 && tried > 1 && !about.run.figures.cluster;
+  const isPlain = data.targets.length < 2 && tried > 1 && !about.run.figures.cluster;
   const without = tried - all.errored;
   Object.assign(all, { rate, n: tried, low: isPlain ? low : null, high, why: isPlain || tried < 2 ? '' : 'The interval comes when the run is over',
     not_run: live.planned - data.count, failures_up_to: null, without_errors: { n: without, rate: without ? all.passed / without : null } });
 }
 
 function drawGrown() {
-  const { run, suites, targets, tags, vars, graders } = data.about;
-  [rowsByName, charts.drawn, panel.drawn] = [null, '', ''];
+  const { run } = data.about;
+  [rowsByName, charts.drawn, panel.drawn, grouping.counted] = [null, '', '', -1];
+  countData();
   countLive();
   drawPageTitle();
   document.querySelector('.subject').replaceWith(drawSubject());
   document.querySelector('.headline').replaceChildren(drawRate(run), drawVerdicts(run.figures.all));
   // There may be more to filter by; who is about to is not disturbed.
-  const kinds = [suites, targets, tags, vars, graders, [...new Set(cells.verdict)]].map((names) => names.length).join();
+  const kinds = JSON.stringify([data.suites, data.targets, data.tags, data.graders, groupVariables(), [...new Set(cells.verdict)]]);
   const place = document.querySelector('.sticky');
   if (kinds !== live.kinds && !place.contains(document.activeElement)) {
     live.kinds = kinds;
@@ -61,24 +62,10 @@ function drawGrown() {
   update();
 }
 
-const numberOf = (names, name) => { if (!names.includes(name)) names.push(name); return names.indexOf(name); };
-
-// Of a name with more values than anybody groups by, no more are taken.
-function numberPair(pairs, [name, value]) {
-  const known = pairs.findIndex((pair) => pair[0] === name && pair[1] === value);
-  if (known >= 0 || pairs.filter((pair) => pair[0] === name).length > MOST_VALUES) return known;
-  return pairs.push([name, value]) - 1;
-}
-
 // Put a row in place of that of the same name, or at the end. Its detail is a chunk of its own.
-function takeRow(told) {
-  const { about } = data;
-  const values = { ...told, suite: numberOf(about.suites, told.suite), target: numberOf(about.targets, told.target), verdict: about.verdicts.indexOf(told.verdict),
-    tags: told.tags.map((tag) => numberOf(about.tags, tag)), vars: told.vars.map((pair) => numberPair(about.vars, pair)).filter((number) => number >= 0), failing: told.failing.map((name) => numberOf(about.graders, name)), place: 0 };
-  const known = cells.case.findIndex((name, row) => name === told.case && cells.suite[row] === values.suite && cells.target[row] === values.target);
-  const row = known < 0 ? data.count : known;
-  values.chunk = `live ${row}`;
-  data.live.set(values.chunk, [told.detail]);
-  for (const name of about.columns) cells[name][row] = values[name];
-  data.count = Math.max(data.count, row + 1);
+function takeRow({ detail, ...told }) {
+  const known = cells.case.findIndex((name, row) => name === told.case && suiteOf(row) === told.suite && targetOf(row) === told.target);
+  const row = known < 0 ? cells.case.length : known;
+  data.live.set(`live ${row}`, [detail]);
+  for (const [name, value] of Object.entries({ ...told, chunk: `live ${row}`, place: 0 })) cells[name][row] = value;
 }
