@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from evalcase.config.catalogue import Catalogue
-from evalcase.errors import ConfigError
-from evalcase.format.load import case_spans
-from evalcase.runner.suites import Suites
+from evalcase.format.load import CaseStream, case_spans
+from evalcase.types.case import Case
 from tests.for_each import for_each
 
 
@@ -53,11 +50,9 @@ def test_blank_lines_of_jsonl_count_and_one_line_may_make_several_cases(tmp_path
         '{"id": "a", "input": "x"}\n\n \t\r\n'
         '{"id": "b", "input": "{{n}}", "matrix": {"n": ["1", "2"]}}\n{"id": "c", "input": "y"}'
     )
-    suites = Suites((str(path),), str(tmp_path), Catalogue())
-    list(suites.check())
-    found = [(id, line) for _, id, line in suites.lines(lambda *_: True)]
+    stream = CaseStream(str(path), Catalogue())
+    found = [(case.id, stream.line) for case in stream if isinstance(case, Case)]
     assert found == [("a", 1), ("b:n=1", 4), ("b:n=2", 4), ("c", 5)]
-    assert [each[1:] for each in suites.lines(lambda _, case: case.id == "c")] == [("c", 5)]
     assert lines_of(path, [2, 0, 3]) == [5, 1, None]
 
 
@@ -66,18 +61,3 @@ def test_a_file_that_is_another_by_now_has_other_lines_or_none(tmp_path: Path, t
     path = tmp_path / "s.eval.yaml"
     path.write_text(text, encoding="utf-8")
     assert lines_of(path, [5]) == [None]
-
-
-@for_each("name", ["s.eval.yaml", "s.eval.json", "s.eval.jsonl"])
-@for_each("text", ["", "{", '{"input": "x"}\n' * 9])
-def test_lines_of_a_file_that_was_edited_are_refused(tmp_path: Path, name: str, text: str) -> None:
-    path = tmp_path / name
-    written = '{"id": "a", "input": "x"}'
-    path.write_text(written if name.endswith("l") else f"[{written}]")
-    suites = Suites((str(path),), str(tmp_path), Catalogue())
-    assert [case.id for _, case in suites.check()] == ["a"]
-    suites.hashes()
-    assert [found[1:] for found in suites.lines(lambda *_: True)] == [("a", 1)]
-    path.write_text(text)
-    with pytest.raises(ConfigError, match="changed while it was run"):
-        list(suites.lines(lambda *_: True))

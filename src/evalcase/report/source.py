@@ -10,6 +10,8 @@ from typing import NamedTuple
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
+from evalcase.format.load import CaseStream, case_spans, load_file
+from evalcase.format.source import format_at
 from evalcase.report.aggregate import MOST_VALUES
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
@@ -17,13 +19,15 @@ from evalcase.report.figures import Figures, settle_figures
 from evalcase.report.highlights import Highlights
 from evalcase.report.summary import PART_KINDS, PartKind
 from evalcase.report.terminal import Screen, seen_from
-from evalcase.store.folder import Run, StoredLines, folder_of_run, is_own
+from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.index import Tally
 from evalcase.store.stored import StoredRun
+from evalcase.types.case import Case
 from evalcase.types.problem import did_you_mean
 from evalcase.types.result import Result
 from evalcase.types.value import Value, fits_pattern, replace
 from evalcase.util.files import digest_file
+from evalcase.util.table import Table, mark_of
 
 
 class RecordPlace(NamedTuple):
@@ -198,30 +202,25 @@ def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[s
     return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"
 
 
-_MOST_BYTES = 50_000_000
-"""A file that is larger is not read for the sake of a line."""
-
-
 class LineFinder:
     """Finds the line of a case. A file is read when the first of its cases is looked for."""
 
     def __init__(self, reported: Reported, state: str | None) -> None:
         """`state` is the folder of what is kept for this user."""
-        run, config = reported.stored.run, reported.place.config
-        self._project = config.root
+        self._project = reported.place.config.root
         self._cwd = reported.place.cwd
         self._state = state
-        self._run = run
-        self._digests: dict[str, str | None] = {}
-        self._lines: dict[str, dict[str, int]] = {}
+        self._stored = reported.stored
+        self._run = reported.stored.run
+        self._lines: dict[str, Table] = {}
 
     def find_line(self, suite: str, case: str) -> int | None:
         if not self._is_own or suite.startswith("<"):
             return None
-        line = self._stored_lines.find(suite, case)
-        if line is None:
-            return self._find_now(suite, case)
-        return line if self._digest(suite) in (_GONE, self._stored_lines.hashes[suite]) else None
+        if suite not in self._lines:
+            self._lines[suite] = self._read(suite)
+        found = self._lines[suite].find(mark_of(case))
+        return None if found is None else int(found[0])
 
     def locate(self, suite: str, case: str) -> str:
         """`file:line`, or the file alone."""
@@ -242,51 +241,27 @@ class LineFinder:
         return see_suites(self._run, self._project, self._cwd)
 
     @cached_property
-    def _stored_lines(self) -> StoredLines:
-        return StoredLines(self._run)
-
-    def _digest(self, suite: str) -> str | None:
-        """What a file holds now, as a hash; None for one that is none of the project's."""
-        if suite not in self._digests:
-            self._digests[suite] = self._look_at(self._path(suite))
-        return self._digests[suite]
-
-    def _look_at(self, path: str) -> str | None:
-        real = os.path.realpath(path)
-        if not real.startswith(self._root + os.sep):
-            return None
-        return digest_file(real) if os.path.lexists(path) else _GONE
-
-    def _path(self, suite: str) -> str:
-        return os.path.join(self._cwd, self.see(suite))
-
-    @cached_property
     def _hashes(self) -> dict[str, str]:
         """The hashes of the suites when the run was last graded by them, as its record has them."""
         known = self._run.about.suites
-        return StoredRun(self._run).graded_suites(frozenset(known)) or known
+        return self._stored.graded_suites(frozenset(known)) or known
 
-    def _find_now(self, suite: str, case: str) -> int | None:
-        """The line of a case whose run was killed before it could keep it."""
-        known = self._lines.get(suite)
-        if known is None:
-            known = self._lines[suite] = self._read(suite)
-        return known.get(case)
-
-    def _read(self, suite: str) -> dict[str, int]:
-        from evalcase.format.load import case_spans, load_file
-
-        path, digest = self._path(suite), self._digest(suite)
-        if digest is None or digest != self._hashes.get(suite):
-            return {}
-        if os.path.getsize(path) > _MOST_BYTES:
-            return {}
-        loaded = load_file(path, Catalogue())
-        if loaded.suite is None:
-            return {}
-        pairs = zip(loaded.suite, case_spans(path, loaded.numbers), strict=True)
-        return {case.id: span.line for case, span in pairs if span is not None}
-
-
-_GONE = "gone"
-"""In place of a hash, for what is not there any more."""
+    def _read(self, suite: str) -> Table:
+        """The lines of the cases; none if the suite has changed, or is not in the project."""
+        lines, path = Table("I"), os.path.join(self._cwd, self.see(suite))
+        real = os.path.realpath(path)
+        if not real.startswith(self._root + os.sep) or not os.path.isfile(real):
+            return lines
+        if digest_file(real) != self._hashes.get(suite):
+            return lines
+        if format_at(path) == "jsonl":
+            stream = CaseStream(path, Catalogue())
+            for case in stream:
+                if isinstance(case, Case):
+                    lines.add(mark_of(case.id), stream.line)
+        elif (loaded := load_file(path, Catalogue())).suite is not None:
+            pairs = zip(loaded.suite, case_spans(path, loaded.numbers), strict=True)
+            for each, span in pairs:
+                if span is not None:
+                    lines.add(mark_of(each.id), span.line)
+        return lines

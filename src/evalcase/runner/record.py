@@ -1,5 +1,5 @@
-"""What the record of a run says of its plan: `run.json` before the first trial, what verdicts rest
-on, and the lines of its cases at the end."""
+"""What the record of a run says of its plan: `run.json` before the first trial, and what verdicts
+rest on."""
 
 from __future__ import annotations
 
@@ -10,27 +10,16 @@ from contextlib import suppress
 
 from evalcase import __version__
 from evalcase.config.targets import kind_of, version_of
-from evalcase.errors import ConfigError, RecordError, SuiteError
-from evalcase.format.source import UnreadableError
+from evalcase.errors import ConfigError, RecordError
 from evalcase.report.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.runner.plan import Plan
-from evalcase.store.folder import (
-    GitState,
-    Run,
-    RunAbout,
-    SelectedCases,
-    read_git_state,
-    read_line_hashes,
-    write_case_lines,
-)
+from evalcase.store.folder import GitState, Run, RunAbout, SelectedCases, read_git_state
 from evalcase.store.rows import Basis, End
 from evalcase.store.stored import StoredRun
 from evalcase.targets.usage import prices_version
-from evalcase.types.case import Case
 from evalcase.types.result import Totals
 from evalcase.types.target import TargetKind, TargetVersion, kind_of_targets
 from evalcase.types.value import replace
-from evalcase.util.table import Table, mark_of
 
 
 def describe_plan(plan: Plan) -> RunAbout:
@@ -114,8 +103,6 @@ def conclude_run(
         with StoredRun(run) as stored:
             totals = totals or _count_stored(stored)
             graded_by = stored.graded_by if grading > 1 and end.status != "failed" else None
-    is_fine = end.status == "completed" and not totals.trials.not_passed
-    store_case_lines(plan, run, are_needed=not is_fine)
     evaluated = Evaluated(
         run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
         mixed=mixed, not_run=count_not_run(run, end.status, totals),
@@ -130,27 +117,3 @@ def _count_stored(stored: StoredRun) -> Totals:
         return stored.totals
     except RecordError:  # it is the record that failed
         return Totals()
-
-
-def store_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:
-    """Store the lines at which cases begin in their suites, for reports. Where all is well, only
-    lines that are stored and out of date are written again. If it can't be done, a report looks
-    them up as long as the suites are there."""
-    known = read_line_hashes(run)
-    if known is None and not are_needed:
-        return
-    with suppress(ConfigError, OSError, SuiteError, UnreadableError):
-        hashes = plan.suites.hashes()
-        # Stored answers may have been graded by other suites.
-        if hashes == known or run.about.suites.keys().isdisjoint(hashes):
-            return
-        chosen = Table("B")
-        for suite, case in plan.selector.select(plan.suites) if plan.selector.narrows else ():
-            chosen.add(mark_of((suite, case.id)), 1)
-
-        def is_chosen(suite: str, case: Case) -> bool:
-            return not plan.selector.narrows or mark_of((suite, case.id)) in chosen
-
-        lines = plan.suites.lines(is_chosen)
-        if lines is not None:
-            write_case_lines(run, hashes, lines)

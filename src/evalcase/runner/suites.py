@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import count, islice
 from json import dumps
@@ -15,16 +15,13 @@ from msgspec import Struct
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.case import Ids, known_by
-from evalcase.format.load import CaseStream, case_spans, load_file
+from evalcase.format.load import CaseStream, load_file
 from evalcase.format.source import STDIN, discover_files, find_sidecars
 from evalcase.graders.base import Known
 from evalcase.types.case import Case, Suite, canonical_case
 from evalcase.types.problem import Finding, Problem
 from evalcase.util.files import digest_file
 from evalcase.util.project import find_attachments
-
-WantsCase = Callable[[str, Case], bool]
-"""Whether a case of a suite is wanted."""
 
 IN_CODE = "<cases>"
 """The path of cases that a program made."""
@@ -171,25 +168,6 @@ class Suites:
         """Raise ConfigError if a file has changed since it was checked."""
         self._watched.verify()
 
-    def lines(self, wanted: WantsCase) -> Iterator[tuple[str, str, int]]:
-        """The suite, the id and the line of each wanted case. Raise ConfigError if a file has
-        changed."""
-        self.verify()
-        for path, document in self._files.items():
-            place = os.path.join(self._cwd, path)
-            if document is None:
-                stream = CaseStream(place, self._known)
-                for case in stream:
-                    if isinstance(case, Case) and wanted(path, case):
-                        yield path, case.id, stream.line
-                continue
-            chosen = [pair for pair in zip(*document, strict=True) if wanted(path, pair[0])]
-            spans = case_spans(place, [number for _, number in chosen])
-            for (case, _), span in zip(chosen, spans, strict=True):
-                if span is not None:
-                    yield path, case.id, span.line
-        self.verify()
-
 
 class HeldSuites:
     """Suites that a program has made, or has loaded already."""
@@ -226,9 +204,6 @@ class HeldSuites:
         return hashes
 
     def verify(self) -> None:
-        pass
-
-    def lines(self, wanted: WantsCase) -> None:
         pass
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalcase.config.options import RunOptions, Shard, shard_number
 from evalcase.errors import ConfigError, RecordError
-from evalcase.store.folder import Run, RunAbout, Sealer, SelectedCases, create_run, merge_case_lines
+from evalcase.store.folder import Run, RunAbout, Sealer, SelectedCases, create_run
 from evalcase.store.rows import CaseRow, End, GradingRow, write_row
 from evalcase.store.stored import StoredRun
 from evalcase.types.codec import encode_object
@@ -220,7 +220,6 @@ def merge_shards(
             file.writelines(_merge_lines(shards, root))
             file.flush()
             disk.fsync(file.fileno())
-        merge_case_lines(run, [part.stored.run for part in shards.parts])
         path = os.path.join(runs_dir, run.id)
         disk.rename(run.path, path)
         sync_folder(disk, runs_dir)
