@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from time import gmtime, strftime
 from typing import Annotated, Any, NamedTuple
 
@@ -55,24 +56,21 @@ class GitState(NamedTuple):
 
 def read_git_state(root: str) -> GitState:
     """The state of the git repository that a folder is in. Without one, all is None."""
-    folder = os.path.abspath(root)
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return GitState()
-        folder = above
-    argv = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
-            "--untracked-files=no", "--ignore-submodules=all"]  # fmt: skip
+    folder = Path(os.path.abspath(root))
+    if not any(os.path.lexists(each / ".git") for each in (folder, *folder.parents)):
+        return GitState()
     try:
-        if _names_programs(os.path.join(folder, ".git")):
+        # `git status` starts the filters that a configuration names: the project may be a
+        # stranger's.
+        settings = _ask_git(root, "config", "--list", "--show-scope", "--name-only")
+        if any(re.match(r"(local|worktree)\tfilter\.", line) for line in settings):
             return GitState()
-        done = subprocess.run(  # noqa: S603 - git, and no argument of others
-            argv, cwd=root, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"}, capture_output=True,
-            stdin=subprocess.DEVNULL, timeout=_GIT_S, check=True,
+        lines = _ask_git(
+            root, "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
+            "--untracked-files=no", "--ignore-submodules=all",
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return GitState()
-    lines = done.stdout.decode(errors="replace").splitlines()
     of_branch = [line.removeprefix(_OF_BRANCH) for line in lines if line.startswith(_OF_BRANCH)]
     said = dict(line.split(" ", 1) for line in of_branch)
     commit, branch = said.get("oid"), said.get("head")
@@ -83,18 +81,13 @@ def read_git_state(root: str) -> GitState:
     )
 
 
-def _names_programs(dot_git: str) -> bool:
-    """Whether `git status` might start programs that the configuration of a repository names: the
-    project may be a stranger's. Raise OSError if it is no repository."""
-    folder = dot_git
-    if os.path.isfile(dot_git):  # of another work tree
-        link = read_file(dot_git, 4096).decode(errors="replace").removeprefix("gitdir:")
-        folder = os.path.join(os.path.dirname(dot_git), link.strip())
-        with suppress(FileNotFoundError):
-            common = read_file(os.path.join(folder, "commondir"), 4096).decode(errors="replace")
-            folder = os.path.join(folder, common.strip())
-    config = read_file(os.path.join(folder, "config"), 1 << 20).lower()
-    return any(word in config for word in (b"filter", b"include", b"worktreeconfig"))
+def _ask_git(root: str, *arguments: str) -> list[str]:
+    done = subprocess.run(  # noqa: S603 - git, and no argument of others
+        ["git", *arguments],  # noqa: S607 - as the user's shell finds it
+        cwd=root, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"}, capture_output=True,
+        stdin=subprocess.DEVNULL, timeout=_GIT_S, check=True,
+    )  # fmt: skip
+    return done.stdout.decode(errors="replace").splitlines()
 
 
 class SelectedCases(Value, frozen=True):
