@@ -96,7 +96,6 @@ def test_the_details_say_where_they_differ_and_what_neither_side_shows(
     [
         ("六", "天", False),
         ("東京です", "大阪です", False),
-        ("ja", "да", False),
         ("Ä", "Ö", False),
         ("a", "\u0430", True),  # the second is Cyrillic
         ("-", "–", True),
@@ -311,14 +310,14 @@ def test_the_details_say_which_call_was_made_out_of_order() -> None:
     assert "made out of order, as call 2" in noted or "made out of order, as call 1" in noted
 
 
-def test_no_side_is_put_into_another_order() -> None:
+def test_the_details_follow_the_answer() -> None:
     other = {"tool": "search", "input": {"from": "LIS"}}
-    rows = compare([calls(SEARCH, BOOK)], calls(BOOK, other)).details["calls"]
-    assert [row["got"] for row in rows if row["got"]] == [
-        'book(flight="TP 751")',
-        'search(from="LIS")',
+    rows = compare([calls(SEARCH, PAY, BOOK)], calls(BOOK, other)).details["calls"]
+    assert [(row["expected"], row["got"], row["made"]) for row in rows] == [
+        ("pay(amount=129)", None, False),
+        ('book(flight="TP 751")', 'book(flight="TP 751")', True),
+        ('search(from="OSL", to="LIS")', 'search(from="LIS")', False),
     ]
-    assert rows[0]["note"] == "made otherwise, as call 2"
 
 
 def test_very_many_calls_have_details_of_bounded_size() -> None:

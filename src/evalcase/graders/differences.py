@@ -4,7 +4,7 @@ sides are cut to a length that people read, around the place where they begin to
 from __future__ import annotations
 
 from typing import NamedTuple
-from unicodedata import category, combining, normalize
+from unicodedata import name, normalize
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.json_differences import find_differences, list_differences, quote_value
@@ -28,13 +28,8 @@ from evalcase.util.text import as_json, content_text, write_count
 _SHORT, _BEFORE, _AFTER = 60, 20, 40
 _SIDE_BY_SIDE = 4000
 _LONGEST_LOOKED_AT_TWICE = 100_000
-_TWINS = str.maketrans(
-    "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455"
-    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
-    "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
-    "aceopxyijsABEKMHOPCTXIJSovABEZHIKMNOPTYX",
-)
-"""Letters of the Cyrillic and the Greek alphabet that look like Latin ones."""
+_NEAR_SCRIPTS = {"LATIN", "CYRILLIC", "GREEK"}
+"""Many letters of one look like letters of another."""
 
 
 class ContentMatch(NamedTuple):
@@ -187,15 +182,13 @@ def _describe_nature(expected: str, got: str, at: int) -> str:
 
 def _look_alike(left: str, right: str) -> bool:
     """Whether a reader may take one character for the other, or not see one of them at all."""
-    kinds = category(left), category(right)
-    if any(each[0] in "CZ" for each in kinds) or combining(left) or combining(right):
+    if not left.isalnum() or not right.isalnum():
         return True
-    # Dashes and quotes of many sorts; and letters that differ by an accent or by their width.
-    if all(each[0] == "P" or each in ("Sm", "Sk") for each in kinds):
-        return True
+    # Letters that differ by an accent or by their width, or that are of another alphabet.
     if normalize("NFKD", left)[0] == normalize("NFKD", right)[0]:
         return True
-    return left.translate(_TWINS) == right.translate(_TWINS)
+    scripts = {name(each, "").partition(" ")[0] for each in (left, right)}
+    return len(scripts) == 2 and scripts <= _NEAR_SCRIPTS
 
 
 # JSON, and whichever is expected

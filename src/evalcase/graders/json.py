@@ -25,7 +25,7 @@ from evalcase.graders.json_differences import (
     Way,
     find_differences,
     list_differences,
-    step_text,
+    write_way,
 )
 from evalcase.types.grade import Score
 from evalcase.types.options import (
@@ -330,7 +330,7 @@ class JsonSchemaGrader(Grader):
     def grade(self, context: Context) -> Score:
         found = self.validator.iter_errors(graded_value(context))
         errors = [
-            Difference("$" + "".join(map(step_text, each.instance_path)), _tell_error(each))
+            Difference(write_way(tuple(each.instance_path)), _tell_error(each))
             for each in islice(found, _MOST_ERRORS)
         ]
         if not errors:

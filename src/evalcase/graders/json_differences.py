@@ -14,14 +14,13 @@ from evalcase.types.value import JSON, Value, are_same
 from evalcase.util.text import as_json
 
 _SHOWN = 5
-_ROOT = "$"
 _IN_A_LINE = 80
 _MOST_STEPS = 500_000
 """How many values may be compared in search of partners: some seconds of work."""
 _SMALL, _LARGEST = 10_000, 1_000_000
 """How many pairs there may be: to find the best pairing, and to find any."""
 
-Way = tuple[str, ...]
+Way = tuple[str | int, ...]
 """Keys and indexes, from the top."""
 Alike = Callable[[int, int], bool]
 
@@ -29,33 +28,35 @@ Alike = Callable[[int, int], bool]
 def quote_value(value: JSON) -> str:
     """A value as JSON in one line, so that text stands in quotes and line ends can be seen."""
     if isinstance(value, str):
-        cut = value[:_IN_A_LINE]
-        return as_json(cut) + ("…" if len(cut) < len(value) else "")
+        return as_json(value[:_IN_A_LINE]) + ("…" if len(value) > _IN_A_LINE else "")
     text = as_json(value)
     return text if len(text) <= _IN_A_LINE else f"{text[:_IN_A_LINE]}…"
+
+
+def write_way(way: Way) -> str:
+    """A path as messages write it: `$.items[0].name`."""
+    return "$" + "".join(map(_write_step, way))
+
+
+def _write_step(key: str | int) -> str:
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key}" if key.isidentifier() and len(key) <= 60 else f"[{quote_value(key)}]"
 
 
 class Difference(NamedTuple):
     path: str
     what: str
-    in_a_word: str = ""
-    """The same where both values are shown beside it; empty where its path says enough."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
-
-    @property
-    def place(self) -> str:
-        """Where it is, for a reader who sees both values; empty where they differ as a whole."""
-        if self.path == _ROOT:
-            return self.in_a_word
-        return f"{self.path}: {self.in_a_word}" if self.in_a_word else self.path
 
 
 class Listed(NamedTuple):
     text: str
     """Empty if there is no difference."""
     paths: str
+    """Where they are, for a reader who sees both values; empty where those differ as a whole."""
 
 
 def list_differences(differences: Iterable[Difference]) -> Listed:
@@ -64,22 +65,8 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     shown = list(islice(remaining, _SHOWN))
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
-    # Beside one that says more than its path, a path alone would seem to say the same.
-    is_mixed = any(each.in_a_word for each in shown)
-    said = [
-        f"{each.place} differs" if is_mixed and not each.in_a_word else each.place
-        for each in shown
-        if each.place
-    ]
-    paths = ", ".join(said) + "".join(f" {each}" for each in more)
-    return Listed("; ".join([*map(str, shown), *more]), paths)
-
-
-def step_text(key: str | int) -> str:
-    """One step of a path, as messages write it."""
-    if isinstance(key, int):
-        return f"[{key}]"
-    return f".{key}" if key.isidentifier() and len(key) <= 60 else f"[{quote_value(key)}]"
+    paths = ", ".join(each.path for each in shown if each.path != "$")
+    return Listed("; ".join([*map(str, shown), *more]), " ".join(filter(None, [paths, *more])))
 
 
 # What counts as a difference
@@ -102,19 +89,15 @@ class Lenience(Value, frozen=True):
     """Whether the comparison took too long, and its result is not needed any more."""
 
     def is_ignored(self, way: Way) -> bool:
-        return _is_among(way, self.ignored)
+        return bool(self.ignored) and _is_among(way, self.ignored)
 
     def is_unordered(self, way: Way) -> bool:
         loose = self.unordered
         return loose if isinstance(loose, bool) else _is_among(way, loose)
 
-    def are_near(self, expected: JSON, got: JSON) -> bool:
-        return bool(self.within) and is_number(expected) and is_number(got) and are_within(
-            expected, got, self.within
-        )  # fmt: skip
-
-    def inside_list(self) -> Lenience:
-        return self if self.extra_in_lists or not self.extra else EXACT
+    def allows_extra(self, way: Way) -> bool:
+        in_list = not self.extra_in_lists and any(isinstance(step, int) for step in way)
+        return self.extra and not in_list
 
 
 EXACT = Lenience()
@@ -125,7 +108,7 @@ SUBSET = Lenience(extra=True, extra_in_lists=False)
 def _is_among(way: Way, paths: Sequence[Way]) -> bool:
     return any(
         len(path) == len(way)
-        and all(step in (EVERY, key) for step, key in zip(path, way, strict=True))
+        and all(step in (EVERY, str(key)) for step, key in zip(path, way, strict=True))
         for path in paths
     )
 
@@ -155,88 +138,15 @@ def _make_whole(number: JSON) -> int | float:
 
 
 def find_differences(
-    expected: JSON, got: JSON, lenience: Lenience = EXACT, path: str = _ROOT
+    expected: JSON, got: JSON, lenience: Lenience = EXACT, way: Way = ()
 ) -> Iterator[Difference]:
     """Every difference that counts, in the order of the expected value. Neither value is deeper
     than `DEEPEST`. Raise InterruptedError once the comparison is given up."""
-    return _differ(expected, got, _Search(lenience), (), path)
+    return _Comparison(lenience).differ(expected, got, way)
 
 
-def _differ(
-    expected: JSON, got: JSON, search: _Search, way: Way, path: str
-) -> Iterator[Difference]:
-    lenience = search.lenience
-    if lenience.is_ignored(way):
-        return
-    if isinstance(expected, dict) and isinstance(got, dict):
-        yield from _differ_in_mappings(expected, got, search, way, path)
-    elif isinstance(expected, list) and isinstance(got, list):
-        if lenience.is_unordered(way):
-            yield from _differ_in_any_order(expected, got, search, way, path)
-        else:
-            yield from _differ_in_lists(expected, got, search, way, path)
-    elif not are_same(expected, got) and not lenience.are_near(expected, got):
-        margin = f" ± {lenience.within:g}" if lenience.within and is_number(expected) else ""
-        what = f"expected {quote_value(expected)}{margin}, got {quote_value(got)}"
-        yield Difference(path, what)
-
-
-def _differ_in_mappings(
-    expected: dict[str, JSON], got: dict[str, JSON], search: _Search, way: Way, path: str
-) -> Iterator[Difference]:
-    is_ignored = search.lenience.is_ignored
-    for key, value in expected.items():
-        place = path + step_text(key)
-        if key in got:
-            yield from _differ(value, got[key], search, (*way, key), place)
-        elif not is_ignored((*way, key)):
-            yield _missing(place, value)
-    for key, value in got.items() if not search.lenience.extra else ():
-        if key not in expected and not is_ignored((*way, key)):
-            yield _not_expected(path + step_text(key), value)
-
-
-def _differ_in_lists(
-    expected: list[JSON], got: list[JSON], search: _Search, way: Way, path: str
-) -> Iterator[Difference]:
-    inside = search.inside_list()
-    for index, (left, right) in enumerate(zip(expected, got, strict=False)):
-        yield from _differ(left, right, inside, (*way, str(index)), f"{path}[{index}]")
-    shorter = min(len(expected), len(got))
-    for index, value in enumerate(expected[shorter:], shorter):
-        yield _missing(f"{path}[{index}]", value)
-    for index, value in enumerate(got[shorter:], shorter):
-        yield _not_expected(f"{path}[{index}]", value)
-
-
-def _differ_in_any_order(
-    expected: list[JSON], got: list[JSON], search: _Search, way: Way, path: str
-) -> Iterator[Difference]:
-    partners = search.find_partners(expected, got, way)
-    for index, partner in enumerate(partners):
-        if partner is None:
-            what = f"expected {quote_value(expected[index])} somewhere, and not found"
-            yield Difference(f"{path}[{index}]", what)
-    taken = {partner for partner in partners if partner is not None}
-    for index, value in enumerate(got):
-        if index not in taken:
-            yield Difference(path, f"not expected, got {quote_value(value)} (item {index})")
-
-
-def _missing(path: str, value: JSON) -> Difference:
-    return Difference(path, f"missing, expected {quote_value(value)}", "missing")
-
-
-def _not_expected(path: str, value: JSON) -> Difference:
-    return Difference(path, f"not expected, got {quote_value(value)}", "not expected")
-
-
-# Lists in any order
-
-
-class _Search:
-    """Finds the partners of items in lists whose order doesn't matter, and remembers what it has
-    compared.
+class _Comparison:
+    """Compares two values, and finds the partners of items in lists whose order doesn't matter.
 
     Values that are the same but for order and ignored places have the same form, so most items
     find each other by their forms. With margins or extra keys, each item may have to be compared
@@ -244,33 +154,95 @@ class _Search:
     """
 
     def __init__(self, lenience: Lenience) -> None:
-        self.lenience = lenience
+        self._lenience = lenience
         self._forms: dict[object, int] = {}
-        self._known_forms: dict[tuple[int, Way], tuple[int, JSON]] = {}
+        self._known_forms: dict[tuple[int, Way], int] = {}
         self._known: dict[tuple[int, int, Way], bool] = {}
         self._steps = 0
 
-    def inside_list(self) -> _Search:
-        inside = self.lenience.inside_list()
-        return self if inside is self.lenience else _Search(inside)
+    def differ(self, expected: JSON, got: JSON, way: Way) -> Iterator[Difference]:
+        if self._lenience.is_ignored(way):
+            return
+        if isinstance(expected, dict) and isinstance(got, dict):
+            yield from self._differ_in_mappings(expected, got, way)
+        elif isinstance(expected, list) and isinstance(got, list):
+            in_any_order = self._lenience.is_unordered(way)
+            differ = self._differ_in_any_order if in_any_order else self._differ_in_lists
+            yield from differ(expected, got, way)
+        elif not are_same(expected, got):
+            within = self._lenience.within if is_number(expected) else 0
+            if within and is_number(got) and are_within(expected, got, within):
+                return
+            margin = f" ± {within:g}" if within else ""
+            what = f"expected {quote_value(expected)}{margin}, got {quote_value(got)}"
+            yield Difference(write_way(way), what)
 
-    def find_partners(
+    def _differ_in_mappings(
+        self, expected: dict[str, JSON], got: dict[str, JSON], way: Way
+    ) -> Iterator[Difference]:
+        is_ignored = self._lenience.is_ignored
+        for key, value in expected.items():
+            place = (*way, key)
+            if key in got:
+                yield from self.differ(value, got[key], place)
+            elif not is_ignored(place):
+                yield _missing(place, value)
+        for key, value in () if self._lenience.allows_extra(way) else got.items():
+            if key not in expected and not is_ignored((*way, key)):
+                yield not_expected((*way, key), value)
+
+    def _differ_in_lists(
+        self, expected: list[JSON], got: list[JSON], way: Way
+    ) -> Iterator[Difference]:
+        for index, (left, right) in enumerate(zip(expected, got, strict=False)):
+            yield from self.differ(left, right, (*way, index))
+        shorter = min(len(expected), len(got))
+        for index, value in enumerate(expected[shorter:], shorter):
+            yield _missing((*way, index), value)
+        for index, value in enumerate(got[shorter:], shorter):
+            yield not_expected((*way, index), value)
+
+    def _differ_in_any_order(
+        self, expected: list[JSON], got: list[JSON], way: Way
+    ) -> Iterator[Difference]:
+        partners = self._find_partners(expected, got, (*way, EVERY))
+        for index, partner in enumerate(partners):
+            if partner is None:
+                what = f"expected {quote_value(expected[index])} somewhere, and not found"
+                yield Difference(write_way((*way, index)), what)
+        taken = set(partners)
+        for index, value in enumerate(got):
+            if index not in taken:
+                what = f"not expected, got {quote_value(value)} (item {index})"
+                yield Difference(write_way(way), what)
+
+    def _find_partners(
         self, expected: Sequence[JSON], got: Sequence[JSON], way: Way
     ) -> list[int | None]:
-        """The partner of each expected item, or None, so that as many as possible have one. Raise
-        EvalcaseError where that takes too long."""
-        # An item may stand anywhere, so only a path that names all items can concern it.
-        inside = (*way, EVERY)
-        same = pair_same(
-            [self._form(each, inside) for each in expected],
-            [self._form(each, inside) for each in got],
-        )
-        if not self.lenience.extra and not self.lenience.within:
+        """The partner of each expected item, or None, so that as many as possible have one. An item
+        may stand anywhere, so `way` names all items. Raise EvalcaseError where it takes too long.
+        """
+        lefts, rights = ([self._form(each, way) for each in side] for side in (expected, got))
+        same = pair_same(lefts, rights)
+        if not self._lenience.extra and not self._lenience.within:
             return same
-        return pair_up(
-            len(expected), len(got),
-            lambda left, right: self._are_alike(expected[left], got[right], inside), same,
-        )  # fmt: skip
+
+        def are_alike(left: int, right: int) -> bool:
+            key = lefts[left], rights[right], way
+            if lefts[left] == rights[right]:
+                return True
+            if key not in self._known:
+                if self._lenience.is_given_up():
+                    raise InterruptedError
+                self._steps += 1
+                if self._steps > _MOST_STEPS:
+                    what = "the lists differ in too many ways to be compared in any order"
+                    raise EvalcaseError(what)
+                difference = next(self.differ(expected[left], got[right], way), None)
+                self._known[key] = difference is None
+            return self._known[key]
+
+        return pair_up(len(expected), len(got), are_alike, same)
 
     def _form(self, value: JSON, way: Way) -> int:
         """A number for each form of values: the same for those that don't differ."""
@@ -278,44 +250,30 @@ class _Search:
             return self._number((type(value) is bool, value))
         known = self._known_forms.get((id(value), way))
         if known is None:
-            form = self._form_inside(value, way)
-            # The value is held, because another one might come to have its identity.
-            known = self._known_forms[id(value), way] = self._number(form), value
-        return known[0]
+            known = self._known_forms[id(value), way] = self._number(self._make_form(value, way))
+        return known
 
-    def _form_inside(self, value: dict[str, JSON] | list[JSON], way: Way) -> object:
-        is_ignored = self.lenience.is_ignored
+    def _make_form(self, value: dict[str, JSON] | list[JSON], way: Way) -> object:
+        is_ignored = self._lenience.is_ignored
         if isinstance(value, dict):
             counted = [key for key in value if not is_ignored((*way, key))]
             return frozenset([(key, self._form(value[key], (*way, key))) for key in counted])
-        if self.lenience.is_unordered(way):
-            inside = (*way, EVERY)
-            if is_ignored(inside):
-                return len(value)
-            return "any order", tuple(sorted([self._form(each, inside) for each in value]))
-        ways = [(*way, str(index)) for index in range(len(value))]
+        in_any_order = self._lenience.is_unordered(way)
+        ways: list[Way] = [(*way, EVERY if in_any_order else at) for at in range(len(value))]
         items = zip(value, ways, strict=True)
-        return "in order", tuple(
-            [-1 if is_ignored(where) else self._form(each, where) for each, where in items]
-        )
+        forms = [-1 if is_ignored(where) else self._form(each, where) for each, where in items]
+        return in_any_order, tuple(sorted(forms) if in_any_order else forms)
 
     def _number(self, form: object) -> int:
         return self._forms.setdefault(form, len(self._forms))
 
-    def _are_alike(self, expected: JSON, got: JSON, way: Way) -> bool:
-        left, right = self._form(expected, way), self._form(got, way)
-        if left == right:
-            return True
-        key = left, right, way
-        if key not in self._known:
-            if self.lenience.is_given_up():
-                raise InterruptedError
-            self._steps += 1
-            if self._steps > _MOST_STEPS:
-                raise EvalcaseError("the lists differ in too many ways to be compared in any order")
-            difference = next(_differ(expected, got, self, way, _ROOT), None)
-            self._known[key] = difference is None
-        return self._known[key]
+
+def _missing(way: Way, value: JSON) -> Difference:
+    return Difference(write_way(way), f"missing, expected {quote_value(value)}")
+
+
+def not_expected(way: Way, value: JSON) -> Difference:
+    return Difference(write_way(way), f"not expected, got {quote_value(value)}")
 
 
 def pair_same(lefts: Sequence[Hashable], rights: Sequence[Hashable]) -> list[int | None]:

@@ -17,12 +17,12 @@ from evalcase.graders.json_differences import (
     SUBSET,
     Alike,
     Difference,
+    Way,
     find_differences,
     list_differences,
+    not_expected,
     pair_same,
     pair_up,
-    quote_value,
-    step_text,
 )
 from evalcase.graders.text import Searcher, settle
 from evalcase.graders.tool_calls import (
@@ -318,19 +318,19 @@ def _compare_arguments(mode: str, expected: Call, got: Call) -> Iterator[Differe
         return iter((_TOO_DEEP,))
     if mode == "exact":
         return find_differences(expected.given, got.given)
-    return _find_beyond(expected.given, got.given, "$")
+    return _find_beyond(expected.given, got.given)
 
 
-def _find_beyond(expected: JSON, got: JSON, path: str) -> Iterator[Difference]:
+def _find_beyond(expected: JSON, got: JSON, way: Way = ()) -> Iterator[Difference]:
     """What was given, and is no part of what is expected."""
     if not isinstance(expected, dict) or not isinstance(got, dict):
-        yield from find_differences(expected, got, path=path)
+        yield from find_differences(expected, got, way=way)
         return
     for key, value in got.items():
         if key in expected:
-            yield from _find_beyond(expected[key], value, path + step_text(key))
+            yield from _find_beyond(expected[key], value, (*way, key))
         else:
-            yield Difference(path + step_text(key), f"not expected, got {quote_value(value)}")
+            yield not_expected((*way, key), value)
 
 
 # Which calls are held against which
@@ -424,20 +424,20 @@ def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None
     if None not in found or lefts * rights > _QUICK_PAIRS:
         return found
     # The longest common subsequence, so that one out of place costs no more than itself.
-    alike = [[are_alike(left, right) for right in range(rights)] for left in range(lefts)]
     most = [[0] * (rights + 1) for _ in range(lefts + 1)]
     for left in reversed(range(lefts)):
         for right in reversed(range(rights)):
-            if alike[left][right]:
-                most[left][right] = most[left + 1][right + 1] + 1
-            else:
-                most[left][right] = max(most[left + 1][right], most[left][right + 1])
-    found, start = [], 0
-    for left in range(lefts):
-        at = next((right for right in range(start, rights) if alike[left][right]), None)
-        is_best = at is not None and most[left][start] == most[left + 1][at + 1] + 1
-        found.append(at if is_best else None)
-        start = at + 1 if at is not None and is_best else start
+            either = max(most[left + 1][right], most[left][right + 1])
+            most[left][right] = most[left + 1][right + 1] + 1 if are_alike(left, right) else either
+    found, left, right = [None] * lefts, 0, 0
+    while left < lefts and right < rights:
+        if are_alike(left, right):
+            found[left] = right
+            left, right = left + 1, right + 1
+        elif most[left][right + 1] == most[left][right]:
+            right += 1
+        else:
+            left += 1
     return found
 
 
@@ -495,68 +495,33 @@ def align_calls(
     *,
     allow_extra: bool = True,
 ) -> list[JSON]:
-    """Expected calls and those of the answer side by side. Neither side is put into another order:
-    where matched calls came in another order, the rows follow the answer."""
-    made = [match.number for match in matches if match.is_made and match.number is not None]
-    by_answer = made != sorted(made)
-    paired = _pair_in_order(matches) if not by_answer else {
-        number: match.number for number, match in enumerate(matches) if match.number is not None
-    }  # fmt: skip
-    partners = {at: number for number, at in paired.items()}
-    rows: list[JSON] = []
-    shown = 0  # calls of the answer that have a row
-
-    def show_answer(end: int) -> None:
-        """Rows for calls of the answer up to a place."""
-        nonlocal shown
-        for at in range(shown, end):
-            number = partners.get(at)
-            if number is not None:
-                rows.append(_make_paired_row(expected[number], got[at], matches[number].is_made))
-            else:
-                row: Row = {"expected": None, "got": _cut(got[at].whole()), "made": allow_extra}
-                rows.append(row if allow_extra else {**row, "note": "not expected"})
-        shown = max(shown, end)
-
-    if by_answer:
-        show_answer(len(got))
-    for number, (call, match) in enumerate(zip(expected, matches, strict=True)):
-        at = paired.get(number)
-        if at is not None:
-            show_answer(at + 1)
+    """Expected calls and those of the answer side by side, in the order of the answer. A call that
+    is missing stands before the next expected one that is there."""
+    partners = {match.number: number for number, match in enumerate(matches)}
+    placed: list[tuple[float, Row]] = []
+    place = inf
+    for call, match in reversed(list(zip(expected, matches, strict=True))):
+        if match.number is not None:
+            place = match.number
+            continue
+        note = "not made" if got else "no tool calls"
+        if match.elsewhere is not None:
+            note = f"made out of order, as call {match.elsewhere + 1}"
+        row: Row = {"expected": _cut(call.whole()), "got": None, "made": False, "note": note}
+        placed.insert(0, (place, row))
+    for at, call in enumerate(got):
+        number = partners.get(at)
+        if number is not None:
+            row = _make_paired_row(expected[number], call, matches[number].is_made)
         else:
-            note = _write_note(got, match)
-            wanted = _cut(call.whole())
-            rows.append({"expected": wanted, "got": None, "made": False, "note": note})
-    show_answer(len(got))
+            row = {"expected": None, "got": _cut(call.whole()), "made": allow_extra}
+            row |= {} if allow_extra else {"note": "not expected"}
+        placed.append((at, row))
+    rows: list[JSON] = [row for _, row in sorted(placed, key=lambda each: each[0])]
     if len(rows) > _MOST_ROWS:
         more = f"and {len(rows) - _MOST_ROWS:,} more calls"
         rows[_MOST_ROWS:] = [{"expected": None, "got": None, "made": True, "note": more}]
     return rows
-
-
-def _pair_in_order(matches: Sequence[Match]) -> dict[int, int]:
-    """What stands in one row: all that was made, and near misses that came between."""
-    bounds: list[float] = []
-    bound = inf
-    for match in reversed(matches):
-        bounds.append(bound)
-        bound = match.number if match.is_made and match.number is not None else bound
-    paired: dict[int, int] = {}
-    last = -1
-    for number, (match, bound) in enumerate(zip(matches, reversed(bounds), strict=True)):
-        at = match.number
-        if at is not None and (match.is_made or last < at < bound):
-            paired[number] = last = at
-    return paired
-
-
-def _write_note(got: Sequence[Call], match: Match) -> str:
-    if match.elsewhere is not None:
-        return f"made out of order, as call {match.elsewhere + 1}"
-    if match.number is not None:
-        return f"made otherwise, as call {match.number + 1}"
-    return "not made" if got else "no tool calls"
 
 
 def _make_paired_row(expected: Call, got: Call, is_made: bool) -> Row:
