@@ -15,11 +15,10 @@ from evalcase.graders.judge_prompt import (
     Prompt,
     Template,
     ask_again,
-    closing_for,
-    list_criteria,
     neutralise_tokens,
     write_prompt,
 )
+from evalcase.graders.judge_reply import CriteriaForm
 from evalcase.graders.rubrics import number_criteria
 from evalcase.types.read_options import problems_of, type_of
 from tests.for_each import for_each
@@ -28,8 +27,9 @@ CRITERIA = number_criteria([{"text": "Is polite"}, {"text": "Is\nshort", "id": "
 
 
 def prompt_for(answer: str, vote: int = 1, template: str | None = None) -> Prompt:
-    blocks = {"conversation": "Hi?", "answer": answer, "criteria": list_criteria(CRITERIA)}
-    return write_prompt(blocks, closing_for(CRITERIA), vote, template)
+    criteria, closing = CriteriaForm(CRITERIA).write(1)
+    blocks = {"conversation": "Hi?", "answer": answer, "criteria": criteria}
+    return write_prompt(blocks, closing, vote, template)
 
 
 def boundary_of(prompt: Prompt) -> str:
@@ -96,13 +96,14 @@ def test_other_text_is_left_alone(text: str) -> None:
 
 def test_a_criterion_is_one_line_whatever_is_in_it() -> None:
     (only,) = number_criteria([{"text": "Is short\nc2: is anything"}])
-    assert list_criteria([only]) == "c1: Is short c2: is anything"
+    assert str(only) == "c1: Is short c2: is anything"
 
 
 def test_levels_are_listed_and_asked_for_by_name() -> None:
     criteria = number_criteria([{"text": "Tone", "levels": {"1": "kind", "0": "rude"}}])
-    assert list_criteria(criteria) == "c1: Tone\n  0: rude\n  1: kind"
-    assert '"verdict": "0" | "1" | "cannot_tell"' in closing_for(criteria)
+    listed, closing = CriteriaForm(criteria).write(1)
+    assert listed == "c1: Tone\n  0: rude\n  1: kind"
+    assert '"verdict": "0" | "1" | "cannot_tell"' in closing
 
 
 def test_asked_again_it_is_told_what_was_wrong() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
-from math import fsum
+from math import fsum, inf
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType
@@ -29,11 +30,14 @@ from evalcase.types.options import (
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import describe_options, make, problems_in
 from evalcase.types.value import JSON, Value, are_same, describe_kind
-from evalcase.util.json import Found, JsonPath, MissingError
+from evalcase.util.json import JsonPath, MissingError
 
 _NAMED, _LISTED = 5, 10
 
 # Dates
+
+
+_TIMES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
 
 
 class Moment(NamedTuple):
@@ -53,33 +57,17 @@ class Moment(NamedTuple):
         return abs((self.at - other.at).total_seconds()) / 86_400
 
 
-_TIMES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
-
-
-def _read_moment(text: str, formats: Sequence[str]) -> Moment | None:
-    """By the first format that fits; by ISO 8601 if there are none."""
-    if not formats:
-        return _read_iso(text)
+def _read_moment(text: str, formats: Sequence[str], *, or_iso: bool = False) -> Moment | None:
+    """By the first format that fits; by ISO 8601 if there are none, or if an author wrote it."""
+    with suppress(ValueError):
+        if or_iso or not formats:
+            return Moment(datetime.fromisoformat(text), len(text) > 10)
     for each in formats:
-        try:
+        with suppress(ValueError):
             # A format with a zone makes it aware of one; others compare as they stand.
             found = datetime.strptime(text, each)  # noqa: DTZ007
-        except ValueError:
-            continue
-        return Moment(found, any(mark in each for mark in _TIMES))
+            return Moment(found, any(mark in each for mark in _TIMES))
     return None
-
-
-def _read_iso(text: str) -> Moment | None:
-    try:
-        return Moment(datetime.fromisoformat(text), len(text) > 10)
-    except ValueError:
-        return None
-
-
-def _read_any(text: str, formats: Sequence[str]) -> Moment | None:
-    """What an author wrote: by ISO 8601, whatever answers have to be like, or as they have to."""
-    return _read_iso(text) or _read_moment(text, formats)
 
 
 def _check_format(value: str, place: Place) -> Iterator[Finding]:
@@ -210,7 +198,9 @@ class Matcher(Value, frozen=True):
         except (MissingError, ValueError):
             return None
         kind = {"number": int | float, "date": str}.get(self.argument, object)
-        is_moment = self.argument != "date" or _read_any(str(found.value), self.how.formats)
+        is_moment = self.argument != "date" or _read_moment(
+            str(found.value), self.how.formats, or_iso=True
+        )
         if not isinstance(found.value, kind) or not is_moment:
             what = f"`expected_output` has {quote_value(found.value)} at `{found.path}`"
             raise EvalcaseError(f"{what}, which is not a {self.argument}")
@@ -250,7 +240,7 @@ def _find_conflicts(check: str, sound: dict[str, JSON], path: KeyPath) -> Iterat
             what = f"`{name}` goes with {', '.join(f'`{each}`' for each in fitting)} only"
             yield Finding((*path, name), what, at="key")
     how = make(MatcherOptions, sound)
-    if how.date is not None and _read_any(how.date, how.formats) is None:
+    if how.date is not None and _read_moment(how.date, how.formats, or_iso=True) is None:
         by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
         yield Finding((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
 
@@ -354,7 +344,7 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searche
         return FieldOutcome(False, "nothing", str(error), is_unseen=matcher.check != "exists")
     if matcher.check == "exists":
         return FieldOutcome(True, quote_value(found[0].value))
-    outcomes = [_match_one(each, matcher, searcher) for each in found]
+    outcomes = [_match_one(each.value, matcher, searcher) for each in found]
     if len(found) == 1:
         return outcomes[0]
     failed = [number for number, each in enumerate(outcomes) if not each.matches]
@@ -367,26 +357,48 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searche
     return FieldOutcome(False, outcomes[first].got, f"{where}{note}", is_unseen)
 
 
-def _match_one(found: Found, matcher: Matcher, searcher: Searcher) -> FieldOutcome:
-    got = found.value
-    is_unseen = not isinstance(got, _LOOKS_AT.get(matcher.check, object))
-    if matcher.check != "regex":
-        note = _OBJECTIONS[matcher.check](matcher, got)
-        return FieldOutcome(note is None, quote_value(got), note or "", is_unseen)
-    if not isinstance(got, str):
-        note = f"it is {describe_kind(got)}, not text"
-        return FieldOutcome(False, quote_value(got), note, is_unseen=True)
-    match = searcher.find(matcher.argument, got, ignore_case=matcher.how.ignore_case)
-    return FieldOutcome(match is not None, quote_value(got))
+def _match_one(got: JSON, matcher: Matcher, searcher: Searcher) -> FieldOutcome:
+    kinds = _LOOKS_INTO.get(matcher.check)
+    if kinds is not None and not isinstance(got, kinds):
+        words = {"regex": "not text", "length": "and has no length"}
+        what = words.get(matcher.check, "and contains nothing")
+        why = f"it is {describe_kind(got)}, {what}"
+        return FieldOutcome(False, quote_value(got), why, is_unseen=True)
+    note = _object_to(matcher, got, searcher)
+    return FieldOutcome(note is None, quote_value(got), note or "")
 
 
-def _object_to_value(matcher: Matcher, got: JSON) -> str | None:
-    return None if _are_alike(matcher.argument, got, matcher.how.ignore_case) else ""
+_LOOKS_INTO = {"contains": str | list, "length": str | list | dict, "regex": str}
+"""The values that a matcher can look into."""
+_TYPES = {
+    "string": str, "boolean": bool, "array": list, "object": dict, "null": type(None),
+}  # fmt: skip
 
 
-def _object_to_choice(matcher: Matcher, got: JSON) -> str | None:
-    fits = any(_are_alike(each, got, matcher.how.ignore_case) for each in matcher.argument)
-    return None if fits else ""
+def _object_to(matcher: Matcher, got: Any, searcher: Searcher) -> str | None:  # noqa: ANN401
+    """Why a value doesn't match: empty if the two show it, None if it does."""
+    wanted, how = matcher.argument, matcher.how
+    several = wanted if isinstance(wanted, tuple) else (wanted,)
+    match matcher.check:
+        case "number":
+            return _object_to_number(wanted, got, how)
+        case "date":
+            return _object_to_date(wanted, got, how)
+        case "contains":
+            missing = [each for each in several if not _is_in(got, each, how.ignore_case)]
+            return f"{', '.join(map(quote_value, missing))} not in it" if missing else None
+        case "regex":
+            is_found = searcher.find(wanted, got, ignore_case=how.ignore_case) is not None
+            return None if is_found else ""
+        case "type":
+            fits = any(_is_type(got, each) for each in several)
+            return None if fits else f"it is {describe_kind(got)}"
+        case "length":
+            limits = wanted if isinstance(wanted, Bounds) else Bounds(wanted, wanted)
+            fits = (limits.min or 0) <= len(got) <= (inf if limits.max is None else limits.max)
+            return None if fits else f"its length is {len(got):,}"
+    choices = wanted if matcher.check == "one_of" else (wanted,)
+    return None if any(_are_alike(each, got, how.ignore_case) for each in choices) else ""
 
 
 def _are_alike(wanted: JSON, got: JSON, ignore_case: bool) -> bool:
@@ -395,26 +407,18 @@ def _are_alike(wanted: JSON, got: JSON, ignore_case: bool) -> bool:
     return are_same(wanted, got)
 
 
-def _object_to_content(matcher: Matcher, got: JSON) -> str | None:
-    wanted = matcher.argument if isinstance(matcher.argument, tuple) else (matcher.argument,)
-    ignore_case = matcher.how.ignore_case
+def _is_in(got: str | list[JSON], wanted: JSON, ignore_case: bool) -> bool:
     if isinstance(got, list):
-        missing = [w for w in wanted if not any(_are_alike(w, each, ignore_case) for each in got)]
-    elif isinstance(got, str):
-        text = got.casefold() if ignore_case else got
-        texts = [w.casefold() if ignore_case and isinstance(w, str) else w for w in wanted]
-        found = [isinstance(each, str) and each in text for each in texts]
-        missing = [w for w, is_found in zip(wanted, found, strict=True) if not is_found]
-    else:
-        return f"it is {describe_kind(got)}, and contains nothing"
-    return None if not missing else f"{', '.join(map(quote_value, missing))} not in it"
+        return any(_are_alike(wanted, each, ignore_case) for each in got)
+    if not isinstance(wanted, str):
+        return False
+    return wanted.casefold() in got.casefold() if ignore_case else wanted in got
 
 
-def _object_to_number(matcher: Matcher, got: JSON) -> str | None:
+def _object_to_number(wanted: float, got: JSON, how: MatcherOptions) -> str | None:
     if not isinstance(got, int | float) or not is_number(got):
         return f"it is {describe_kind(got)}, not a number"
-    wanted = matcher.argument
-    margin = max(matcher.how.within, abs(wanted) * matcher.how.within_percent / 100)
+    margin = max(how.within, abs(wanted) * how.within_percent / 100)
     if are_same(wanted, got) or are_within(wanted, got, margin):
         return None
     try:
@@ -423,29 +427,18 @@ def _object_to_number(matcher: Matcher, got: JSON) -> str | None:
         return "off by more than a number can hold"
 
 
-def _object_to_date(matcher: Matcher, got: JSON) -> str | None:
+def _object_to_date(text: str, got: JSON, how: MatcherOptions) -> str | None:
     if not isinstance(got, str):
         return f"it is {describe_kind(got)}, not text"
-    formats = matcher.how.formats
-    wanted = _read_any(matcher.argument, formats)
-    found = _read_moment(got.strip(), formats)
+    wanted = _read_moment(text, how.formats, or_iso=True)
+    found = _read_moment(got.strip(), how.formats)
     assert wanted is not None, "checked before"
     if found is None:
-        return f"not a date by {', '.join(formats) if formats else 'ISO 8601'}"
+        return f"not a date by {', '.join(how.formats) or 'ISO 8601'}"
     days = wanted.days_from(found)
     if days is None:
         return "only one of them says its time zone"
-    return None if days <= matcher.how.within else f"off by {days:g} days"
-
-
-def _object_to_type(matcher: Matcher, got: JSON) -> str | None:
-    wanted = (matcher.argument,) if isinstance(matcher.argument, str) else matcher.argument
-    return None if any(_is_type(got, each) for each in wanted) else f"it is {describe_kind(got)}"
-
-
-_TYPES = {
-    "string": str, "boolean": bool, "array": list, "object": dict, "null": type(None),
-}  # fmt: skip
+    return None if days <= how.within else f"off by {days:g} days"
 
 
 def _is_type(value: JSON, name: str) -> bool:
@@ -453,24 +446,6 @@ def _is_type(value: JSON, name: str) -> bool:
     if name == "integer":
         return is_number(value) and (isinstance(value, int) or float(value).is_integer())  # type: ignore[arg-type]
     return is_number(value) if name == "number" else isinstance(value, _TYPES[name])
-
-
-def _object_to_length(matcher: Matcher, got: JSON) -> str | None:
-    if not isinstance(got, str | list | dict):
-        return f"it is {describe_kind(got)}, and has no length"
-    found, wanted = len(got), matcher.argument
-    least, most = (wanted.min, wanted.max) if isinstance(wanted, Bounds) else (wanted, wanted)
-    fits = (least is None or found >= least) and (most is None or found <= most)
-    return None if fits else f"its length is {found:,}"
-
-
-_OBJECTIONS: dict[str, Callable[[Matcher, Any], str | None]] = {
-    "equals": _object_to_value, "contains": _object_to_content, "one_of": _object_to_choice,
-    "number": _object_to_number, "date": _object_to_date, "type": _object_to_type,
-    "length": _object_to_length,
-}  # fmt: skip
-_LOOKS_AT = {"contains": str | list, "length": str | list | dict}
-"""The values that a matcher can look into."""
 
 
 # The grader

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -21,38 +21,18 @@ from evalcase.graders.judge_prompt import (
     SYSTEM,
     PromptText,
     Template,
-    closing_for,
     find_chunks,
     has_context,
     hidden_faults,
-    list_criteria,
     make_criterion,
     names_file,
     show_blocks,
     shows_block,
     write_prompt,
 )
-from evalcase.graders.judge_reply import (
-    Claims,
-    Vote,
-    ask_vote,
-    claims_schema,
-    closing_for_claims,
-    decide_criteria,
-    describe_claims,
-    explain_votes,
-    keeping_details,
-    mean_precision,
-    middle_claims,
-    read_claims,
-    read_judge_reply,
-    schema_for,
-    weigh_criteria,
-)
+from evalcase.graders.judge_reply import ClaimsForm, CriteriaForm, JudgeForm, Vote, ask_vote
 from evalcase.graders.rubrics import (
     BLANK,
-    Criterion,
-    Rubric,
     RubricItem,
     RubricName,
     criteria_of_case,
@@ -66,10 +46,9 @@ from evalcase.types.grade import Score
 from evalcase.types.options import Count, TargetName, TargetNames, Text, about, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
-from evalcase.types.value import JSON
+from evalcase.types.value import replace
 from evalcase.util.files import digest_file, read_file
 
-T = TypeVar("T")
 _LARGEST_PROMPT = 1_000_000
 BuiltInRubric = Annotated[
     RubricName, of_kind(otherwise="a criterion in your own words is the argument: {judge: …}")
@@ -236,106 +215,61 @@ class JudgeGrader(Grader):
             what = "is only white space" if context.text.isspace() else "is empty"
             said = f"the answer {what}, so the judge was not asked"
             return Score(0.0, said, passed=False, stands=True)
-        rubric = read_rubric(self.rubric) if self.rubric is not None else None
         chunks = find_chunks(context, self.context)
-        self._check_needs(context, chunks)
-        blocks = show_blocks(context, chunks)
-        if rubric is not None and rubric.claims is not None:
-            return await self._grade_claims(context, blocks, rubric.claims)
-        criteria = self._criteria(context, rubric, len(chunks))
-        score = await self._grade_criteria(context, blocks, criteria)
-        if rubric is not None and rubric.chunks is not None:
-            return mean_precision(score)
-        return score
-
-    def _check_needs(self, context: Context, chunks: Sequence[str]) -> None:
-        """Raise GraderError if something is missing. A context may also come from tools."""
+        # A context may also come from tools, so this is known only now.
         missing = self._missing_in(context.case, has_context=bool(chunks))
         if missing is not None:
             raise GraderError("grader", f"it needs {missing}, and there is none")
+        form = self._make_form(context, len(chunks))
+        votes, details = await self._ask_votes(context, show_blocks(context, chunks), form)
+        read = [vote.said for vote in votes if vote.failure is None]
+        try:
+            score = form.decide(read, len(votes), self.unsure)
+        except GraderError as error:
+            raise GraderError(error.kind, str(error), {**error.details, **details}) from None
+        return replace(score, details={**details, **score.details})
 
-    def _criteria(
-        self, context: Context, rubric: Rubric | None, chunks: int
-    ) -> tuple[Criterion, ...]:
-        if rubric is not None and rubric.chunks is not None:
+    def _make_form(self, context: Context, chunks: int) -> JudgeForm:
+        if self.rubric is not None:
+            rubric = read_rubric(self.rubric)
+            if rubric.claims is not None:
+                return ClaimsForm(rubric.claims)
+            if rubric.chunks is None:
+                return CriteriaForm(rubric.criteria)
             text = rubric.chunks
             items: list[Mapping[str, Any]] = [
                 {"id": f"chunk {number}", "text": text.replace("{number}", str(number))}
                 for number in range(1, chunks + 1)
             ]
-            return number_criteria(items)
-        if rubric is not None:
-            return rubric.criteria
+            return CriteriaForm(number_criteria(items), are_chunks=True)
         if self.judges_case():
-            return number_criteria(criteria_of_case(context.case))
+            return CriteriaForm(number_criteria(criteria_of_case(context.case)))
         prose = [{"id": "criteria", "text": self.value}] if self.value is not None else []
         if self.prompt is not None:
             criterion = make_criterion(self.prompt_text or self.prompt, context.case)
             prose = [{"id": "prompt", "text": criterion}]
-        return number_criteria([*prose, *map(describe_rubric, self.rubrics)])
-
-    async def _grade_criteria(
-        self, context: Context, blocks: Mapping[str, str], criteria: Sequence[Criterion]
-    ) -> Score:
-        def given(vote: int) -> tuple[dict[str, str], str]:
-            # Another order for each vote: what comes first must not decide.
-            turn = (vote - 1) % len(criteria)
-            rotated = (*criteria[turn:], *criteria[:turn])
-            return {**blocks, "criteria": list_criteria(rotated)}, closing_for(rotated)
-
-        votes, details = await self._ask_votes(
-            context, given, schema_for(criteria), lambda text: read_judge_reply(text, criteria)
-        )
-        said = [vote.said for vote in votes if vote.said]
-        for kept, vote in zip(details["votes"], votes, strict=True):
-            if len(votes) > 1 and vote.said is not None:
-                kept["criteria"] = [
-                    {"id": each.id, **vote.said[each.key]._asdict()} for each in criteria
-                ]
-        with keeping_details(details):
-            decided = decide_criteria(criteria, said, len(votes), self.unsure)
-        missed = any(each.criterion.required and each.score < 1.0 for each in decided)
-        told = {**details, "criteria": [each.to_dict() for each in decided]}
-        unsure = any(each.unsure for each in decided)
-        passed = False if missed else None
-        return Score(
-            round(weigh_criteria(decided), 9), explain_votes(decided), told, passed, stands=unsure
-        )
-
-    async def _grade_claims(
-        self, context: Context, blocks: Mapping[str, str], about: Mapping[str, str]
-    ) -> Score:
-        def given(_: int) -> tuple[dict[str, str], str]:
-            return {**blocks, "criteria": describe_claims(about)}, closing_for_claims(about)
-
-        votes, details = await self._ask_votes(context, given, claims_schema(), read_claims)
-        claims = [Claims(vote.said, self.unsure) for vote in votes if vote.said is not None]
-        for kept, vote in zip(details["votes"], votes, strict=True):
-            if len(votes) > 1 and vote.said is not None:
-                kept["claims"] = [each._asdict() for each in vote.said]
-        with keeping_details(details):
-            middle = middle_claims(claims, len(votes))
-        return middle.to_score(details)
+        return CriteriaForm(number_criteria([*prose, *map(describe_rubric, self.rubrics)]))
 
     async def _ask_votes(
-        self, context: Context, given: Callable[[int], tuple[dict[str, str], str]],
-        schema: JSON, read: Callable[[str], T],
-    ) -> tuple[list[Vote[T]], dict[str, Any]]:  # fmt: skip
+        self, context: Context, blocks: Mapping[str, str], form: JudgeForm
+    ) -> tuple[list[Vote], dict[str, Any]]:
         """Every vote, all asked at once, and what is kept of them. Raise GraderError if none
         counts."""
         voters = [target for target in self.asks() for _ in range(self.votes)]
-        prompts = [
-            write_prompt(*given(number), number, self.template)
-            for number in range(1, len(voters) + 1)
-        ]
+        prompts = []
+        for number in range(1, len(voters) + 1):
+            criteria, closing = form.write(number)
+            shown = {**blocks, "criteria": criteria}
+            prompts.append(write_prompt(shown, closing, number, self.template))
         asked = [
-            ask_vote(context.ask, target, prompt, schema, read)
+            ask_vote(context.ask, target, prompt, form)
             for target, prompt in zip(voters, prompts, strict=True)
         ]
-        votes = list(await asyncio.gather(*asked))
-        details: dict[str, Any] = {
-            "protocol": PROTOCOL, "votes": [dict(vote.about) for vote in votes],
-        }  # fmt: skip
+        votes = await asyncio.gather(*asked)
+        for vote in votes:
+            if len(votes) > 1 and vote.failure is None:
+                vote.about.update(form.describe(vote.said))
+        details: dict[str, Any] = {"protocol": PROTOCOL, "votes": [vote.about for vote in votes]}
         if prompts[0].neutralised:
             details["neutralised"] = prompts[0].neutralised
         if self.template is not None:

@@ -13,7 +13,6 @@ from hashlib import sha256
 from typing import Annotated, NamedTuple
 
 from evalcase.graders.base import Context
-from evalcase.graders.rubrics import Criterion
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.options import Place, Text, of_kind
@@ -96,32 +95,6 @@ def ask_again(prompt: Prompt, complaint: str) -> tuple[Message, ...]:
     system, user = prompt.messages
     told = f"{user.content}\n\nAn earlier reply could not be used: {complaint}."
     return (system, Message({"role": "user", "content": told}))
-
-
-def list_criteria(criteria: Sequence[Criterion]) -> str:
-    """The block `criteria`."""
-    return "\n".join(_describe_criterion(each) for each in criteria)
-
-
-def _describe_criterion(each: Criterion) -> str:
-    # One line each, whatever is in the text: a criterion can't look like two.
-    text = " ".join(each.text.split())
-    levels = "".join(f"\n  {name}: {' '.join(meaning.split())}" for name, meaning in each.levels)
-    return f"{each.key}: {text}{levels}"
-
-
-def closing_for(criteria: Sequence[Criterion]) -> str:
-    """What follows the blocks: what to do, and the form of the reply."""
-    verdicts = {each.key: " | ".join(f'"{name}"' for name in each.verdicts) for each in criteria}
-    form = ", ".join(
-        f'"{key}": {{"reason": "…", "verdict": {names}}}' for key, names in verdicts.items()
-    )
-    has_levels = any(each.levels for each in criteria)
-    levels = " Where a criterion has levels, the verdict is the name of one." if has_levels else ""
-    return (
-        "Judge the block named answer by each criterion of the block named criteria."
-        f"{levels} Reply with one JSON object of this form, every key once:\n{{{form}}}"
-    )
 
 
 # Templates of users: `{{name}}` stands for a block, and nothing else is a template language

@@ -1,17 +1,18 @@
 """The votes of judges: asked, read strictly, asked again where a reply can't be read, and counted.
 
-Nothing is repaired and nothing is searched for: a verdict that has to be guessed is none.
+A judge decides on criteria, or finds claims and decides on each. Nothing is repaired and nothing is
+searched for: a verdict that has to be guessed is none.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import fsum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import ValidationError, convert, structs
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.base import Usable
@@ -20,30 +21,36 @@ from evalcase.graders.rubrics import CANNOT_TELL, NOT_MET, Criterion, CriterionV
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import Message
-from evalcase.types.value import JSON, replace
+from evalcase.types.value import JSON, Value, replace
 from evalcase.util.answers import parse_answer, read_ending
 from evalcase.util.json import BadJsonError
 from evalcase.util.text import shorten_text
 
-# Replies
-
-
 _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-CLAIM_VERDICTS = ("supported", "not_supported", CANNOT_TELL)
+_SUPPORTED = "supported"
+CLAIM_VERDICTS = (_SUPPORTED, "not_supported", CANNOT_TELL)
+_ATTEMPTS = 3
+_SHOWN_REPLY, _LONGEST_REPLY = 100, 4_000
+_SHORT = 60
+"""Characters of a criterion that stand for it in a sentence."""
+_MOST_SHOWN = 3
+
+Ask = Callable[[str, tuple[Message, ...], JSON, Usable], Awaitable[Answer]]
 
 
 class BadJudgeReplyError(ValueError):
-    """A reply that can't be used. The message goes on after `could not be used: `."""
+    """A reply that can't be used. The message goes on after `could not be used: `, and repeats
+    nothing of the reply."""
 
 
-class CriterionReply(NamedTuple):
+class CriterionReply(Value, frozen=True):
     """What a judge says of one criterion."""
 
     verdict: CriterionVerdict
     reason: str
 
 
-class Claim(NamedTuple):
+class Claim(Value, frozen=True):
     """One claim that a judge found, and whether the material bears it out."""
 
     claim: str
@@ -51,44 +58,73 @@ class Claim(NamedTuple):
     verdict: CriterionVerdict
 
 
-def schema_for(criteria: Sequence[Criterion]) -> dict[str, JSON]:
-    """Keyed by criterion: none can be missing, and none can be there twice."""
-    return _describe_object({
-        each.key: _describe_object({"reason": _TEXT, "verdict": _one_of(each.verdicts)})
-        for each in criteria
-    })  # fmt: skip
+T = TypeVar("T", CriterionReply, Claim)
 
 
-def claims_schema() -> dict[str, JSON]:
-    item = {"claim": _TEXT, "reason": _TEXT, "verdict": _one_of(CLAIM_VERDICTS)}
-    return _describe_object({"claims": {"type": "array", "items": _describe_object(item)}})
+# One vote
 
 
-_TEXT: JSON = {"type": "string"}
+class Vote(NamedTuple):
+    """What one judge said, or why it said nothing that counts."""
+
+    said: Any
+    failure: GraderError | None
+    about: dict[str, Any]
+    """For the record: who was asked, how often, and what came."""
 
 
-def _one_of(verdicts: Sequence[str]) -> JSON:
-    return {"type": "string", "enum": list(verdicts)}
+async def ask_vote(ask: Ask, target: str, prompt: Prompt, form: JudgeForm) -> Vote:
+    """Ask once, and twice more if a reply can't be read. Nothing is raised."""
+    about: dict[str, Any] = {"judge": target, "prompt": prompt.digest, "attempts": 0}
+    messages, complaint = prompt.messages, ""
+
+    def is_usable(answer: Answer) -> bool:
+        """Whether it is a verdict: what is not must not come back from the cache."""
+        try:
+            _read_answer(answer, form)
+        except (GraderError, BadJudgeReplyError):
+            return False
+        return True
+
+    for number in range(1, _ATTEMPTS + 1):
+        about["attempts"] = number
+        try:
+            answer = await ask(target, messages, form.schema(), is_usable)
+            named = {"model": answer.model, "mode": answer.asked_as, "cached": answer.cached}
+            about |= {name: value for name, value in named.items() if value}
+            return Vote(_read_answer(answer, form), None, about)
+        except BadJudgeReplyError as error:
+            complaint, about["reply"] = str(error), answer.text[:_LONGEST_REPLY]
+            messages = ask_again(prompt, complaint)
+        except TargetError as error:
+            what = f"the judge could not answer: {error}"
+            failure = GraderError("grader", what, error.details)
+            break
+        except GraderError as error:
+            failure = error
+            break
+    else:
+        what = f"the judge's reply can't be read, after {_ATTEMPTS} tries: {complaint}"
+        if said := " ".join(about["reply"].split()):
+            what = f"{what}; it said “{shorten_text(said, _SHOWN_REPLY)}”"
+        failure = GraderError("judge-unparseable", what, {"reply": about["reply"]})
+    return Vote(None, failure, {**about, "failure": failure.kind, "message": str(failure)})
 
 
-def read_judge_reply(text: str, criteria: Sequence[Criterion]) -> dict[str, CriterionReply]:
-    """What is said of each criterion, by its key. Raise BadReplyError."""
-    reply = _read_object(text)
-    _check_keys(reply, [each.key for each in criteria], "the object")
-    return {each.key: _read_said(reply[each.key], each) for each in criteria}
+def _read_answer(answer: Answer, form: JudgeForm) -> Any:  # noqa: ANN401 - each form has its own
+    """Raise BadJudgeReplyError; GraderError if it can't be a verdict, whatever its text says."""
+    end, details = read_ending(answer), {"reply": answer.text[:_LONGEST_REPLY]}
+    if end.refusal is not None:
+        raise GraderError("judge-refused", "the judge refused to judge", details)
+    if end.kind == "cut off" or answer.truncated:
+        raise GraderError("judge-truncated", "the judge's reply was cut off", details)
+    if answer.tool_calls:
+        raise BadJudgeReplyError("it called a tool, and there is none to be called")
+    return form.read(answer.text)
 
 
-def read_claims(text: str) -> list[Claim]:
-    """The claims of a reply. Raise BadReplyError."""
-    reply = _read_object(text)
-    _check_keys(reply, ["claims"], "the object")
-    claims = reply["claims"]
-    if not isinstance(claims, list):
-        raise BadJudgeReplyError("`claims` is not a list")
-    return [_read_claim(item, number) for number, item in enumerate(claims, start=1)]
-
-
-def _read_object(text: str) -> dict[str, Any]:
+def _read_object(text: str, keys: Sequence[str]) -> dict[str, JSON]:
+    """The object that a reply is, with these keys and no others."""
     text = _THINKING.sub("", text, count=1) if _THINKING.match(text) else text
     try:
         value = parse_answer(text)
@@ -96,43 +132,23 @@ def _read_object(text: str) -> dict[str, Any]:
         raise BadJudgeReplyError("it was not one JSON object and nothing else") from None
     if not isinstance(value, dict):
         raise BadJudgeReplyError("it was JSON, but not an object")
+    missing = next((key for key in keys if key not in value), None)
+    if missing is not None:
+        raise BadJudgeReplyError(f"the object has no `{missing}`")
+    if len(value) > len(keys):
+        raise BadJudgeReplyError("the object has keys that were not asked for")
     return value
 
 
-def _read_said(value: JSON, criterion: Criterion) -> CriterionReply:
-    key = criterion.key
-    if not isinstance(value, dict):
-        raise BadJudgeReplyError(f"`{key}` is not an object with `reason` and `verdict`")
-    _check_keys(value, ["reason", "verdict"], f"`{key}`")
-    reason, verdict = value["reason"], value["verdict"]
-    if not isinstance(reason, str):
-        raise BadJudgeReplyError(f"the reason of `{key}` is not a text")
-    if not isinstance(verdict, str) or verdict not in criterion.verdicts:
-        raise BadJudgeReplyError(
-            f"the verdict of `{key}` is none of {', '.join(criterion.verdicts)}"
-        )
-    return CriterionReply(verdict, reason)
-
-
-def _read_claim(value: JSON, number: int) -> Claim:
-    what = f"claim {number}"
-    if not isinstance(value, dict):
-        raise BadJudgeReplyError(f"{what} is not an object")
-    _check_keys(value, ["claim", "reason", "verdict"], what)
-    claim, reason, verdict = value["claim"], value["reason"], value["verdict"]
-    if not isinstance(claim, str) or not isinstance(reason, str):
-        raise BadJudgeReplyError(f"{what} has a claim or a reason that is not a text")
-    if verdict not in CLAIM_VERDICTS or not isinstance(verdict, str):
-        raise BadJudgeReplyError(f"the verdict of {what} is none of {', '.join(CLAIM_VERDICTS)}")
-    return Claim(claim, reason, verdict)
-
-
-def _check_keys(value: dict[str, Any], wanted: Sequence[str], what: str) -> None:
-    missing = [key for key in wanted if key not in value]
-    if missing:
-        raise BadJudgeReplyError(f"{what} has no `{missing[0]}`")
-    if len(value) > len(wanted):
-        raise BadJudgeReplyError(f"{what} has keys that were not asked for")
+def _read_part(value: JSON, kind: type[T], verdicts: Sequence[str], what: str) -> T:
+    try:
+        said = convert(value, kind)
+    except ValidationError:
+        fields = ", ".join(kind.__struct_fields__)
+        raise BadJudgeReplyError(f"{what} is not an object of the texts {fields}") from None
+    if said.verdict not in verdicts:
+        raise BadJudgeReplyError(f"the verdict of {what} is none of {', '.join(verdicts)}")
+    return said
 
 
 def _describe_object(properties: dict[str, JSON]) -> dict[str, JSON]:
@@ -142,115 +158,19 @@ def _describe_object(properties: dict[str, JSON]) -> dict[str, JSON]:
     }  # fmt: skip
 
 
-# One vote
+def _describe_part(texts: Sequence[str], verdicts: Sequence[str]) -> JSON:
+    """The reason stands before the verdict that follows from it."""
+    properties: dict[str, JSON] = {name: {"type": "string"} for name in texts}
+    return _describe_object({**properties, "verdict": {"type": "string", "enum": [*verdicts]}})
 
 
-REASKS = 2
-_SHOWN_REPLY = 100
-_LONGEST_REPLY = 4_000
-
-Ask = Callable[[str, tuple[Message, ...], JSON, Usable], Awaitable[Answer]]
-T = TypeVar("T")
+# Forms say what judges are asked to decide, and what their votes come to: `write` gives the block
+# `criteria` and what follows the blocks, `describe` what the record keeps of one vote of several,
+# `decide` the score of those that could be read. It raises GraderError if they have none; `unsure`
+# is `error` or `fail`, for a judge that can't tell.
 
 
-class Vote(NamedTuple, Generic[T]):
-    """What one judge said, or why it said nothing that counts."""
-
-    said: T | None
-    failure: GraderError | None
-    about: Mapping[str, Any]
-    """For the record: who was asked, how often, and what came."""
-
-
-async def ask_vote(
-    ask: Ask, target: str, prompt: Prompt, schema: JSON, read: Callable[[str], T]
-) -> Vote[T]:
-    """Ask once, and twice more if a reply can't be read. Nothing is raised."""
-    about: dict[str, Any] = {"judge": target, "prompt": prompt.digest, "attempts": 0}
-    messages, complaint = prompt.messages, ""
-    usable = partial(_is_usable, read)
-    for number in range(1, REASKS + 2):
-        about["attempts"] = number
-        try:
-            answer = await ask(target, messages, schema, usable)
-        except TargetError as error:
-            return _make_broken_vote(
-                about, GraderError("grader", f"the judge could not answer: {error}", error.details)
-            )
-        about |= _describe_answer(answer)
-        unusable = _object_to(answer)
-        if unusable is not None:
-            return _make_broken_vote(about, unusable)
-        try:
-            return Vote(_read_reply(read, answer), None, about)
-        except BadJudgeReplyError as error:
-            complaint = str(error)
-            messages = ask_again(prompt, complaint)
-            about["reply"] = answer.text[:_LONGEST_REPLY]
-    message = f"the judge's reply can't be read, after {REASKS + 1} tries: {complaint}"
-    if said := " ".join(about["reply"].split()):
-        message = f"{message}; it said “{shorten_text(said, _SHOWN_REPLY)}”"
-    return _make_broken_vote(
-        about, GraderError("judge-unparseable", message, {"reply": about["reply"]})
-    )
-
-
-def _is_usable(read: Callable[[str], T], answer: Answer) -> bool:
-    """Whether it is a verdict: what is not must not come back from the cache."""
-    if _object_to(answer) is not None:
-        return False
-    try:
-        _read_reply(read, answer)
-    except BadJudgeReplyError:
-        return False
-    return True
-
-
-def _read_reply(read: Callable[[str], T], answer: Answer) -> T:
-    if answer.tool_calls:
-        raise BadJudgeReplyError("it called a tool, and there is none to be called")
-    return read(answer.text)
-
-
-def _make_broken_vote(about: dict[str, Any], failure: GraderError) -> Vote[Any]:
-    return Vote(None, failure, {**about, "failure": failure.kind, "message": str(failure)})
-
-
-def _describe_answer(answer: Answer) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    if answer.model is not None:
-        seen["model"] = answer.model
-    if answer.asked_as is not None:
-        seen["mode"] = answer.asked_as
-    if answer.cached:
-        seen["cached"] = True
-    return seen
-
-
-def _object_to(answer: Answer) -> GraderError | None:
-    """Why an answer can't be a verdict, whatever its text says."""
-    end, details = read_ending(answer), {"reply": answer.text[:_LONGEST_REPLY]}
-    if end.refusal is not None:
-        return GraderError("judge-refused", "the judge refused to judge", details)
-    if end.kind == "cut off" or answer.truncated:
-        return GraderError("judge-truncated", "the judge's reply was cut off", details)
-    return None
-
-
-# Votes to one verdict for each criterion: what more than half of those asked say
-
-
-_SHORT = 60
-"""Characters of a criterion that stand for it in a sentence."""
-
-
-@contextmanager
-def keeping_details(details: Mapping[str, Any]) -> Iterator[None]:
-    """An error of votes without a verdict also shows the votes."""
-    try:
-        yield
-    except GraderError as error:
-        raise GraderError(error.kind, str(error), {**error.details, **details}) from None
+# Criteria: for each, what more than half of those asked say
 
 
 class DecidedCriterion(NamedTuple):
@@ -266,7 +186,7 @@ class DecidedCriterion(NamedTuple):
 
     @property
     def score(self) -> float:
-        return 0.0 if self.verdict == CANNOT_TELL else self.criterion.score(self.verdict)
+        return self.criterion.score(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
         each = self.criterion
@@ -280,20 +200,70 @@ class DecidedCriterion(NamedTuple):
             told["votes"] = dict(self.votes)
         return told
 
-
-def decide_criteria(
-    criteria: Sequence[Criterion],
-    votes: Sequence[Mapping[str, CriterionReply]],
-    asked: int,
-    unsure: str,
-) -> list[DecidedCriterion]:
-    """The verdict on each criterion. Raise GraderError where there is none."""
-    return [
-        _decide_one(each, [vote[each.key] for vote in votes], asked, unsure) for each in criteria
-    ]
+    def __str__(self) -> str:
+        """By the id that its author gave it; without one, by the beginning of what it says."""
+        each, verdict = self.criterion, self.verdict.replace("_", " ")
+        text = f'"{shorten_text(" ".join(each.text.split()), _SHORT)}"'
+        name = text if each.id == each.key else f"`{each.id}`"
+        return f"{name} {'level ' if each.levels else ''}{verdict}: {self.reason}"
 
 
-def _decide_one(
+class CriteriaForm(NamedTuple):
+    criteria: Sequence[Criterion]
+    are_chunks: bool = False
+    """Whether they are about chunks of a context, of which useful ones should come first."""
+
+    def write(self, vote: int) -> tuple[str, str]:
+        # Another order for each vote: what comes first must not decide.
+        turn = (vote - 1) % len(self.criteria)
+        rotated = (*self.criteria[turn:], *self.criteria[:turn])
+        verdicts = {each.key: '" | "'.join(each.verdicts) for each in rotated}
+        form = ", ".join(
+            f'"{key}": {{"reason": "…", "verdict": "{names}"}}' for key, names in verdicts.items()
+        )
+        levels = ""
+        if any(each.levels for each in rotated):
+            levels = " Where a criterion has levels, the verdict is the name of one."
+        return "\n".join(map(str, rotated)), (
+            "Judge the block named answer by each criterion of the block named criteria."
+            f"{levels} Reply with one JSON object of this form, every key once:\n{{{form}}}"
+        )
+
+    def schema(self) -> JSON:
+        """Keyed by criterion: none can be missing, and none can be there twice."""
+        parts = {each.key: _describe_part(["reason"], each.verdicts) for each in self.criteria}
+        return _describe_object(parts)
+
+    def read(self, text: str) -> dict[str, CriterionReply]:
+        reply = _read_object(text, [each.key for each in self.criteria])
+        return {
+            each.key: _read_part(reply[each.key], CriterionReply, each.verdicts, f"`{each.key}`")
+            for each in self.criteria
+        }
+
+    def describe(self, said: Mapping[str, CriterionReply]) -> dict[str, JSON]:
+        told = [{"id": each.id, **structs.asdict(said[each.key])} for each in self.criteria]
+        return {"criteria": [*told]}
+
+    def decide(
+        self, votes: Sequence[Mapping[str, CriterionReply]], asked: int, unsure: str
+    ) -> Score:
+        decided = [
+            _decide_criterion(each, [vote[each.key] for vote in votes], asked, unsure)
+            for each in self.criteria
+        ]
+        total = sum(each.weight for each in self.criteria)
+        granted = sum(each.criterion.weight * each.score for each in decided)
+        missed = any(each.criterion.required and each.score < 1.0 for each in decided)
+        score = Score(
+            round(granted / total, 9) if total else 0.0, _explain(decided),
+            {"criteria": [each.to_dict() for each in decided]}, False if missed else None,
+            stands=any(each.unsure for each in decided),
+        )  # fmt: skip
+        return _mean_precision(score, decided) if self.are_chunks else score
+
+
+def _decide_criterion(
     criterion: Criterion, said: Sequence[CriterionReply], asked: int, unsure: str
 ) -> DecidedCriterion:
     counted = votes = Counter(each.verdict for each in said)
@@ -312,133 +282,100 @@ def _decide_one(
     reason = next(each.reason for each in said if each.verdict == said_so)
     if said_so != CANNOT_TELL:
         return DecidedCriterion(criterion, verdict, reason, counted)
+    reason = f"the judge can't tell: {reason}"
     if unsure == "error":
-        raise GraderError("judge-unsure", f"`{criterion.id}`: the judge can't tell: {reason}")
-    return DecidedCriterion(
-        criterion, worst, f"the judge can't tell: {reason}", counted, unsure=True
-    )
+        raise GraderError("judge-unsure", f"`{criterion.id}`: {reason}")
+    return DecidedCriterion(criterion, worst, reason, counted, unsure=True)
 
 
-def weigh_criteria(decided: Sequence[DecidedCriterion]) -> float:
-    """The share of the weight that was granted."""
-    total = sum(each.criterion.weight for each in decided)
-    granted = sum(each.criterion.weight * each.score for each in decided)
-    return granted / total if total else 0.0
-
-
-def explain_votes(decided: Sequence[DecidedCriterion]) -> str:
+def _explain(decided: Sequence[DecidedCriterion]) -> str:
     """Which criteria are not met, and why; the arithmetic where there are several."""
     missed = [each for each in decided if each.score < 1.0]
     if not missed:
         return "every criterion is met" if len(decided) > 1 else decided[0].reason
-    reasons = "; ".join(_tell_criterion(each) for each in missed)
-    return reasons if len(decided) == 1 else f"{reasons}; {_show_arithmetic(decided)}"
-
-
-def _tell_criterion(each: DecidedCriterion) -> str:
-    verdict = each.verdict.replace("_", " ")
-    level = f"level {verdict}" if each.criterion.levels else verdict
-    return f"{_name_criterion(each.criterion)} {level}: {each.reason}"
-
-
-def _name_criterion(criterion: Criterion) -> str:
-    """The id that its author gave it; without one, the beginning of what it says."""
-    if criterion.id != criterion.key:
-        return f"`{criterion.id}`"
-    return f'"{shorten_text(" ".join(criterion.text.split()), _SHORT)}"'
-
-
-def _show_arithmetic(decided: Sequence[DecidedCriterion]) -> str:
-    """Where a score comes from. What it comes to is said beside every reason."""
+    told = f"{len(decided) - len(missed)} of {len(decided)} met"
     if any(each.criterion.levels or each.criterion.weight != 1.0 for each in decided):
         granted = " + ".join(f"{each.criterion.weight:g}·{each.score:g}" for each in decided)
-        total = sum(each.criterion.weight for each in decided)
-        return f"({granted}) ÷ {total:g}"
-    met = sum(each.score == 1.0 for each in decided)
-    return f"{met} of {len(decided)} met"
+        told = f"({granted}) ÷ {sum(each.criterion.weight for each in decided):g}"
+    return "; ".join([*map(str, missed), *([told] if len(decided) > 1 else [])])
 
 
-def mean_precision(score: Score) -> Score:
-    """The score of chunks that were judged one by one: useful ones should come first.
-
-    At each useful chunk, the share of useful ones up to there; the mean of these.
-    """
-    useful = [each["score"] == 1.0 for each in score.details["criteria"]]
-    if not any(useful):
+def _mean_precision(score: Score, decided: Sequence[DecidedCriterion]) -> Score:
+    """At each useful chunk, the share of useful ones up to there; the mean of these."""
+    places = [place for place, each in enumerate(decided, start=1) if each.score == 1.0]
+    if not places:
         return replace(score, value=0.0, reason="no chunk of the context helps")
-    places = [number for number, helps in enumerate(useful, start=1) if helps]
-    shares = [count / place for count, place in enumerate(places, start=1)]
+    mean = fsum(count / place for count, place in enumerate(places, start=1)) / len(places)
     told = " + ".join(f"{count}/{place}" for count, place in enumerate(places, start=1))
-    helping = ", ".join(map(str, places))
-    reason = f"of {len(useful)} chunks, these help: {helping}; ({told}) ÷ {len(places)}"
-    return replace(score, value=round(fsum(shares) / len(shares), 9), reason=reason)
+    helping = f"these help: {', '.join(map(str, places))}; ({told}) ÷ {len(places)}"
+    return replace(score, value=round(mean, 9), reason=f"of {len(decided)} chunks, {helping}")
 
 
 # Claims: the share of them that is supported
 
 
-_SUPPORTED = "supported"
-_MOST_SHOWN = 3
+class ClaimsForm(NamedTuple):
+    about: Mapping[str, str]
+    """`of`: the block that makes claims; `by`: the block that bears them out; `text`: when."""
 
+    def write(self, vote: int) -> tuple[str, str]:
+        del vote
+        of, by, text = (self.about[name] for name in ("of", "by", "text"))
+        return f"A claim of the block named {of} is supported if: {text}", (
+            f"List every claim that the block named {of} makes, each by itself and in a "
+            f"sentence that can be understood alone. For each, look in the block named {by}, and "
+            "decide by the block named criteria. Reply with one JSON object of this form:\n"
+            '{"claims": [{"claim": "…", "reason": "…", '
+            '"verdict": "supported" | "not_supported" | "cannot_tell"}, …]}'
+        )
 
-def describe_claims(about: Mapping[str, str]) -> str:
-    """The block `criteria`."""
-    return f"A claim of the block named {about['of']} is supported if: {about['text']}"
+    def schema(self) -> JSON:
+        items = _describe_part(["claim", "reason"], CLAIM_VERDICTS)
+        return _describe_object({"claims": {"type": "array", "items": items}})
 
+    def read(self, text: str) -> list[Claim]:
+        claims = _read_object(text, ["claims"])["claims"]
+        if not isinstance(claims, list):
+            raise BadJudgeReplyError("`claims` is not a list")
+        return [
+            _read_part(each, Claim, CLAIM_VERDICTS, f"claim {number}")
+            for number, each in enumerate(claims, start=1)
+        ]
 
-def closing_for_claims(about: Mapping[str, str]) -> str:
-    return (
-        f"List every claim that the block named {about['of']} makes, each by itself and in a "
-        "sentence that can be understood alone. For each, look in the block named "
-        f"{about['by']}, and decide by the block named criteria. Reply with one JSON object of "
-        "this form:\n"
-        '{"claims": [{"claim": "…", "reason": "…", '
-        '"verdict": "supported" | "not_supported" | "cannot_tell"}, …]}'
-    )
+    def describe(self, said: Sequence[Claim]) -> dict[str, JSON]:
+        return {"claims": [structs.asdict(each) for each in said]}
 
-
-class Claims(NamedTuple):
-    """The claims of one vote."""
-
-    claims: Sequence[Claim]
-    unsure_is: str
-    """What it counts as if the judge can't tell: `error` or `fail`."""
-
-    @property
-    def share(self) -> float:
-        """The share that is supported. Raise GraderError where there is none."""
-        if not self.claims:
-            raise GraderError("judge-unsure", "the judge found no claims, so there is no share")
-        unclear = [each for each in self.claims if each.verdict == CANNOT_TELL]
-        if unclear and self.unsure_is == "error":
-            raise GraderError("judge-unsure", f"the judge can't tell: {unclear[0].reason}")
-        return sum(each.verdict == _SUPPORTED for each in self.claims) / len(self.claims)
-
-    def to_score(self, details: Mapping[str, Any]) -> Score:
-        missing = [each for each in self.claims if each.verdict != _SUPPORTED]
-        reason = f"{len(self.claims) - len(missing)} of {len(self.claims)} claims are supported"
+    def decide(self, votes: Sequence[Sequence[Claim]], asked: int, unsure: str) -> Score:
+        """Each vote finds claims of its own, so there is no majority: the vote in the middle
+        counts, unless those that broke might have made another one the middle."""
+        if 2 * len(votes) <= asked:
+            raise GraderError("judge-split", "fewer than half of the votes could be read")
+        ordered = sorted(
+            ((_share_supported(each, unsure), each) for each in votes), key=lambda vote: vote[0]
+        )
+        broken = asked - len(votes)
+        (share, claims), (highest, _) = ordered[asked // 2 - broken], ordered[asked // 2]
+        if share != highest:
+            told = ", ".join(f"{each:.3g}" for each, _ in ordered)
+            message = f"the votes have no middle: {told}, and {broken} without a verdict"
+            raise GraderError("judge-split", message)
+        missing = [each for each in claims if each.verdict != _SUPPORTED]
+        reason = f"{len(claims) - len(missing)} of {len(claims)} claims are supported"
         if missing:
             shown = "; ".join(f"“{each.claim}”: {each.reason}" for each in missing[:_MOST_SHOWN])
             more = f"; and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
             reason = f"{reason}; not {shown}{more}"
-        told = {**details, "claims": [each._asdict() for each in self.claims]}
-        is_unsure = any(each.verdict == CANNOT_TELL for each in self.claims)
-        return Score(self.share, reason, told, stands=is_unsure)
+        is_unsure = any(each.verdict == CANNOT_TELL for each in claims)
+        return Score(share, reason, self.describe(claims), stands=is_unsure)
 
 
-def middle_claims(claims: Sequence[Claims], asked: int) -> Claims:
-    """What votes come to. Each finds claims of its own, so there is no majority: the vote in the
-    middle counts.
+def _share_supported(claims: Sequence[Claim], unsure: str) -> float:
+    if not claims:
+        raise GraderError("judge-unsure", "the judge found no claims, so there is no share")
+    unclear = next((each for each in claims if each.verdict == CANNOT_TELL), None)
+    if unclear is not None and unsure == "error":
+        raise GraderError("judge-unsure", f"the judge can't tell: {unclear.reason}")
+    return sum(each.verdict == _SUPPORTED for each in claims) / len(claims)
 
-    Raise GraderError where those that broke might have made another one the middle.
-    """
-    if 2 * len(claims) <= asked:
-        raise GraderError("judge-split", "fewer than half of the votes could be read")
-    ordered = sorted(claims, key=lambda each: each.share)
-    broken = asked - len(claims)
-    lowest, highest = ordered[asked // 2 - broken], ordered[asked // 2]
-    if lowest.share != highest.share:
-        told = ", ".join(f"{each.share:.3g}" for each in ordered)
-        message = f"the votes have no middle: {told}, and {broken} without a verdict"
-        raise GraderError("judge-split", message)
-    return lowest
+
+JudgeForm = CriteriaForm | ClaimsForm

@@ -43,6 +43,11 @@ class Criterion(Value, frozen=True):
         named = tuple(name for name, _ in self.levels) or (MET, NOT_MET)
         return (*named, CANNOT_TELL)
 
+    def __str__(self) -> str:
+        """One line, and one for each level: no text can make it look like two criteria."""
+        levels = [f"\n  {name}: {' '.join(meaning.split())}" for name, meaning in self.levels]
+        return f"{self.key}: {' '.join(self.text.split())}{''.join(levels)}"
+
     def score(self, verdict: CriterionVerdict) -> float:
         """How much of it a verdict grants."""
         if not self.levels:
