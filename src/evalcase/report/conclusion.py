@@ -9,13 +9,12 @@ from itertools import chain
 from shlex import quote
 from typing import NamedTuple
 
-from evalcase.report.aggregate import sum_up
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.details import UNFINISHED, FindCase
 from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
-from evalcase.report.figures import Figures, Mean, pass_rate_of, settle_figures, write_money
+from evalcase.report.figures import Figures, Mean, rate_totals, write_money
 from evalcase.report.highlights import TROUBLED, Highlights
-from evalcase.report.source import RecordPlace, Reported, require_variables, see_suites
+from evalcase.report.source import RecordPlace, Reported, see_suites
 from evalcase.report.summary import (
     PART_KINDS,
     PartKind,
@@ -31,7 +30,6 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Failure
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
-from evalcase.types.value import replace
 from evalcase.util.text import make_visible, write_count
 
 
@@ -63,10 +61,7 @@ def conclusion_lines(
     next_one = suggest_next(evaluated, name, first, fixed, is_own=reader.is_own)
     ending = _make_ending(evaluated, place, next_one)
     if figures is None:
-        targets = evaluated.run.about.targets
-        figures = sum_up(highlights.ledger, not_run=evaluated.not_run, targets=targets)
-        if evaluated.decision is not None or evaluated.is_biased:
-            figures = settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
+        figures = Figuring().sum_up(highlights.ledger, evaluated)
     return summary_lines(
         highlights, figures, ending, find_case, reader.screen, by, verbose=reader.verbose
     )
@@ -87,18 +82,14 @@ def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
 def rate_of(evaluated: Evaluated) -> Mean:
     """The pass rate of a run, with the interval that follows from its totals, if one does."""
 
-    rate, decision = pass_rate_of(evaluated.totals), evaluated.decision
-    if decision is not None:
-        return replace(rate, low=decision.low, high=decision.high)
-    if evaluated.is_biased or evaluated.is_shared:
-        return replace(rate, low=None, high=None)
-    return rate
+    holds = not (evaluated.is_biased or evaluated.is_shared)
+    return rate_totals(evaluated.totals, "wilson" if holds else "sequence", evaluated.decision).rate
 
 
 def gather_highlights(stored: StoredRun) -> Highlights:
     """Those of all results that were kept."""
 
-    highlights = Highlights(ledger=Figuring().open_ledger(stored.run))
+    highlights = Highlights(ledger=Figuring().open_ledger())
     for result in stored.results():
         highlights.add(result, stored.find_tagged(result.key.suite, result.key.case))
     return highlights
@@ -424,15 +415,10 @@ def write_text(reported: Reported) -> Iterator[str]:
 def _write_summary(reported: Reported) -> Iterator[str]:
     stored, verdicts = reported.stored, reported.wanted.verdicts
     shown = [None if each == UNFINISHED else each for each in verdicts]
-    ledger = reported.figuring.open_ledger(stored.run)
+    ledger = reported.figuring.open_ledger()
     highlights = Highlights(shown or TROUBLED, ledger)  # type: ignore[arg-type]
     evaluated = reported.evaluated(highlights)
-    figures = reported.figuring.sum_up(highlights.ledger, evaluated.not_run)
-    require_variables(reported.by, figures)
-    figures = settle_figures(
-        figures, evaluated.decision, whole=reported.wanted.is_all,
-        is_biased=evaluated.is_biased,
-    )  # fmt: skip
+    figures = reported.sum_up(highlights.ledger, evaluated)
     reader = Reader(reported.place, reported.screen, reported.is_own, reported.verbose)
     return conclusion_lines(
         evaluated, highlights, stored.find_case, reader, figures, reported.by

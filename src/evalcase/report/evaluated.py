@@ -10,7 +10,7 @@ from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.cases import fold_trials
-from evalcase.report.figures import Figures, Interval, settle_figures
+from evalcase.report.figures import Figures, Interval
 from evalcase.report.tables import MOST_TABLE_ROWS, RowCell, notebook_table, row_of_case, trial_row
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
@@ -231,26 +231,31 @@ class Figuring(Value, frozen=True):
     ks: tuple[int, ...] = ()
     """The k of pass@k and pass^k."""
 
-    def open_ledger(self, run: Run) -> Ledger:
-        """What the results of a run are added up in. Raise ConfigError where clusters are asked for
+    def open_ledger(self) -> Ledger:
+        """What results are added up in. Raise ConfigError where clusters are asked for
         by what is no path."""
-        targets = run.about.targets
         try:
             clustering = None if self.cluster is None else Clustering(self.cluster)
         except ValueError as error:
             raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
-        return Ledger(clustering, several_targets=len(targets) > 1, targets=targets)
+        return Ledger(clustering)
 
     def finder(self, stored: StoredRun) -> Callable[[str, str], Case | None]:
         """Finds cases, where more is needed than results."""
         return stored.find_tagged if self.cluster is None else stored.find_case
 
-    def sum_up(self, ledger: Ledger, not_run: int) -> Figures:
-        """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
+    def sum_up(self, ledger: Ledger, evaluated: Evaluated, *, whole: bool = True) -> Figures:
+        """The figures of a run, or of a part of it. Raise ConfigError where no case is in a
+        cluster, or cases have too few trials."""
         clustering = ledger.clustering
         if clustering is not None and not clustering.found:
             raise ConfigError(f"no case has a value at `{clustering.path}` to cluster by")
-        figures = sum_up(ledger, self.interval, self.ks, not_run=not_run)
+        decision = evaluated.decision
+        figures = sum_up(
+            ledger, self.interval, self.ks, not_run=evaluated.not_run,
+            targets=evaluated.run.about.targets, decision=decision if whole else None,
+            is_biased=evaluated.is_biased or decision is not None,
+        )  # fmt: skip
         repeats, k = figures.all.repeats, max(self.ks, default=1)
         fewest = repeats.fewest if repeats is not None else 1
         if k > fewest:
@@ -261,10 +266,9 @@ class Figuring(Value, frozen=True):
 
 def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
     """Those of all results of a run. Raise ConfigError as above."""
-    ledger = figuring.open_ledger(evaluated.run)
+    ledger = figuring.open_ledger()
     with StoredRun(evaluated.run, evaluated.grading) as stored:
         find = figuring.finder(stored)
         for result in stored.results():
             ledger.add(result, find(*result.key[:2]))
-    figures = figuring.sum_up(ledger, evaluated.not_run)
-    return settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
+    return figuring.sum_up(ledger, evaluated)

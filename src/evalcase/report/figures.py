@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import floor, log10
+from collections.abc import Callable, Iterable, Sequence
+from math import floor, fsum, log10
 from typing import Literal
 
-from msgspec import field
+from msgspec import Struct, field
 
 from evalcase.stats.intervals import (
     Cluster,
@@ -20,15 +21,20 @@ from evalcase.stats.intervals import (
     estimate_clusters,
     estimate_exact_around,
     estimate_units,
+    find_median,
+    find_percentile,
     measure_spread,
 )
-from evalcase.types.result import Counts, Decision, Totals, Verdict
+from evalcase.types.grade import Grade
+from evalcase.types.result import VERDICTS, Counts, Decision, Result, Totals, Verdict
 from evalcase.types.value import Value, replace
 
 Interval = Literal["wilson", "exact", "sequence"]
-"""Wilson; Clopper and Pearson, never too narrow; or that of the decision that ended the run."""
+"""Wilson; Clopper and Pearson, never too narrow; or none but that of the decision that ended the
+run."""
 
 _FEW_CLUSTERS = 10
+_BINS = 10
 
 TrialCounts = tuple[int, int, int]
 """Trials of a case, or grades of a grader on a case: all, passed, errored."""
@@ -42,7 +48,7 @@ class Mean(Value, frozen=True):
     value: float | None
     """None if there are no cases."""
     low: float | None = None
-    """None if it can't be estimated: with one case, or one cluster."""
+    """None if it can't be estimated: with one case, with one cluster, or after an early end."""
     high: float | None = None
     clusters: int | None = None
     """The number of clusters; None if each case counts for itself."""
@@ -51,10 +57,6 @@ class Mean(Value, frozen=True):
     def is_rough(self) -> bool:
         """Whether the interval is of too few clusters to be relied on."""
         return self.clusters is not None and self.clusters < _FEW_CLUSTERS
-
-    @property
-    def without_interval(self) -> Mean:
-        return replace(self, low=None, high=None)
 
 
 class PassAt(Value, frozen=True):
@@ -108,38 +110,105 @@ class Slice(Value, frozen=True):
     """Where none failed: how large the true rate of failures may still be."""
 
 
-class Effort(Value, frozen=True):
-    """Time, tokens and money that answers took."""
+def measure_answer(result: Result) -> float | None:
+    """The seconds an answer took when it was first given; None if there is none, or if unknown. All
+    latencies in reports are these numbers."""
+    answer = result.answer
+    if answer is None:
+        return None
+    return result.duration_s if answer.earlier is None else answer.earlier.duration_s
 
-    answers: int
-    timed: int
-    """Answers with a known duration."""
-    median_s: float | None
-    p95_s: float | None
-    total_s: float
+
+class Effort(Struct):
+    """Time, tokens and money that answers took; sixteen bytes for each trial."""
+
+    answers: int = 0
+    total_s: float = 0.0
     """All trials together, also those without an answer."""
-    reported: int
+    reported: int = 0
     """Answers that came with their tokens."""
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    """None if no answer came with its cost."""
-    unpriced: int
-    cached: int
-    scores: tuple[int, ...] = ()
-    """How many cases have a score in each tenth from 0 to 1."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    unpriced: int = 0
+    cached: int = 0
+    scores: list[int] = field(default_factory=lambda: [0] * _BINS)
+    """How many cases have a score in each tenth from 0 to 1; the last has 1 in it."""
+    durations: array[float] = field(default_factory=lambda: array("d"))
+    """Those that are known; sorted in a sum."""
+    costs: array[float] = field(default_factory=lambda: array("d"))
+
+    @classmethod
+    def sum(cls, several: Iterable[Effort]) -> Effort:
+        whole = cls()
+        for each in several:
+            for name in cls.__struct_fields__:
+                if name != "scores":
+                    setattr(whole, name, getattr(whole, name) + getattr(each, name))
+            whole.scores = [a + b for a, b in zip(whole.scores, each.scores, strict=True)]
+        whole.durations = array("d", sorted(whole.durations))
+        return whole
+
+    def add(self, result: Result) -> None:
+        self.total_s += result.duration_s
+        answer = result.answer
+        if answer is None:
+            return
+        self.answers += 1
+        self.cached += answer.cached
+        took_s = measure_answer(result)
+        if took_s is not None:
+            self.durations.append(took_s)
+        if answer.cost_usd is None:
+            self.unpriced += 1
+        else:
+            self.costs.append(answer.cost_usd)
+        if answer.usage is not None:
+            self.reported += 1
+            self.input_tokens += answer.usage.input_tokens or 0
+            self.output_tokens += answer.usage.output_tokens or 0
+
+    def add_score(self, score: float) -> None:
+        self.scores[min(int(score * _BINS), _BINS - 1)] += 1
+
+    @property
+    def timed(self) -> int:
+        """Answers with a known duration."""
+        return len(self.durations)
+
+    @property
+    def median_s(self) -> float | None:
+        return find_median(self.durations)
+
+    @property
+    def p95_s(self) -> float | None:
+        return find_percentile(self.durations, 95)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """None if no answer came with its cost."""
+        return fsum(self.costs) if self.costs else None
 
 
-class Judging(Value, frozen=True):
+class Judging(Struct):
     """Calls of targets by graders, such as judges."""
 
-    asked: int
-    cached: int
-    input_tokens: int
-    output_tokens: int
-    seconds: float
+    asked: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
     """All calls together, waiting included."""
-    cost_usd: float | None
+    cost_usd: float | None = None
+
+    def add(self, grade: Grade) -> None:
+        self.asked += grade.asked
+        self.cached += grade.cached
+        self.seconds += grade.asking_s or 0.0
+        if grade.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + grade.cost_usd
+        if grade.usage is not None:
+            self.input_tokens += grade.usage.input_tokens or 0
+            self.output_tokens += grade.usage.output_tokens or 0
 
 
 class Figures(Value, frozen=True):
@@ -177,17 +246,15 @@ class FigureCell:
     """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
 
     __slots__ = (
-        "cluster", "once", "partial", "repeated", "scored", "scores", "spread", "squares", "trials",
+        "cluster", "partial", "repeated", "scored", "scores", "spread", "squares", "trials",
         "verdicts", "within",
     )  # fmt: skip
 
     def __init__(self, cluster: ClusterName = None) -> None:
         self.cluster = cluster
-        self.once: dict[Verdict, int] = {}
-        """Cases with one trial, by verdict."""
-        self.verdicts: dict[Verdict, int] = {}
-        """Cases with several trials, by verdict; of a grader, its grades."""
-        self.trials: dict[TrialCounts, int] = {}
+        self.verdicts: Counter[Verdict] = Counter()
+        """Cases by verdict; of a grader, its grades."""
+        self.trials: Counter[TrialCounts] = Counter()
         """How many cases have such trials, skipped ones left out."""
         self.scored = 0
         self.scores = 0.0
@@ -201,23 +268,15 @@ class FigureCell:
         self.spread = (0.0, 0.0)
         """The sum of those means, and of their squares."""
 
-    def add_once(self, verdict: Verdict, score: float | None) -> None:
-        self.once[verdict] = self.once.get(verdict, 0) + 1
-        if score is not None:
-            self.scored += 1
-            self.scores += score
-            self.squares += score * score
-            if 0 < score < 1:
-                self.partial = True
-
-    def add_case(
-        self, verdicts: Mapping[Verdict, int], trials: TrialCounts, scores: list[float]
+    def add(
+        self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
     ) -> None:
-        """Add a case with several trials."""
-        for verdict, times in verdicts.items():
-            self.verdicts[verdict] = self.verdicts.get(verdict, 0) + times
-        if "skipped" not in verdicts:
-            self.trials[trials] = self.trials.get(trials, 0) + 1
+        """Add a case by its verdict, or the grades of a grader on it; its trials, and the scores
+        that they have."""
+        for verdict in counted:
+            self.verdicts[verdict] += 1
+        if "skipped" not in trials:
+            self.trials[len(trials), trials.count("passed"), trials.count("errored")] += 1
         if not scores:
             return
         count = len(scores)
@@ -230,13 +289,6 @@ class FigureCell:
             self.repeated += 1
             self.within += sum((score - mean) ** 2 for score in scores) / (count - 1) / count
             self.spread = (self.spread[0] + mean, self.spread[1] + mean * mean)
-
-    def counts(self) -> Iterator[tuple[TrialCounts, int]]:
-        """How many cases have such trials."""
-        for verdict, times in self.once.items():
-            if verdict != "skipped":
-                yield (1, int(verdict == "passed"), int(verdict == "errored")), times
-        yield from self.trials.items()
 
 
 class Sums:
@@ -273,16 +325,12 @@ class Estimator(Value, frozen=True):
     """The k of pass@k; without any, as many as the case with the fewest trials has."""
 
     def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
-        rate = self.rate(cells)
+        rate = self._mean(cells, _rate_cell)
         without_errors = self._mean(cells, lambda cell: _rate_cell(cell, errors=False))
         return Slice(
             _count_verdicts(cells), unfinished, rate, without_errors, self._score(cells),
-            self._repeats(cells), any(cell.partial for cell in cells), _failures_up_to(rate),
+            self._repeats(cells), any(cell.partial for cell in cells), self._failures_up_to(rate),
         )  # fmt: skip
-
-    def rate(self, cells: Sequence[FigureCell]) -> Mean:
-        """The share of cases that passed."""
-        return self._mean(cells, _rate_cell)
 
     def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
         """Each case counts by the share of its grades that passed."""
@@ -294,7 +342,7 @@ class Estimator(Value, frozen=True):
         )  # fmt: skip
         return Slice(
             _count_verdicts(cells), 0, rate, without_errors, self._score(cells),
-            None, any(cell.partial for cell in cells), _failures_up_to(rate),
+            None, any(cell.partial for cell in cells), self._failures_up_to(rate),
         )  # fmt: skip
 
     def _mean(self, cells: Iterable[FigureCell], sum_cell: Callable[[FigureCell], Sums]) -> Mean:
@@ -313,6 +361,8 @@ class Estimator(Value, frozen=True):
         return Mean(count, *found, clusters)
 
     def _estimate(self, groups: Sequence[Sums], count: int) -> Estimate | None:
+        if self.interval == "sequence":
+            return None
         around = estimate_around if self.interval == "wilson" else estimate_exact_around
         if self.clustered:
             return estimate_clusters((Cluster(each.count, each.total) for each in groups), around)
@@ -329,15 +379,19 @@ class Estimator(Value, frozen=True):
 
         def sum_cell(cell: FigureCell) -> Sums:
             sums = Sums()
-            for trials, times in cell.counts():
+            for trials, times in cell.trials.items():
                 if trials[0] >= fewest and (counted := value(*trials)) is not None:
                     sums.add(counted, times)
             return sums
 
         return self._mean(cells, sum_cell)
 
+    def _failures_up_to(self, rate: Mean) -> float | None:
+        units = rate.n if rate.clusters is None else rate.clusters
+        return bound_unseen(units) if rate.value == 1 and self.interval != "sequence" else None
+
     def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
-        several = [each for cell in cells for each in cell.trials.items()]
+        several = [each for cell in cells for each in cell.trials.items() if each[0][0] > 1]
         if not several:
             return None
         tried = [trials[0] for trials, _ in several]
@@ -358,22 +412,17 @@ class Estimator(Value, frozen=True):
         )
 
 
-def rate_totals(totals: Totals) -> Slice:
-    """The rates that follow from the totals of a run alone."""
-    return Estimator().of_cases([_cell_of(totals)], totals.unfinished)
-
-
-def pass_rate_of(totals: Totals) -> Mean:
-    return Estimator().rate([_cell_of(totals)])
-
-
-def _cell_of(totals: Totals) -> FigureCell:
+def rate_totals(
+    totals: Totals, interval: Interval = "wilson", decision: Decision | None = None
+) -> Slice:
+    """The rates that follow from the totals of a run alone; with the interval of a decision, where
+    one ended the run."""
     cell, cases = FigureCell(), totals.cases
-    cell.verdicts = {
-        "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
-        "ungraded": cases.ungraded, "skipped": cases.skipped,
-    }  # fmt: skip
-    return cell
+    cell.verdicts.update({verdict: getattr(cases, verdict) for verdict in VERDICTS})
+    part = Estimator("sequence" if decision else interval).of_cases([cell], totals.unfinished)
+    if decision is None:
+        return part
+    return replace(part, rate=replace(part.rate, low=decision.low, high=decision.high))
 
 
 def _share_of_trials(tried: int, passed: int, errored: int) -> float:
@@ -391,14 +440,8 @@ def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:
 def _count_verdicts(cells: Sequence[FigureCell]) -> Counts:
     verdicts: Counter[Verdict] = Counter()
     for cell in cells:
-        verdicts.update(cell.once)
         verdicts.update(cell.verdicts)
     return Counts.of(verdicts)
-
-
-def _failures_up_to(rate: Mean) -> float | None:
-    units = rate.n if rate.clusters is None else rate.clusters
-    return bound_unseen(units) if rate.value == 1 else None
 
 
 def _spread_of_passes(several: Sequence[tuple[TrialCounts, int]]) -> Spread:
@@ -422,53 +465,6 @@ def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
 def _make_spread(sums: Sums, within: float) -> Spread:
     found = measure_spread(sums.count, sums.total, sums.squares, within)
     return Spread() if found is None else Spread(*found)
-
-
-def settle_figures(
-    figures: Figures, decision: Decision | None, *, whole: bool = True, is_biased: bool = False
-) -> Figures:
-    """The figures of a run that its results ended early: the number of cases was not left to
-    chance, so the only interval that holds is that of the decision, for the `whole` run."""
-    if decision is None and not is_biased:
-        return figures
-    return replace(
-        map_parts(figures, settle_part),
-        all=settle_part(figures.all, decision if whole else None),
-        by_target={name: settle_part(part) for name, part in figures.by_target.items()},
-        interval="sequence",
-        without="no interval: the results ended the run early" if decision is None else "",
-    )
-
-
-def settle_part(part: Slice, decision: Decision | None = None) -> Slice:
-    """A part without intervals, but for that of a decision."""
-    rate = part.rate.without_interval
-    if decision is not None:
-        rate = replace(rate, low=decision.low, high=decision.high)
-    repeats = part.repeats
-    if repeats is not None:
-        pass_at = tuple(
-            PassAt(each.k, each.any.without_interval, each.all.without_interval)
-            for each in repeats.pass_at
-        )
-        repeats = replace(repeats, share=repeats.share.without_interval, pass_at=pass_at)
-    return replace(
-        part, rate=rate, without_errors=part.without_errors.without_interval,
-        score=part.score.without_interval, repeats=repeats, failures_up_to=None,
-    )  # fmt: skip
-
-
-def map_parts(figures: Figures, change: Callable[[Slice], Slice]) -> Figures:
-    """The figures with every part by suite, tag, grader and variable changed."""
-
-    def each(parts: dict[str, Slice]) -> dict[str, Slice]:
-        return {name: change(part) for name, part in parts.items()}
-
-    return replace(
-        figures, by_suite=each(figures.by_suite), by_tag=each(figures.by_tag),
-        by_grader=each(figures.by_grader),
-        by_vars={name: each(parts) for name, parts in figures.by_vars.items()},
-    )  # fmt: skip
 
 
 def write_money(usd: float | None) -> str:

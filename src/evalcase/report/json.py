@@ -21,7 +21,6 @@ from evalcase.report.figures import (
     Repeats,
     Slice,
     rate_totals,
-    settle_part,
 )
 from evalcase.report.findings import find_power, say_result
 from evalcase.report.gates import Compared, gates_exit_code
@@ -110,10 +109,8 @@ def totals_object(
     is_shared: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The figures that follow from the totals alone, where `figures_object` has them, too."""
-    part, interval = rate_totals(totals), "wilson"
-    if decision is not None or is_biased or is_shared:
-        part = settle_part(part, decision)
-        interval = "sequence" if decision is not None or is_biased else interval
+    interval = "sequence" if decision is not None or is_biased else "wilson"
+    part = rate_totals(totals, "sequence" if is_biased or is_shared else "wilson", decision)
     whole = {**rate_object(part), "not_run": not_run}
     return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
 

@@ -12,13 +12,11 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property
 from typing import TextIO
 
 from msgspec import Struct, field
 from rich.cells import cell_len
 
-from evalcase.report.aggregate import Ledger
 from evalcase.report.details import headline
 from evalcase.report.figures import write_money
 from evalcase.report.highlights import DecidedCase, Highlights
@@ -190,17 +188,14 @@ class RunView:
 
     def __init__(self) -> None:
         self.progress = Progress()
+        self.highlights = Highlights()
+        """Of the results that it got; trials that were finished before are not among them."""
         self.name_target = False
         self.notice = ""
         """A word on what else is going on."""
         self._named = 0
         self._tagged: dict[TrialKey, Case] = {}
         """Running cases that have tags: results don't hold these."""
-
-    @cached_property
-    def highlights(self) -> Highlights:
-        """Of the results that it got; trials that were finished before are not among them."""
-        return Highlights(ledger=Ledger(several_targets=self.name_target))
 
     def expect(self, trials: Mapping[str, int]) -> None:
         """How many trials there are of each target."""

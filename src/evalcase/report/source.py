@@ -12,10 +12,10 @@ from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.format.load import CaseStream, case_spans, load_file
 from evalcase.format.source import format_at
-from evalcase.report.aggregate import MOST_VALUES
+from evalcase.report.aggregate import MOST_VALUES, Ledger
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
-from evalcase.report.figures import Figures, settle_figures
+from evalcase.report.figures import Figures
 from evalcase.report.highlights import Highlights
 from evalcase.report.summary import PART_KINDS, PartKind
 from evalcase.report.terminal import Screen, seen_from
@@ -142,17 +142,17 @@ class Reported(Value, frozen=True):
         """Those of all results that count; highlights are filled on the way. Raise ConfigError
         where the run hasn't got them."""
         highlights = highlights or self.open_highlights()
-        evaluated = self.evaluated(highlights)
-        figures = self.figuring.sum_up(highlights.ledger, evaluated.not_run)
+        return self.sum_up(highlights.ledger, self.evaluated(highlights))
+
+    def sum_up(self, ledger: Ledger, evaluated: Evaluated) -> Figures:
+        """The same for results that were added up on another way."""
+        figures = self.figuring.sum_up(ledger, evaluated, whole=self.wanted.is_all)
         require_variables(self.by, figures)
-        return settle_figures(
-            figures, evaluated.decision, whole=self.wanted.is_all,
-            is_biased=evaluated.is_biased,
-        )  # fmt: skip
+        return figures
 
     def open_highlights(self) -> Highlights:
         """Those of a report that shows no case by them."""
-        return Highlights((), self.figuring.open_ledger(self.stored.run))
+        return Highlights((), self.figuring.open_ledger())
 
     def evaluated(self, highlights: Highlights | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; highlights are filled on the way."""

@@ -32,7 +32,7 @@ from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.compare import compare_sides
 from evalcase.report.conclusion import Remark, remark_on
 from evalcase.report.evaluated import Evaluated, read_evaluated
-from evalcase.report.figures import Estimator, FigureCell, Mean, settle_figures, settle_part
+from evalcase.report.figures import Estimator, Mean
 from evalcase.report.gates import Compared, find_gated
 from evalcase.report.html.compared import write_compared_html
 from evalcase.report.html.details import CaseRow, case_data
@@ -133,10 +133,7 @@ def _read_run(run: Run, root: str, *, own: bool) -> _ReadRun:
     ledger, find_place = Ledger(), find_suite_places(root, folder_of_run(run))
     with StoredRun(run) as stored:
         for case in stored.cases():
-            place = find_place(case.suite), case.target, None
-            cell = ledger.places.setdefault(place, FigureCell())
-            if case.verdict is not None:
-                cell.add_once(case.verdict, None)
+            ledger.add_verdict(find_place(case.suite), case.case, case.target, case.verdict)
         evaluated, remark = read_evaluated(stored), remark_on(stored, own=own)
     totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
@@ -151,16 +148,17 @@ def _read_run(run: Run, root: str, *, own: bool) -> _ReadRun:
 
 def _rates_data(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
     """The rate of all, and of each suite at each target, with the intervals that `report` has."""
-    decision, is_biased = evaluated.decision, evaluated.is_biased
-    parts = {place: Estimator().of_cases([cell]) for place, cell in ledger.places.items()}
-    if decision is not None or is_biased:
-        parts = {place: settle_part(part) for place, part in parts.items()}
-    figures = settle_figures(sum_up(ledger), decision, is_biased=is_biased)
+    figures = sum_up(ledger, decision=evaluated.decision, is_biased=evaluated.is_biased)
+    estimator = Estimator(figures.interval)
     return {
         "rate": _rate_data(figures.all.rate),
         "parts": [
-            {"suite": suite, "target": target, "rate": _rate_data(part.rate)}
-            for (suite, target, _), part in parts.items()
+            {
+                "suite": suite,
+                "target": target,
+                "rate": _rate_data(estimator.of_cases([cell]).rate),
+            }
+            for (suite, target, _), cell in ledger.places.items()
         ],
     }
 

@@ -69,7 +69,7 @@ def figures(
     cluster: str | None = None, **changes: Any,
 ) -> Figures:  # fmt: skip
     clustering = Clustering(cluster) if cluster is not None else None
-    ledger = Ledger(clustering, several_targets=True)
+    ledger = Ledger(clustering)
     for result in results:
         data = (cases or {}).get(result.key.case)
         case = (

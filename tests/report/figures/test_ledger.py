@@ -97,7 +97,7 @@ def test_scores_are_the_means_of_cases() -> None:
     estimate = estimate_units(2, 1.0, 0.75**2 + 0.25**2)
     assert estimate is not None
     assert found.all.score == Mean(2, *estimate)
-    assert found.effort.scores == (0, 0, 1, 0, 0, 0, 0, 1, 0, 0)
+    assert found.effort.scores == [0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
 
 
 def test_scores_of_a_stranger_are_bounded() -> None:
@@ -108,7 +108,7 @@ def test_scores_of_a_stranger_are_bounded() -> None:
     ]
     found = figures(results)
     assert found.all.score == wilson(2, 3)
-    assert found.effort.scores == (1, *[0] * 8, 2)
+    assert found.effort.scores == [1, *[0] * 8, 2]
 
 
 def test_by_suite_target_and_tag() -> None:

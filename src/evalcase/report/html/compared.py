@@ -33,10 +33,8 @@ class PairedRows:
     """Goes through both sides and adds up each. Of base it holds a few numbers a case."""
 
     def __init__(self, comparison: Comparison) -> None:
-        several = len(comparison.tracks) > 1
         self.comparison = comparison
-        self.base = Ledger(several_targets=several)
-        self.head = Ledger(several_targets=several)
+        self.base, self.head = Ledger(), Ledger()
         self._suites: dict[str, str] = {}
         """How base names each suite, by its place in the project."""
         self._known = Table("IQ")

@@ -15,22 +15,22 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from evalcase.report.aggregate import Ledger, measure_answer, variable_labels
+from evalcase.report.aggregate import Ledger, variable_labels
 from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.conclusion import name_run, say_grading, say_mixed, why_incomplete
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated
-from evalcase.report.figures import Figures, settle_figures
+from evalcase.report.figures import Figures, measure_answer
 from evalcase.report.html.details import CaseRow, PageObject, Regrading, case_data
 from evalcase.report.html.shell import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.json import figures_object
-from evalcase.report.source import Reported, require_variables
+from evalcase.report.source import Reported
 from evalcase.store.folder import describe_name, describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
 from evalcase.types.value import replace
 
-_BLOCK_ROWS = 1000
+_BLOCK_ROWS = 5000
 _CHUNK_CASES = 200
 _CHUNK_BYTES = 1_000_000
 """A chunk is unpacked when one of its cases is opened, so it must not be large."""
@@ -237,14 +237,10 @@ def write_html(
 ) -> Iterator[bytes]:
     """The pieces of the page. One that is served has a way home, and may be watched."""
     stored, evaluated = reported.stored, reported.evaluated()
-    ledger = reported.figuring.open_ledger(stored.run)
+    ledger = reported.figuring.open_ledger()
     page = PageWriter(reported.max_size, served=bool(home))
     yield from page.write(read_case_rows(reported, ledger))
-    figures = reported.figuring.sum_up(ledger, evaluated.not_run)
-    require_variables(reported.by, figures)
-    figures = settle_figures(
-        figures, evaluated.decision, whole=reported.wanted.is_all, is_biased=evaluated.is_biased
-    )
+    figures = reported.sum_up(ledger, evaluated)
     told = {"run": describe_run(evaluated, figures), "home": home, "watch": watch}
     yield from page.finish(told, f"evalcase view {name_run(stored.run, reported.place)}")
 
