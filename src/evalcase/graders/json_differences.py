@@ -47,6 +47,8 @@ def _write_step(key: str | int) -> str:
 class Difference(NamedTuple):
     path: str
     what: str
+    in_a_word: str = ""
+    """What a reader who sees both values is told of it, beside the path."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
@@ -65,7 +67,8 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     shown = list(islice(remaining, _SHOWN))
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
-    paths = ", ".join(each.path for each in shown if each.path != "$")
+    placed = [each for each in shown if each.path != "$"]
+    paths = ", ".join(": ".join(filter(None, (each.path, each.in_a_word))) for each in placed)
     return Listed("; ".join([*map(str, shown), *more]), " ".join(filter(None, [paths, *more])))
 
 
@@ -269,11 +272,11 @@ class _Comparison:
 
 
 def _missing(way: Way, value: JSON) -> Difference:
-    return Difference(write_way(way), f"missing, expected {quote_value(value)}")
+    return Difference(write_way(way), f"missing, expected {quote_value(value)}", "missing")
 
 
 def not_expected(way: Way, value: JSON) -> Difference:
-    return Difference(write_way(way), f"not expected, got {quote_value(value)}")
+    return Difference(write_way(way), f"not expected, got {quote_value(value)}", "not expected")
 
 
 def pair_same(lefts: Sequence[Hashable], rights: Sequence[Hashable]) -> list[int | None]:
