@@ -61,7 +61,10 @@ def write_run(project: Path, number: int, count: int) -> Path:
     id = f"20260301-09000{number}-a1b2c3"
     run = project / ".evalcase" / "runs" / id
     run.mkdir(parents=True)
-    about = {"suites": {}, "targets": ["agent"], "trials": count, "cases": count, "cwd": "."}
+    about = {
+        "suites": {}, "targets": ["agent"], "options": {}, "trials": count, "cases": count,
+        "cwd": ".",
+    }  # fmt: skip
     made = {
         "version": VERSION,
         "id": id,

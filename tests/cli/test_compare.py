@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.comparing import compared, names
 from tests.cli.two_runs import case, run_with, two_runs
+from tests.report.page.opened import open_page
 from tests.run.project import Project
 
 # What changed
@@ -250,7 +251,33 @@ def test_an_unknown_target_is_an_error_with_a_suggestion(project: Project) -> No
     two_runs(project, {"a": "yes"}, {"a": "yes"})
     done = project.run("compare", "--targets", "agent", "agnet")
     assert done.code == 2
-    assert "did you mean `agent`?" in done.err
+    assert "has no target `agnet`; it has `agent`; did you mean `agent`?" in " ".join(
+        done.err.split()
+    )
+
+
+def test_each_run_has_its_name_note_and_commit(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, "--name", "before", "--note", "as it was", a="yes")
+    run_with(project, "--name", "after", a="yes")
+    about = project.runs()[1] / "run.json"
+    record = json.loads(about.read_text())
+    record["about"] |= {"commit": "1a2b3c4d5e6f", "branch": "main", "dirty": True}
+    about.write_text(json.dumps(record))
+    out = project.run("compare").out
+    assert f"base     {project.runs()[0].name} (before: as it was)\n" in out
+    assert f"head     {project.runs()[1].name} (after, 1a2b3c4 on main, modified)\n" in out
+    markdown = project.run("compare", "--format", "markdown").out
+    assert "(`before: as it was`), head `" in markdown
+    assert "(`after, 1a2b3c4 on main, modified`)" in markdown
+    head = compared(project)["head"]
+    told = (head[key] for key in ("run_name", "note", "commit", "branch", "dirty"))
+    assert tuple(told) == ("after", None, "1a2b3c4d5e6f", "main", True)
+    project.run("compare", "-o", "page.html")
+    page = open_page((project.path / "page.html").read_bytes())
+    assert page.about["comparison"]["sides"] == [
+        "base: before: as it was", "head: after, 1a2b3c4 on main, modified"
+    ]  # fmt: skip
 
 
 def test_two_gradings_of_one_run(project: Project) -> None:

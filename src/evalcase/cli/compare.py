@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import get_args
 
@@ -21,11 +21,13 @@ from evalcase.cli.options import (
     runs_dir_option,
 )
 from evalcase.cli.paths import look_for_runs
-from evalcase.cli.report_files import max_size_option
+from evalcase.cli.report_files import max_size_option, tell_written
 from evalcase.cli.terminal import screen_for
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
 from evalcase.report.compare import compare_sides
+from evalcase.report.comparison_text import comparison_lines, markdown_lines
+from evalcase.report.formats import choose_form, refuse_terminal, write_pieces
 from evalcase.report.gates import (
     EFFECT,
     GATES,
@@ -37,9 +39,12 @@ from evalcase.report.gates import (
     judge_gates,
     read_gate,
 )
+from evalcase.report.html.compared import write_compared_html
+from evalcase.report.json import comparison_object, json_line
 from evalcase.report.paired_cases import ChangeKind
-from evalcase.report.sides import AskedSides, open_sides
-from evalcase.report.terminal import Screen, defuse_lines
+from evalcase.report.sides import open_sides
+from evalcase.report.terminal import Screen
+from evalcase.util.text import defuse_line, in_ci
 
 _COMPARED_FORMS = ("text", "html", "markdown", "json")
 _KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed")
@@ -125,20 +130,28 @@ def command(
     if len(runs) > 2:
         raise WrongUsageError("give at most two runs: BASE and HEAD")
     config = look_for_runs(os.getcwd())
+    chosen = choose_form("json" if as_json else form, output, _COMPARED_FORMS)
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:
-        sides = open_sides(AskedSides(runs, baseline, targets), config, runs_dir, stack)
+        sides = open_sides(
+            runs, config, stack, baseline=baseline, targets=targets, runs_dir=runs_dir
+        )
         comparison = compare_sides(*sides[:3], clustering, chosen=sides.chosen)
         if clustering is not None and comparison.pairs and not clustering.found:
             raise ConfigError(f"no compared case has a value at {clustering.path}")
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []
         judged = judge_gates(comparison, gated, gates, max_errors or 0)
         compared = Compared(comparison, gated, judged, effect, shown, limit)
-        chosen = _choose_form("json" if as_json else form, output)
-        if chosen == "html":
-            _write_page(compared, output, max_size)
-        else:
-            _write_comparison(_FORMS[chosen], compared, output)
+        if output is not None:
+            write_pieces(_write_form(chosen, compared, Screen(), max_size), output)
+            tell_written(output)
+            return gates_exit_code(judged)
+        refuse_terminal(chosen, sys.stdout)
+        for piece in _write_form(chosen, compared, screen_for(sys.stdout), max_size):
+            if isinstance(piece, bytes):
+                sys.stdout.buffer.write(piece)
+            else:
+                sys.stdout.write(defuse_line(piece) if in_ci(os.environ) else piece)
         return gates_exit_code(judged)
 
 
@@ -149,60 +162,14 @@ def _read_clustering(path: str | None) -> Clustering | None:
         raise ConfigError(f"--cluster: {error}") from None
 
 
-Form = Callable[[Compared, Screen], Iterator[str]]
-
-
-def _write_text(compared: Compared, screen: Screen) -> Iterator[str]:
-    from evalcase.report.comparison_text import comparison_lines
-
-    return comparison_lines(compared, screen)
-
-
-def _write_markdown(compared: Compared, screen: Screen) -> Iterator[str]:
-    from evalcase.report.markdown import markdown_lines
-
-    del screen
-    return markdown_lines(compared)
-
-
-def _write_json(compared: Compared, screen: Screen) -> Iterator[str]:
-    from evalcase.report.json import comparison_object, json_line
-
-    del screen
-    yield json_line(comparison_object(compared))
-
-
-_FORMS: dict[str, Form] = {"text": _write_text, "markdown": _write_markdown, "json": _write_json}
-
-
-def _choose_form(asked: str | None, path: str | None) -> str:
-    from evalcase.report.formats import choose_form
-
-    return choose_form(asked, path, _COMPARED_FORMS)
-
-
-def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
-    from evalcase.cli.report_files import tell_written
-    from evalcase.report.formats import refuse_terminal, write_pieces
-    from evalcase.report.html.compared import write_compared_html
-
-    pieces = write_compared_html(compared, max_size)
-    if path is not None:
-        write_pieces(pieces, path)
-        tell_written(path)
-        return
-    refuse_terminal("html", sys.stdout)
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
-
-
-def _write_comparison(form: Form, compared: Compared, path: str | None) -> None:
-    if path is None:
-        for line in defuse_lines(form(compared, screen_for(sys.stdout))):
-            sys.stdout.write(line + "\n")
-        return
-    from evalcase.cli.report_files import tell_written
-    from evalcase.report.formats import write_pieces
-
-    write_pieces([line + "\n" for line in form(compared, Screen())], path)
-    tell_written(path)
+def _write_form(
+    form: str, compared: Compared, screen: Screen, max_size: int
+) -> Iterator[str | bytes]:
+    if form == "html":
+        yield from write_compared_html(compared, max_size)
+    elif form == "json":
+        yield json_line(comparison_object(compared)) + "\n"
+    else:
+        text = form == "text"
+        lines = comparison_lines(compared, screen) if text else markdown_lines(compared)
+        yield from (line + "\n" for line in lines)

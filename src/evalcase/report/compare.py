@@ -1,36 +1,38 @@
-"""Two sides in, their comparison out: every case of base paired with that of head, in one pass over
-each. Cases are paired by suite and id; targets by name, unless each side has only one."""
+"""Two sides in, their comparison out: what became of each case, and figures of each target. Cases
+are paired by suite and id; targets by name, unless each side has only one."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
+from evalcase.report.cases import CaseTrials
+from evalcase.report.differences import Amount, Amounts, Differences, Measured, ScoreDifferences
 from evalcase.report.paired_cases import (
-    MOST_NAMED,
-    MOST_TRACKS,
-    BaseUnits,
-    CaseStanding,
-    ChangedPair,
+    CHANGE_KINDS,
+    NAMED_KINDS,
+    CasePair,
     ChangeKind,
-    Held,
+    PairedCases,
+    PlacedName,
     Side,
-    Track,
-    TrackFigures,
-    Unit,
-    fold_units,
 )
 from evalcase.types.case import Case
-from evalcase.types.problem import did_you_mean
+from evalcase.types.question import TrialKey
+from evalcase.types.result import Result, Verdict
 from evalcase.types.value import Value, are_same
 from evalcase.util.text import list_some, write_count
 
 _NAMED = 3
+_MOST_NAMED = 10_000
+"""Cases of a kind whose names are kept. All of them are counted."""
+_MOST_PARTS = 1_000
+"""Tags, or graders, that are told apart."""
 _MOST_LOOKED_AT = 1_000
 """Cases that are searched for what changed in them."""
 _PARTS = {
@@ -41,122 +43,55 @@ _CODE = "the code of a grader, or the model or prompt of a judge"
 _UNKNOWN = "graders, judges or thresholds"
 
 
-class _Noted(Struct):
-    """How many cases something is true of, and the first of them."""
+class ChangedPair(NamedTuple):
+    """A case that has changed, and where its answers are found; None where there is none."""
 
-    count: int = 0
-    names: list[str] = field(default_factory=list)
-
-    def add(self, name: str) -> None:
-        self.count += 1
-        if len(self.names) < _NAMED:
-            self.names.append(name)
-
-    def say(self, what: str) -> str:
-        return f"{write_count(self.count, 'case')} {what}: {list_some(self.names, self.count)}"
+    name: PlacedName
+    base: TrialKey | None
+    head: TrialKey | None
+    base_verdict: Verdict | None
+    head_verdict: Verdict | None
 
 
-class Conditions:
-    """Looks at pairs of cases as they come."""
+class TrackFigures(Value, frozen=True):
+    """What came of one target against another."""
 
-    def __init__(self) -> None:
-        self._asked = _Noted()
-        self._graded = _Noted()
-        self._kinds: Counter[str] = Counter()
-        self._repeats: Counter[tuple[int, int]] = Counter()
+    base_target: str
+    head_target: str
+    pairs: int
+    """Cases that are compared: both sides have a verdict, and neither was skipped."""
+    counts: dict[ChangeKind, int]
+    base_errored: int
+    """Trials of those that errored."""
+    head_errored: int
+    passed: Measured
+    """Whether cases passed. What errored did not."""
+    without_errors: Measured
+    """The same, of pairs without errored trials."""
+    trials: Measured | None
+    """The share of trials that passed; None where no case has several."""
+    score: Measured
+    graders: tuple[Measured, ...]
+    """Whether each grader passed a case."""
+    grader_scores: tuple[Measured, ...]
+    tags: tuple[Measured, ...]
+    amounts: tuple[Amount, ...]
+    listed: dict[ChangeKind, list[ChangedPair]]
+    """The first of each kind, but for those that are the same."""
+    head_skipped: int
+    """Cases that only head has skipped."""
+    decided: int
+    """Cases that are compared and errored on neither side."""
 
-    def look(self, base: Held, head: Unit) -> bool:
-        """Whether the two were graded otherwise, so that it is worth looking up by what."""
-        if base.question != head.question:
-            self._asked.add(head.name.case)
-        if base.repeats != head.repeats:
-            self._repeats[base.repeats, head.repeats] += 1
-        if base.grading == head.grading:
-            return False
-        self._graded.add(head.name.case)
-        return self._graded.count <= _MOST_LOOKED_AT
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing became of any case that is compared."""
+        return self.counts["same"] == self.pairs
 
-    def look_up(self, base: Case | None, head: Case | None, *, whole: bool) -> None:
-        """Note what a case is graded by now, and was not then. Of cases that are not whole only
-        what is expected is known."""
-        if base is None or head is None:
-            return
-        parts = _PARTS if whole else {"expected_output": _PARTS["expected_output"]}
-        changed = [
-            words for name, words in parts.items() if _has_difference(base._data, head._data, name)
-        ]
-        self._kinds.update(changed or [_CODE if whole else _UNKNOWN])
-
-    def say(self) -> Iterator[str]:
-        if self._asked.count:
-            yield self._asked.say("asked a different question in head than in base")
-        if self._graded.count:
-            kinds = ", ".join(kind for kind, _ in self._kinds.most_common())
-            differs = f" ({kinds} changed)" if kinds else ""
-            yield self._graded.say(f"graded differently in head than in base{differs}")
-        for (base, head), count in self._repeats.most_common(_NAMED):
-            yield f"{count:,} cases run {base:,} times in base and {head:,} times in head"
-
-
-def _has_difference(base: Mapping[str, object], head: Mapping[str, object], name: str) -> bool:
-    return not are_same(base.get(name), head.get(name))
-
-
-def say_sides(base: Side, head: Side) -> Iterator[str]:
-    """What is to be said of each run by itself."""
-    for word, side in (("base", base), ("head", head)):
-        if side.choice:
-            yield f"{word} is {side.choice}"
-        if side.missing:
-            yield f"{word} is not complete: {side.missing}"
-        if side.part and not side.origin:
-            yield f"{word} covers only a part: {side.part}"
-        if side.origin:
-            yield (
-                f"{word} has only the cases that did not pass in {side.origin}: some of them "
-                "will pass next time by chance"
-            )
-        if side.mixed:
-            names = ", ".join(f"`{name}`" for name in side.mixed)
-            yield f"{word} has answers from before and after {names} changed"
-
-
-def say_errors(tracks: tuple[TrackFigures, ...], all_base: int, all_head: int) -> Iterator[str]:
-    """How much of what is compared is no verdict on an answer; and of all there is beside."""
-    base = sum(track.base_errored for track in tracks)
-    head = sum(track.head_errored for track in tracks)
-    if base or head:
-        errored = f"{write_count(base, 'trial')} errored in base and {head:,} in head"
-        yield f"{errored}: they count as not passed"
-    for word, rest in (("base", all_base - base), ("head", all_head - head)):
-        if rest > 0:
-            errored = f"{write_count(rest, 'trial')} errored in {word}"
-            yield f"{errored} among cases that are not compared"
-
-
-def say_suites(
-    tracks: tuple[TrackFigures, ...], base: tuple[Collection[str], str],
-    head: tuple[Collection[str], str],
-) -> Iterator[str]:  # fmt: skip
-    """How many cases only one of the two has, and which of the suites of each; the names of cases
-    follow the numbers. That the other was not to have them is said already by what part it is."""
-    (base_suites, base_part), (head_suites, head_part) = base, head
-    kinds: tuple[tuple[ChangeKind, str, list[str], str], ...] = (
-        ("added", "only in head", [each for each in head_suites if each not in base_suites],
-         base_part),
-        ("removed", "only in base", [each for each in base_suites if each not in head_suites],
-         head_part),
-    )  # fmt: skip
-    for kind, words, alone, other_part in kinds:
-        count = sum(track.counts[kind] for track in tracks)
-        if count and not other_part:
-            yield f"{write_count(count, 'case')} {words}{_of_suites(alone)}"
-
-
-def _of_suites(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    return f", which alone has {list_some(names[:_NAMED], len(names))}"
+    @property
+    def is_partial(self) -> bool:
+        """Whether there are cases that are not compared."""
+        return sum(self.counts.values()) > self.pairs
 
 
 class Comparison(Value, frozen=True):
@@ -182,6 +117,11 @@ class Comparison(Value, frozen=True):
         return self.base is self.head
 
     @property
+    def targets(self) -> dict[str, str]:
+        """For each target of head that is compared, that of base."""
+        return {track.head_target: track.base_target for track in self.tracks}
+
+    @property
     def unselected(self) -> dict[ChangeKind, str]:
         """What cases of a kind are called that only one side has, because the other was told to
         leave them out."""
@@ -204,20 +144,44 @@ def compare_sides(
 ) -> Comparison:
     """Compare the targets of head that are named with those of base that they are paired with.
     Targets without a pair count as missing, unless a person has `chosen` the targets."""
-    walk = _Walk(base, head, targets, clustering, chosen=chosen)
-    walk.go()
-    tracks = tuple(track.figures() for track in walk.tracks.values())
+    paired, conditions = PairedCases(base, head, targets), _Conditions(base, head)
+    tracks = {name: _Track(targets[name], name, clustering) for name in targets}
+    # A gate is not met with errors of what has no pair, either.
+    only_paired = chosen or base is head
+    base_errored = head_errored = 0
+    lost: Counter[str] = Counter()
+    for case in paired.read_base():
+        is_compared = case.target in targets.values()
+        if is_compared or not only_paired:
+            base_errored += _count_errored(case)
+            lost[case.target] += not is_compared and case.target not in head.stored.targets
+    head_suites: dict[str, None] = {}
+    for pair in paired.pairs():
+        track = tracks.get(pair.name.target)
+        if pair.head is not None and (track is not None or not only_paired):
+            head_errored += _count_errored(pair.head)
+        if track is None:
+            continue
+        track.note(pair)
+        if pair.head is None:
+            continue
+        head_suites[pair.name.suite] = None
+        if pair.base is not None and pair.kind not in ("skipped", "unfinished"):
+            known = head.stored.find_case(pair.head.suite, pair.head.case)
+            conditions.look(pair.base, pair.head, known)
+            track.compare(pair.base, pair.head, known)
+    figures = tuple(track.figures() for track in tracks.values())
     remarks = chain(
-        say_sides(base, head),
-        say_errors(tracks, *walk.errored),
-        walk.conditions.say(),
-        say_suites(tracks, (walk.base_suites, base.part), (walk.head_suites, head.part)),
+        _say_sides(base, head),
+        _say_errors(figures, base_errored, head_errored),
+        conditions.say(),
+        _say_suites(figures, "added", "only in head", head_suites, paired.base_suites, base.part),
+        _say_suites(figures, "removed", "only in base", paired.base_suites, head_suites, head.part),
     )
-    alone = sorted(
-        {*base.stored.targets, *head.stored.targets} - {*targets, *targets.values()}
-    )  # fmt: skip
+    alone = {*base.stored.targets, *head.stored.targets} - {*targets, *targets.values()}
     return Comparison(
-        base, head, tuple(remarks), tracks, tuple(alone), walk.lost, *walk.errored
+        base, head, tuple(remarks), figures, tuple(sorted(alone)), +lost, base_errored,
+        head_errored,
     )  # fmt: skip
 
 
@@ -228,133 +192,243 @@ def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
     return {name: name for name in head if name in base}
 
 
-def pair_within(targets: Sequence[str]) -> dict[str, str]:
-    """The same for the targets of one run: the first is what the others are compared with."""
-    first, *others = targets
-    return dict.fromkeys(others, first)
+def _count_errored(case: CaseTrials) -> int:
+    return sum(trial.verdict == "errored" for trial in case.trials)
 
 
-def require_target(name: str, side: Side) -> str:
-    """Raise ConfigError if a side has no results of a target."""
-    if name not in side.stored.targets:
-        there = ", ".join(f"`{each}`" for each in side.stored.targets)
-        hint = did_you_mean(name, side.stored.targets) or f"it has {there or 'none'}"
-        raise ConfigError(f"{side.label} has no target `{name}`; {hint}")
-    return name
+class _Track:
+    """Takes the pairs of one target, and holds only the names of what changed, up to a limit."""
 
-
-class _Walk:
-    """One comparison on its way."""
-
-    def __init__(
-        self, base: Side, head: Side, targets: Mapping[str, str], clustering: Clustering | None,
-        *, chosen: bool,
-    ) -> None:  # fmt: skip
-        if len(targets) > MOST_TRACKS:
-            raise ConfigError(f"at most {MOST_TRACKS} targets are compared at once")
-        self._base = base
-        self._head = head
-        self._targets = targets
+    def __init__(self, base_target: str, head_target: str, clustering: Clustering | None) -> None:
+        self._targets = base_target, head_target
         self._clustering = clustering
-        self._units = BaseUnits()
-        self.conditions = Conditions()
-        self.tracks = {
-            name: Track(targets[name], name, clustered=clustering is not None) for name in targets
-        }
-        self._chosen = chosen
-        self.lost: Counter[str] = Counter()
-        self.errored = [0, 0]
-        self.head_suites: dict[str, None] = {}
-        """Where the suites of head lie."""
-        self._numbers = {name: number for number, name in enumerate(self.tracks)}
+        self._counts: dict[ChangeKind, int] = dict.fromkeys(CHANGE_KINDS, 0)
+        self._listed: dict[ChangeKind, list[ChangedPair]] = {kind: [] for kind in NAMED_KINDS}
+        self._head_skipped = self._decided = self._base_errored = self._head_errored = 0
+        self._repeated = False
+        clustered = clustering is not None
+        self._passed = Differences("passed", clustered)
+        self._without_errors = Differences("passed", clustered)
+        self._trials = Differences("trials", clustered)
+        self._score = ScoreDifferences("score", clustered)
+        self._graders: dict[str, tuple[ScoreDifferences, ScoreDifferences]] = {}
+        self._tags: dict[str, Differences] = {}
+        self._amounts = {name: Amounts(name) for name in _AMOUNTS}
 
-    def go(self) -> None:
-        compared = frozenset(self._targets.values())
-        for unit in fold_units(self._base, self._looked_at(self._base, compared)):
-            self.errored[0] += unit.errored
-            if unit.name.target in compared:
-                self._units.add(unit)
-            elif unit.name.target not in self._head.stored.targets:
-                self.lost[unit.name.target] += 1
-        for unit in fold_units(self._head, self._looked_at(self._head, self._targets)):
-            self.errored[1] += unit.errored
-            if unit.name.target in self.tracks:
-                self.head_suites[unit.name.suite] = None
-                self._take(unit)
-        self._find_removed()
-
-    @property
-    def base_suites(self) -> Collection[str]:
-        return self._units.suites
-
-    def _looked_at(self, side: Side, compared: Collection[str]) -> Collection[str]:
-        """The targets of a side: with errors of what has no pair a gate is not met, either."""
-        is_within = self._base is self._head
-        return compared if self._chosen or is_within else side.stored.targets
-
-    def _take(self, unit: Unit) -> None:
-        """Find the pair of a case of head."""
-        target = unit.name.target
-        track = self.tracks[target]
-        name = unit.name._replace(target=self._targets[target])
-        base = self._units.find(name)
-        if base is None:
-            track.note("added", ChangedPair(unit.name, None, unit.shown.key, None, unit.verdict))
+    def note(self, pair: CasePair) -> None:
+        """Count a case of a kind, and keep its name if there is room."""
+        kind, base, head = pair.kind, pair.base, pair.head
+        self._counts[kind] += 1
+        changed = ChangedPair(
+            pair.name,
+            None if base is None else _shown_trial(base).key,
+            None if head is None else _shown_trial(head).key,
+            None if base is None else base.outcome.verdict,
+            None if head is None else head.outcome.verdict,
+        )
+        self._head_skipped += kind == "skipped" and changed.base_verdict != "skipped"
+        if kind == "skipped" and changed.base_verdict == changed.head_verdict:
             return
-        self._units.meet(name, self._numbers[target])
-        kind = tell_kind(base.standing(), unit.standing())
-        key = self._units.key_of(name, base.shown)
-        pair = ChangedPair(unit.name, key, unit.shown.key, base.verdict, unit.verdict)
-        track.note(kind, pair, named=base.verdict != unit.verdict or kind == "changed")
-        if kind in ("skipped", "unfinished"):
-            return
-        case = self._head.stored.find_case(unit.shown.key.suite, unit.name.case)
-        if self.conditions.look(base, unit):
-            before = self._base.stored.find_case(key.suite, key.case)
-            whole = self._base.whole_cases and self._head.whole_cases
-            self.conditions.look_up(before, case, whole=whole)
-        track.compare(
-            base, unit, lambda grader: self._units.find_grader(name, grader),
-            dict.fromkeys(case.tags) if case is not None else (), self._cluster(unit, case),
-            self._units.graders,
+        if kind in self._listed and len(self._listed[kind]) < _MOST_NAMED:
+            self._listed[kind].append(changed)
+
+    def compare(self, base: CaseTrials, head: CaseTrials, known: Case | None) -> None:
+        """Add a pair with verdicts on both sides."""
+        cluster = ""
+        if self._clustering is not None:
+            cluster = self._clustering.find(head.trials[0], known)
+        sides = float(base.verdict == "passed"), float(head.verdict == "passed")
+        base_errored, head_errored = _count_errored(base), _count_errored(head)
+        self._passed.add(*sides, cluster)
+        self._decided += "errored" not in (base.verdict, head.verdict)
+        if not base_errored and not head_errored:
+            self._without_errors.add(*sides, cluster)
+        self._base_errored += base_errored
+        self._head_errored += head_errored
+        self._repeated = self._repeated or len(base.trials) > 1 or len(head.trials) > 1
+        self._trials.add(_share_passed(base), _share_passed(head), cluster)
+        trials = len(head.trials)
+        self._score.add_scores(
+            [trial.score for trial in base.trials], [trial.score for trial in head.trials],
+            trials, cluster,
+        )  # fmt: skip
+        graded = _by_grader(base), _by_grader(head)
+        for name in dict.fromkeys((*graded[1], *graded[0])):
+            if name not in self._graders and len(self._graders) < _MOST_PARTS:
+                clustered = self._clustering is not None
+                self._graders[name] = (
+                    ScoreDifferences(name, clustered), ScoreDifferences(name, clustered)
+                )  # fmt: skip
+            for number, each in enumerate(self._graders.get(name, ())):
+                one, other = (side.get(name, ([], []))[number] for side in graded)
+                each.add_scores(one, other, trials, cluster)
+        for tag in dict.fromkeys(known.tags if known is not None else ()):
+            if tag not in self._tags and len(self._tags) < _MOST_PARTS:
+                self._tags[tag] = Differences(tag, self._clustering is not None)
+            if tag in self._tags:
+                self._tags[tag].add(*sides, cluster)
+        for name, amounts in self._amounts.items():
+            amounts.add(_mean_amount(name, base), _mean_amount(name, head))
+
+    def figures(self) -> TrackFigures:
+        graders = [held for held in self._graders.values() if held[0].pairs]
+        return TrackFigures(
+            *self._targets, self._passed.pairs, self._counts, self._base_errored,
+            self._head_errored, self._passed.measure(), self._without_errors.measure(),
+            self._trials.measure() if self._repeated else None, self._score.measure(),
+            tuple(passed.measure() for passed, _ in graders),
+            tuple(score.measure() for _, score in graders if score.pairs),
+            tuple(each.measure() for each in self._tags.values()),
+            tuple(each.measure() for each in self._amounts.values()), self._listed,
+            self._head_skipped, self._decided,
         )  # fmt: skip
 
-    def _cluster(self, unit: Unit, case: Case | None) -> str:
-        return "" if self._clustering is None else self._clustering.find(unit.shown, case)
 
-    def _find_removed(self) -> None:
-        """Count the cases of base that head hasn't got, and name the first of them."""
-        missing: dict[str, int] = {}
-        for track in self.tracks.values():
-            met = sum(track.counts.values()) - track.counts["added"]
-            missing[track.head_target] = self._units.counts[track.base_target] - met
-        if any(missing.values()):
-            for pair, head_target in self._removed(missing):
-                self.tracks[head_target].note("removed", pair)
-            for head_target, count in missing.items():
-                self.tracks[head_target].counts["removed"] = count
-
-    def _removed(self, missing: Mapping[str, int]) -> Iterator[tuple[ChangedPair, str]]:
-        left = {name: min(count, MOST_NAMED) for name, count in missing.items()}
-        for unit in fold_units(self._base, self._targets.values()):
-            for head_target, base_target in self._targets.items():
-                number = self._numbers[head_target]
-                if unit.name.target != base_target or self._units.is_met(unit.name, number):
-                    continue
-                if left[head_target]:
-                    left[head_target] -= 1
-                    name = unit.name._replace(target=head_target)
-                    yield ChangedPair(name, unit.shown.key, None, unit.verdict, None), head_target
-            if not any(left.values()):
-                return
+def _shown_trial(case: CaseTrials) -> Result:
+    """The first trial that shows why the verdict of a case is what it is."""
+    if case.outcome.verdict == "passed":
+        return case.trials[0]
+    return next((each for each in case.trials if each.verdict != "passed"), case.trials[-1])
 
 
-def tell_kind(base: CaseStanding, head: CaseStanding) -> ChangeKind:
-    """What became of a case, from what it came to in base and in head."""
-    if base.verdict is None or head.verdict is None:
-        return "unfinished"
-    if "skipped" in (base.verdict, head.verdict):
-        return "skipped"
-    if (base.verdict == "passed") != (head.verdict == "passed"):
-        return "fixed" if head.verdict == "passed" else "broken"
-    return "same" if base == head else "changed"
+def _share_passed(case: CaseTrials) -> float:
+    return sum(trial.verdict == "passed" for trial in case.trials) / len(case.trials)
+
+
+def _by_grader(case: CaseTrials) -> dict[str, tuple[list[float | None], list[float | None]]]:
+    """Whether each grader passed the trials of a case, and its scores."""
+    found: dict[str, tuple[list[float | None], list[float | None]]] = {}
+    for grade in (grade for trial in case.trials for grade in trial.grades):
+        passed, scores = found.setdefault(grade.grader, ([], []))
+        passed.append(float(grade.passed))
+        scores.append(grade.score)
+    return found
+
+
+_AMOUNTS = ("latency", "input tokens", "output tokens", "cost")
+"""What is measured of an answer beside how good it is."""
+
+
+def _mean_amount(name: str, case: CaseTrials) -> float | None:
+    """The mean over the trials in which it is known."""
+    amounts = (_amount_of(name, trial) for trial in case.trials)
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _amount_of(name: str, trial: Result) -> float | None:
+    """An answer from a cache or a file took what it took when it was first given."""
+    answer = trial.answer
+    if answer is None:
+        return None
+    earlier = answer.earlier
+    if name == "latency":
+        return trial.duration_s if earlier is None else earlier.duration_s
+    if name == "cost":
+        return answer.cost_usd if earlier is None else earlier.cost_usd
+    if answer.usage is None:
+        return None
+    return answer.usage.input_tokens if name == "input tokens" else answer.usage.output_tokens
+
+
+class _Noted(Struct):
+    """How many cases something is true of, and the first of them."""
+
+    count: int = 0
+    names: list[str] = field(default_factory=list)
+
+    def add(self, name: str) -> None:
+        self.count += 1
+        if len(self.names) < _NAMED:
+            self.names.append(name)
+
+    def say(self, what: str) -> str:
+        return f"{write_count(self.count, 'case')} {what}: {list_some(self.names, self.count)}"
+
+
+class _Conditions:
+    """What differs between two sides beside the answers."""
+
+    def __init__(self, base: Side, head: Side) -> None:
+        self._base = base
+        # A file of trials has only what was asked and expected of a case.
+        self._is_whole = base.whole_cases and head.whole_cases
+        self._asked = _Noted()
+        self._graded = _Noted()
+        self._changed: Counter[str] = Counter()
+        self._repeats: Counter[tuple[int, int]] = Counter()
+
+    def look(self, base: CaseTrials, head: CaseTrials, known: Case | None) -> None:
+        one, other = base.trials[-1], head.trials[-1]
+        if one.question_hash != other.question_hash:
+            self._asked.add(head.case)
+        if base.outcome.repeats != head.outcome.repeats:
+            self._repeats[base.outcome.repeats, head.outcome.repeats] += 1
+        if one.grading_hash == other.grading_hash:
+            return
+        self._graded.add(head.case)
+        if self._graded.count > _MOST_LOOKED_AT:
+            return
+        before = self._base.stored.find_case(base.suite, base.case)
+        if before is not None and known is not None:
+            parts = [
+                words for part, words in _PARTS.items()
+                if (self._is_whole or part == "expected_output")
+                and not are_same(before._data.get(part), known._data.get(part))
+            ]  # fmt: skip
+            self._changed.update(parts or [_CODE if self._is_whole else _UNKNOWN])
+
+    def say(self) -> Iterator[str]:
+        if self._asked.count:
+            yield self._asked.say("asked a different question in head than in base")
+        if self._graded.count:
+            parts = ", ".join(part for part, _ in self._changed.most_common())
+            differs = f" ({parts} changed)" if parts else ""
+            yield self._graded.say(f"graded differently in head than in base{differs}")
+        for (base, head), count in self._repeats.most_common(_NAMED):
+            yield f"{count:,} cases run {base:,} times in base and {head:,} times in head"
+
+
+def _say_sides(base: Side, head: Side) -> Iterator[str]:
+    """What is to be said of each run by itself."""
+    for word, side in (("base", base), ("head", head)):
+        if side.choice:
+            yield f"{word} is {side.choice}"
+        if side.missing:
+            yield f"{word} is not complete: {side.missing}"
+        if side.part and not side.origin:
+            yield f"{word} covers only a part: {side.part}"
+        if side.origin:
+            yield (
+                f"{word} has only the cases that did not pass in {side.origin}: some of them "
+                "will pass next time by chance"
+            )
+        if side.mixed:
+            names = ", ".join(f"`{name}`" for name in side.mixed)
+            yield f"{word} has answers from before and after {names} changed"
+
+
+def _say_errors(tracks: Iterable[TrackFigures], all_base: int, all_head: int) -> Iterator[str]:
+    """How much of what is compared is no verdict on an answer; and of all there is beside."""
+    base = sum(track.base_errored for track in tracks)
+    head = sum(track.head_errored for track in tracks)
+    if base or head:
+        errored = f"{write_count(base, 'trial')} errored in base and {head:,} in head"
+        yield f"{errored}: they count as not passed"
+    for word, rest in (("base", all_base - base), ("head", all_head - head)):
+        if rest > 0:
+            errored = f"{write_count(rest, 'trial')} errored in {word}"
+            yield f"{errored} among cases that are not compared"
+
+
+def _say_suites(
+    tracks: Iterable[TrackFigures], kind: ChangeKind, words: str, suites: Iterable[str],
+    others: Collection[str], other_part: str,
+) -> Iterator[str]:  # fmt: skip
+    """How many cases only one side has, and which of its suites. Where the other is a part, that
+    is said already."""
+    count = sum(track.counts[kind] for track in tracks)
+    alone = [suite for suite in suites if suite not in others]
+    which = f", which alone has {list_some(alone[:_NAMED], len(alone))}" if alone else ""
+    if count and not other_part:
+        yield f"{write_count(count, 'case')} {words}{which}"

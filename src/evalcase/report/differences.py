@@ -5,9 +5,8 @@ Memory grows with clusters and with distinct differences up to a limit, never wi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from copy import deepcopy
-from math import floor, fsum, inf, isnan, log10
+from collections.abc import Iterator, Sequence
+from math import floor, fsum, inf, log10
 from struct import Struct
 
 from evalcase.stats.intervals import Cluster, Estimate, find_median, find_percentile
@@ -23,7 +22,7 @@ from evalcase.stats.paired import (
     sign_flip_p,
     smallest_p,
 )
-from evalcase.types.value import Value
+from evalcase.types.value import Value, replace
 from evalcase.util.table import RowStore
 
 _DIGITS = 12
@@ -61,7 +60,7 @@ class Measured(Value, frozen=True):
 class Differences:
     """Takes pairs of numbers between 0 and 1."""
 
-    def __init__(self, name: str, *, clustered: bool = False) -> None:
+    def __init__(self, name: str, clustered: bool = False) -> None:
         self.name = name
         self.pairs = 0
         self.better = 0
@@ -73,29 +72,8 @@ class Differences:
         """Whether every difference is that of two verdicts: 0, or 1 in one direction."""
         self._sizes: Counter[float] = Counter()
         self._clusters: dict[str, Cluster] | None = {} if clustered else None
-        self.lost = 0
-        self._at_worst: Differences | None = None
-        """All that was taken, and what is lost beside it, from the first that is."""
 
-    def add(
-        self, base: float, head: float, cluster: str = "", worst: float | None = None
-    ) -> None:  # fmt: skip
-        """Add a pair. If base is no number from 0 to 1, it is none; if head is none, it is lost. So
-        is a pair with trials that have no number: head may then be as low as `worst`."""
-        if not 0 <= base <= 1:
-            return
-        is_known = 0 <= head <= 1
-        worst = worst if is_known else 0.0
-        if worst is not None:
-            self._at_worst = self._at_worst or deepcopy(self)
-            self.lost += 1
-        if self._at_worst is not None:
-            self._at_worst.take(base, head if worst is None else worst, cluster)
-        if is_known:
-            self.take(base, head, cluster)
-
-    def take(self, base: float, head: float, cluster: str) -> None:
-        """Take a pair of two numbers from 0 to 1."""
+    def add(self, base: float, head: float, cluster: str = "") -> None:
         difference = head - base
         self.pairs += 1
         self._base += base
@@ -104,25 +82,21 @@ class Differences:
             cases, total = self._clusters.get(cluster, (0, 0.0))
             self._clusters[cluster] = Cluster(cases + 1, total + difference)
         if difference:
-            self._note(difference)
-
-    def _note(self, difference: float) -> None:
-        self.better += difference > 0
-        self.worse += difference < 0
-        self._squares += difference * difference
-        size = abs(difference)
-        self._is_whole = self._is_whole and size == 1
-        if len(self._sizes) <= MOST_DISTINCT:
-            self._sizes[round(size, _DIGITS)] += 1
+            self.better += difference > 0
+            self.worse += difference < 0
+            self._squares += difference * difference
+            size = abs(difference)
+            self._is_whole = self._is_whole and size == 1
+            if len(self._sizes) <= MOST_DISTINCT:
+                self._sizes[round(size, _DIGITS)] += 1
 
     def measure(self) -> Measured:
-        pairs, p = self.pairs, self._p()
+        pairs, (p, test) = self.pairs, self._p()
+        clusters = None if self._clusters is None else len(self._clusters)
         return Measured(
             self.name, pairs, self._base / pairs if pairs else None,
-            self._head / pairs if pairs else None, self.better, self.worse, self._change(), p[0],
-            p[1], smallest_p(pairs if self._clusters is None else len(self._clusters)),
-            None if self._clusters is None else len(self._clusters), lost=self.lost,
-            at_worst=None if self._at_worst is None else self._at_worst.measure(),
+            self._head / pairs if pairs else None, self.better, self.worse, self._change(), p,
+            test, smallest_p(pairs if clusters is None else clusters), clusters,
         )  # fmt: skip
 
     @property
@@ -147,6 +121,40 @@ class Differences:
         if len(self._sizes) > MOST_DISTINCT:
             return normal_p(self._total, self._squares), "sign-flip"
         return sign_flip_p(self._sizes, self._total), "sign-flip"
+
+
+class ScoreDifferences(Differences):
+    """Takes the scores of cases, which some trials may lack. A case is lost that has a score in
+    base and none in some trials of head: it is also measured with 0 for those."""
+
+    def __init__(self, name: str, clustered: bool = False) -> None:
+        super().__init__(name, clustered)
+        self._lost = 0
+        self._at_worst = Differences(name, clustered)
+
+    def add_scores(
+        self, base: Sequence[float | None], head: Sequence[float | None], trials: int, cluster: str
+    ) -> None:
+        """Add a case with so many trials in head."""
+        before, after = _find_mean(base), _find_mean(head)
+        if before is None:
+            return
+        scored = sum(score is not None for score in head)
+        self._lost += after is None or scored < trials
+        self._at_worst.add(before, (after or 0.0) * min(1.0, scored / trials), cluster)
+        if after is not None:
+            self.add(before, after, cluster)
+
+    def measure(self) -> Measured:
+        at_worst = self._at_worst.measure() if self._lost else None
+        return replace(super().measure(), lost=self._lost, at_worst=at_worst)
+
+
+def _find_mean(scores: Sequence[float | None]) -> float | None:
+    """The mean of what there is; None where that is no number from 0 to 1."""
+    known = [score for score in scores if score is not None]
+    mean = sum(known) / len(known) if known else -1.0
+    return mean if 0 <= mean <= 1 else None
 
 
 _PAIR = Struct("<dd")
@@ -196,9 +204,8 @@ class Amounts:
         self._zeros = 0
         self._unknown = 0
 
-    def add(self, base: float, head: float) -> None:
-        """Take a pair; what is not a number is not known."""
-        if isnan(base) or isnan(head):
+    def add(self, base: float | None, head: float | None) -> None:
+        if base is None or head is None:
             self._unknown += 1
             return
         self._known += 1

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from evalcase.report.compare import Comparison
+from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.differences import Measured
 from evalcase.report.gates import Gated
-from evalcase.report.paired_cases import ChangeKind, TrackFigures
+from evalcase.report.paired_cases import ChangeKind
 from evalcase.stats.paired import (
     cases_for_scores,
     cases_for_verdicts,

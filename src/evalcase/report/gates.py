@@ -10,9 +10,9 @@ from math import isfinite
 from typing import Literal, NamedTuple
 
 from evalcase.errors import ConfigError
-from evalcase.report.compare import Comparison
+from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.differences import Measured
-from evalcase.report.paired_cases import ChangeKind, TrackFigures
+from evalcase.report.paired_cases import ChangeKind
 from evalcase.stats.paired import adjust_p_values
 from evalcase.stats.sequential import ALPHA
 from evalcase.types.problem import did_you_mean
@@ -39,11 +39,11 @@ class Gated(Value, frozen=True):
 
     @property
     def value(self) -> float:
-        change = self.measured.change
-        base, head = self.measured.base, self.measured.head
-        if change is not None:
-            return change.value
-        return (head or 0.0) - (base or 0.0)
+        """The mean change."""
+        measured = self.measured
+        if measured.change is not None:
+            return measured.change.value
+        return (measured.head or 0.0) - (measured.base or 0.0)
 
     @property
     def is_of_trials(self) -> bool:
@@ -96,8 +96,9 @@ def _choose_measures(
     track: TrackFigures, measure: Measure, graders: Sequence[str]
 ) -> Iterator[tuple[str | None, Measured]]:
     if not graders:
-        passed = track.trials or track.passed if measure == "passed" else track.passed
-        yield None, track.score if measure == "score" else passed
+        yield None, {
+            "passed": track.trials or track.passed, "cases": track.passed, "score": track.score
+        }[measure]  # fmt: skip
         return
     several = track.grader_scores if measure == "score" else track.graders
     known = {measured.name: measured for measured in several}
@@ -111,41 +112,8 @@ def _choose_measures(
         yield name, known[name]
 
 
-def count_at_worst(each: Gated) -> int:
-    """How many cases may be lower in head, of those that have no score there and of all others."""
-    worst = each.measured.at_worst
-    return worst.worse if worst is not None else 0
-
-
-def say_unscored(each: Gated) -> str:
-    """What keeps a gate from being decided."""
-    lost, by = each.measured.lost, name_measure(each)
-    if not lost:
-        return f"no case has a score by {by} in both"
-    cases = "1 case has" if lost == 1 else f"{lost:,} cases have"
-    return f"{cases} a score by {by} in base and not in all trials of head"
-
-
-def say_scored(gated: Sequence[Gated]) -> str:
-    """Of how many cases a gate is met, where others have no score."""
-    parts = [
-        f"in the {each.measured.pairs:,} of {each.track.pairs:,} cases that have a score by "
-        f"{name_measure(each)} in both"
-        for each in gated
-        if each.is_of_scores and each.measured.pairs < each.track.pairs
-    ]
-    return " and ".join(parts)
-
-
-def name_measure(each: Gated) -> str:
-    return "all graders" if each.grader is None else f"`{each.grader}`"
-
-
-_WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
+_NAMES = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
-
-
-_PASSED = {"broken": "no case is broken", "removed": "no case is missing in head"}
 
 
 class ComparisonGate(NamedTuple):
@@ -153,10 +121,30 @@ class ComparisonGate(NamedTuple):
 
     name: str
     margin: float = 0.0
-    """Of `worse-than`, a share."""
+    """Of `worse-than:`, a share."""
 
     def __str__(self) -> str:
         return f"{self.name}{self.margin:g}" if self.name.endswith(":") else self.name
+
+
+def read_gate(text: str) -> ComparisonGate:
+    """Raise ValueError, in words, if there is no such gate."""
+    name, colon, margin = text.partition(":")
+    if name == "worse-than" and colon:
+        try:
+            share = float(margin)
+        except ValueError:
+            share = -1.0
+        if not isfinite(share) or not 0 <= share <= 1:
+            raise ValueError(f"{text} needs a number from 0 to 1, such as worse-than:0.02")
+        return ComparisonGate("worse-than:", share)
+    if text not in _NAMES:
+        hint = did_you_mean(text, _NAMES)
+        raise ValueError(f"`{text}` is not a gate: {hint or f'there are {GATES}'}")
+    return ComparisonGate(text)
+
+
+_PASSED = {"broken": "no case is broken", "removed": "no case is missing in head"}
 
 
 class GateFinding(NamedTuple):
@@ -185,27 +173,6 @@ class GateFinding(NamedTuple):
         return f"--fail-on {self.gate}: {said}"
 
 
-def read_gate(text: str) -> ComparisonGate:
-    """Raise ValueError, in words, if there is no such gate."""
-    name, colon, margin = text.partition(":")
-    if colon and name == "worse-than":
-        return ComparisonGate("worse-than:", _read_margin(margin))
-    if colon or text not in _WORDS:
-        hint = did_you_mean(text, _WORDS)
-        raise ValueError(f"`{text}` is not a gate: {hint or f'there are {GATES}'}")
-    return ComparisonGate(text)
-
-
-def _read_margin(text: str) -> float:
-    try:
-        margin = float(text)
-    except ValueError:
-        margin = -1.0
-    if not isfinite(margin) or not 0 <= margin <= 1:
-        raise ValueError(f"worse-than:{text} needs a number from 0 to 1, such as worse-than:0.02")
-    return margin
-
-
 def judge_gates(
     comparison: Comparison,
     gated: Sequence[Gated],
@@ -215,112 +182,89 @@ def judge_gates(
     """What is to be said of each gate; first of what keeps all of them from being met."""
     if not gates:
         return []
-    doubts = list(_find_doubts(comparison, max_errors))
-    if comparison.lost and all(gate.name != "removed" for gate in gates):
+    asks_removed = any(gate.name == "removed" for gate in gates)
+    doubts = [GateFinding("", 3, reason) for reason in _find_doubts(comparison, max_errors)]
+    if comparison.lost and not asks_removed:
         doubts.append(GateFinding("", 3, _say_lost(comparison)))
     if not comparison.pairs:
         return doubts
+    compared = _say_compared(comparison, asks_removed=asks_removed)
     judged = [_judge_gate(gate, comparison, gated) for gate in gates]
-    of = _say_compared(comparison)
-    if of and all(gate.name != "removed" for gate in gates):
-        of += f"; {_say_missing(comparison)}, which --fail-on removed refuses"
-        judged = [each._replace(partial=not each.code) for each in judged]
-    met = ((each, "; ".join(filter(None, (of, each.reason)))) for each in judged)
-    return [*doubts, *(each if each.code else each._replace(reason=text) for each, text in met)]
+    return doubts + [
+        each if each.code else each._replace(
+            reason="; ".join(filter(None, (compared, each.reason))),
+            partial=bool(compared) and not asks_removed,
+        )
+        for each in judged
+    ]  # fmt: skip
 
 
 def gates_exit_code(judged: Sequence[GateFinding]) -> int:
     return first_code(0, *(each.code for each in judged))
 
 
-def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
-    base, head = comparison.base, comparison.head
-    for word, side in (("base", base), ("head", head)):
+def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[str]:
+    for word, side in (("base", comparison.base), ("head", comparison.head)):
         if side.missing:
-            yield GateFinding("", 3, f"{word} is not complete: {side.missing}")
+            yield f"{word} is not complete: {side.missing}"
     unfinished = sum(track.counts["unfinished"] for track in comparison.tracks)
     if unfinished:
-        yield GateFinding("", 3, f"{_count_cases(unfinished)} not finished")
+        yield f"{_count_cases(unfinished)} not finished"
     if not any(track.decided for track in comparison.tracks):
-        yield GateFinding("", 3, "nothing is compared: no case has a verdict in both")
+        yield "nothing is compared: no case has a verdict in both"
     for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
         if errored > max_errors:
             trials = write_count(errored, "trial")
             allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
             way_out = f"run it again, or allow that with --max-errors {errored}"
-            yield GateFinding("", 3, f"{trials} of {word} errored{allowed}; {way_out}")
+            yield f"{trials} of {word} errored{allowed}; {way_out}"
 
 
 def _judge_gate(
     gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]
 ) -> GateFinding:
-    if gate.name == "removed":
-        return _make_finding(gate, "; ".join(_say_removed(comparison)))
-    if gate.name == "broken":
-        return _judge_broken(gate, comparison, gated)
-    powerless = [each for each in gated if each.is_powerless]
-    if gate.name == "significantly-worse" and len(powerless) == len(gated):
-        pairs = max(each.measured.clusters or each.measured.pairs for each in gated)
+    name = str(gate)
+    if gate.name == "significantly-worse" and all(each.is_powerless for each in gated):
+        units = max(each.measured.clusters or each.measured.pairs for each in gated)
         noun = "clusters" if gated[0].measured.clusters is not None else "cases"
         return GateFinding(
-            str(gate), 2, f"{pairs:,} {noun} are too few for any change to be significant"
+            name, 2, f"{units:,} {noun} are too few for any change to be significant"
         )
-    bad = [each for each in gated if _is_failed(gate, each)]
-    several = len(gated) > 1
-    if bad:
-        return _make_finding(
-            gate, "; ".join(_say_fault(gate, each, several=several) for each in bad)
-        )
-    unsure = [each for each in gated if _may_fail(gate, each)]
-    if unsure:
-        return _leave_open(gate, unsure)
-    lost = [_say_lost_cases(each, several=several) for each in gated if each.lost_cases]
-    reason = f"by trials; {'; '.join(lost)}: `--measure cases` counts those" if lost else ""
-    return GateFinding(str(gate), 0, reason or say_scored(gated))
+    if faults := list(_find_faults(gate, comparison, gated)):
+        return GateFinding(name, 1, "; ".join(faults))
+    if gate.name == "removed":
+        return GateFinding(name, 0, "")
+    if unsure := [each for each in gated if _may_fail(gate, each)]:
+        return GateFinding(name, 3, "; ".join(map(_say_unscored, unsure)))
+    lost = [_say_lost_cases(each) for each in gated if each.lost_cases and gate.name != "broken"]
+    if lost:
+        return GateFinding(name, 0, f"by trials; {'; '.join(lost)}: `--measure cases` counts those")
+    return GateFinding(name, 0, _say_scored(gated))
 
 
-def _judge_broken(
+def _find_faults(
     gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]
-) -> GateFinding:
-    faults = list(_say_broken(comparison, gated))
-    unsure = [each for each in gated if not each.measured.pairs or count_at_worst(each)]
-    if unsure and not faults:
-        return _leave_open(gate, unsure)
-    return GateFinding(str(gate), int(bool(faults)), "; ".join(faults) or say_scored(gated))
+) -> Iterator[str]:
+    if gate.name == "removed":
+        yield from _say_removed(comparison)
+    elif gate.name == "broken":
+        # By verdicts, whatever is measured. A case that passes as before is not broken by one more
+        # trial that failed.
+        if count := sum(track.passed.worse for track in comparison.tracks):
+            yield f"{_count_cases(count)} broken"
+        for each in gated:
+            if each.measured.worse and each.is_of_scores:
+                yield f"{_count_cases(each.measured.worse)} lower in head by {_name_measure(each)}"
+    else:
+        for each in gated:
+            if _fails(gate, each):
+                yield _say_fault(gate, each)
+            elif _loses_cases(gate, each):
+                said = _say_lost_cases(each)
+                yield f"{said}, though not that of trials: `--measure` sets which one counts"
 
 
-def _say_broken(comparison: Comparison, gated: Sequence[Gated]) -> Iterator[str]:
-    """How many cases passed in base and not in head, whatever is measured; and how many are lower
-    by that. A case that passes as before is not broken by one more trial that failed."""
-    count = sum(track.passed.worse for track in comparison.tracks)
-    if count:
-        yield f"{_count_cases(count)} broken"
-    for each in gated:
-        if each.measured.worse and each.is_of_scores:
-            yield f"{_count_cases(each.measured.worse)} lower in head by {name_measure(each)}"
-
-
-def _may_fail(gate: ComparisonGate, each: Gated) -> bool:
-    """Whether it would fail if all that has no score in head had the lowest."""
-    worst = each.measured.at_worst
-    return worst is not None and _is_failed(gate, replace(each, measured=worst))
-
-
-def _leave_open(gate: ComparisonGate, unsure: Sequence[Gated]) -> GateFinding:
-    return GateFinding(str(gate), 3, "; ".join(map(say_unscored, unsure)))
-
-
-def _is_failed(gate: ComparisonGate, each: Gated) -> bool:
-    return _fails_by_measure(gate, each) or _fails_by_cases(gate, each)
-
-
-def _fails_by_cases(gate: ComparisonGate, each: Gated) -> bool:
-    """Whether the share of trials holds, but cases were lost, and no measure was named."""
-    lost = each.lost_cases if each.both else 0.0
-    return gate.name != "significantly-worse" and lost > gate.margin
-
-
-def _fails_by_measure(gate: ComparisonGate, each: Gated) -> bool:
+def _fails(gate: ComparisonGate, each: Gated) -> bool:
     change = each.measured.change
     if gate.name == "worse":
         return each.value < 0 or not each.measured.pairs
@@ -329,12 +273,21 @@ def _fails_by_measure(gate: ComparisonGate, each: Gated) -> bool:
     return change is None or change.low < -gate.margin
 
 
-def _say_fault(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
-    at = f" at {each.track.head_target}" if several else ""
-    change = each.measured.change
-    if not _fails_by_measure(gate, each):
-        said = _say_lost_cases(each, several=several)
-        return f"{said}, though not that of trials: `--measure` sets which one counts"
+def _loses_cases(gate: ComparisonGate, each: Gated) -> bool:
+    """Whether cases were lost, where trials are tested and no measure was named."""
+    return gate.name != "significantly-worse" and each.both and each.lost_cases > gate.margin
+
+
+def _may_fail(gate: ComparisonGate, each: Gated) -> bool:
+    """Whether it would fail if all that has no score in head had the lowest."""
+    worst = each.measured.at_worst
+    if gate.name == "broken":
+        return not each.measured.pairs or (worst is not None and worst.worse > 0)
+    return worst is not None and _fails(gate, replace(each, measured=worst))
+
+
+def _say_fault(gate: ComparisonGate, each: Gated) -> str:
+    change, at = each.measured.change, _at_target(each)
     if change is None:
         return f"the change{at} can't be estimated"
     if gate.name == "worse-than:":
@@ -346,28 +299,37 @@ def _say_fault(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
     return f"{100 * each.value:+.1f} points{at}{p}"
 
 
-def _say_lost_cases(each: Gated, *, several: bool) -> str:
-    """That less cases passed, where trials are what is tested."""
-    at = f" at {each.track.head_target}" if several else ""
+def _at_target(each: Gated) -> str:
+    return f" at {each.track.head_target}" if each.tests > 1 else ""
+
+
+def _say_lost_cases(each: Gated) -> str:
+    """That fewer cases passed, where trials are tested."""
     base, head = (100 * (rate or 0.0) for rate in (each.track.passed.base, each.track.passed.head))
-    return f"the pass rate of cases{at} fell from {base:.1f}% to {head:.1f}%"
+    return f"the pass rate of cases{_at_target(each)} fell from {base:.1f}% to {head:.1f}%"
 
 
-def _say_compared(comparison: Comparison) -> str:
-    """Of how much of base the gates are met, where head has only a part of it."""
-    removed, skipped = _count_missing(comparison)
-    if not removed and not skipped:
-        return ""
-    total = comparison.pairs + removed + skipped
-    did = " and did not skip" if skipped else ""
-    return f"in the {comparison.pairs:,} of {total:,} cases that head has{did}"
+def _name_measure(each: Gated) -> str:
+    return "all graders" if each.grader is None else f"`{each.grader}`"
 
 
-def _say_missing(comparison: Comparison) -> str:
-    """How many cases of base have no counterpart."""
-    removed, skipped = _count_missing(comparison)
-    parts = [f"{removed:,} missing" if removed else "", f"{skipped:,} skipped" if skipped else ""]
-    return f"{' and '.join(filter(None, parts))} in head"
+def _say_unscored(each: Gated) -> str:
+    """What keeps a gate from being decided."""
+    lost, by = each.measured.lost, _name_measure(each)
+    if not lost:
+        return f"no case has a score by {by} in both"
+    cases = "1 case has" if lost == 1 else f"{lost:,} cases have"
+    return f"{cases} a score by {by} in base and not in all trials of head"
+
+
+def _say_scored(gated: Sequence[Gated]) -> str:
+    """Of how many cases a gate is met, where others have no score."""
+    return " and ".join(
+        f"in the {each.measured.pairs:,} of {each.track.pairs:,} cases that have a score by "
+        f"{_name_measure(each)} in both"
+        for each in gated
+        if each.is_of_scores and each.measured.pairs < each.track.pairs
+    )
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:
@@ -376,12 +338,27 @@ def _count_missing(comparison: Comparison) -> tuple[int, int]:
     return removed, sum(track.head_skipped for track in comparison.tracks)
 
 
+def _say_compared(comparison: Comparison, *, asks_removed: bool) -> str:
+    """Of how much of base the gates are met, where head has only a part of it."""
+    removed, skipped = _count_missing(comparison)
+    if not removed and not skipped:
+        return ""
+    total = comparison.pairs + removed + skipped
+    did = " and did not skip" if skipped else ""
+    said = f"in the {comparison.pairs:,} of {total:,} cases that head has{did}"
+    if asks_removed:
+        return said
+    parts = [f"{removed:,} missing" if removed else "", f"{skipped:,} skipped" if skipped else ""]
+    missing = " and ".join(filter(None, parts))
+    return f"{said}; {missing} in head, which --fail-on removed refuses"
+
+
 def _say_removed(comparison: Comparison) -> Iterator[str]:
-    count, skipped = _count_missing(comparison)
-    if count:
+    removed, skipped = _count_missing(comparison)
+    if removed:
         part = comparison.head.part
         of = f": head covers only a part, {part}" if part else ""
-        yield f"{_count_cases(count)} only in base{of}"
+        yield f"{_count_cases(removed)} only in base{of}"
     if skipped:
         yield f"{_count_cases(skipped)} skipped in head but not in base"
     if comparison.lost:
@@ -390,12 +367,7 @@ def _say_removed(comparison: Comparison) -> Iterator[str]:
 
 def _say_lost(comparison: Comparison) -> str:
     names = ", ".join(f"`{name}`" for name in comparison.lost)
-    count = sum(comparison.lost.values())
-    return f"head has no results for {names}, base has {count:,}"
-
-
-def _make_finding(gate: ComparisonGate, fault: str) -> GateFinding:
-    return GateFinding(str(gate), 1 if fault else 0, fault)
+    return f"head has no results for {names}, base has {sum(comparison.lost.values()):,}"
 
 
 def _count_cases(count: int) -> str:
@@ -406,6 +378,8 @@ EFFECT = 0.05
 
 
 class Compared(Value, frozen=True):
+    """A comparison with what is tested and shown of it."""
+
     comparison: Comparison
     gated: Sequence[Gated]
     judged: Sequence[GateFinding]

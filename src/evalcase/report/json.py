@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import asdict
 
 from evalcase.format.writer import write_yaml
+from evalcase.report.compare import ChangedPair, TrackFigures
 from evalcase.report.differences import Measured
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import (
@@ -24,7 +25,7 @@ from evalcase.report.figures import (
 )
 from evalcase.report.findings import find_power, say_result
 from evalcase.report.gates import Compared, gates_exit_code
-from evalcase.report.paired_cases import ChangedPair, ChangeKind, Side, TrackFigures
+from evalcase.report.paired_cases import ChangeKind, Side
 from evalcase.report.source import Reported
 from evalcase.stats.intervals import LEVEL
 from evalcase.store.folder import Run, folder_of_run
@@ -322,8 +323,12 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
 
 
 def _object_of_side(side: Side) -> dict[str, Any]:
+    run = None if side.run is None else side.run.about
     return {
-        "name": side.label, "complete": not side.missing, "missing": side.missing or None,
+        "name": side.label,
+        "run_name": run and run.name, "note": run and run.note, "commit": run and run.commit,
+        "branch": run and run.branch, "dirty": run and run.dirty,
+        "complete": not side.missing, "missing": side.missing or None,
         "mixed": list(side.mixed), "failed_of": side.origin or None, "part": side.part or None,
     }  # fmt: skip
 

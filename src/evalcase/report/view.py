@@ -38,7 +38,7 @@ from evalcase.report.html.compared import write_compared_html
 from evalcase.report.html.details import CaseRow, case_data
 from evalcase.report.html.page import pack_json, row_data, write_compact, write_html
 from evalcase.report.html.shell import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
-from evalcase.report.sides import AskedSides, open_sides
+from evalcase.report.sides import open_sides
 from evalcase.report.source import RecordPlace, Reported, find_suite_places
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.journal import is_written
@@ -346,8 +346,7 @@ class Viewer:
 
     def _make_comparison(self, base: Run, head: Run) -> Iterable[bytes]:
         with ExitStack() as stack:
-            asked = AskedSides((base.path, head.path), None, None)
-            sides = open_sides(asked, self._place.config, None, stack)
+            sides = open_sides((base.path, head.path), self._place.config, stack)
             comparison = compare_sides(*sides[:3], chosen=sides.chosen)
             gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
             compared = Compared(comparison, gated, ())

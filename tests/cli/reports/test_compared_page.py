@@ -28,7 +28,7 @@ def test_every_case_of_both_runs_is_a_row(project: Project) -> None:
     assert told["sentences"] == ["Too few cases to tell."]
     (track,) = told["tracks"]
     assert track["counts"].startswith("3 cases compared: 1 fixed, 1 broken")
-    assert track["rows"][0][:3] == ["pass rate", "66.7%", "66.7%"]
+    assert track["tables"][0][1][:3] == ["pass rate", "66.7%", "66.7%"]
 
 
 def test_a_kind_is_the_one_that_the_figures_count(project: Project) -> None:

@@ -44,11 +44,12 @@ function drawComparison() {
   const { comparison } = data.about;
   return h('section.comparison', { 'aria-label': 'Comparison' },
     comparison.sentences.map((text) => h('p.sentence', drawWord(text))),
+    comparison.sides.map((text) => h('p.fine', drawWord(text))),
     comparison.warnings.map((text) => h('p.notice', drawWord(text))),
     h('div.tracks', comparison.tracks.map((track) => h('div', {},
       track.title && h('h3', drawWord(track.title)), h('p', track.counts),
-      track.rows.length > 0 && drawScrolled('Figures', h('table.figures',
-        h('thead', h('tr', ['', 'base', 'head', 'change, with its 95 % interval', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))))),
-        h('tbody', track.rows.map(([name, ...values]) => h('tr', h('th', { scope: 'row' }, drawWord(name)), values.map((value) => h('td', value))))))),
+      track.tables.length > 0 && drawScrolled('Figures', track.tables.map(([head, ...rows]) => h('table.figures',
+        h('thead', h('tr', head.map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))))),
+        h('tbody', rows.map(([name, ...values]) => h('tr', name ? h('th', { scope: 'row' }, drawWord(name)) : h('td'), values.map((value) => h('td', value)))))))),
       track.notes.map((text) => h('p.fine', text))))));
 }
