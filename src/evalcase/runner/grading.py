@@ -28,7 +28,7 @@ from evalcase.graders.base import (
 )
 from evalcase.types.answer import Answer, Failure, sum_known, sum_usage
 from evalcase.types.case import Case
-from evalcase.types.grade import Grade, Score, fault_of_score, mean_score, reaches
+from evalcase.types.grade import Grade, Score, mean_score, reaches
 from evalcase.types.message import Message
 from evalcase.types.result import GRADER_TIMEOUT_S, Verdict
 from evalcase.types.value import JSON, describe_kind, replace
@@ -311,9 +311,6 @@ def check_score(outcome: object) -> Score:
     """The score, of plain values. Raise EvalcaseError if it is none, or can't be recorded."""
     if not isinstance(outcome, Score):
         raise EvalcaseError(f"returned a {type(outcome).__name__}, which is not a Score")
-    fault = fault_of_score(outcome)
-    if fault is not None:
-        raise EvalcaseError(f"returned {fault}")
     try:
         details = copy_json(outcome.details)
     except (NotJsonError, RecursionError) as error:

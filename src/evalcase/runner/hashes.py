@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from json import dumps
+
+from msgspec.json import Encoder
 
 from evalcase.types.answer import USER_PROTOCOL
 from evalcase.types.case import Case
-from evalcase.util.json import compact_encoder
 
 _ASKED = ("input", "metadata", "conversation_id", "user")
 _GRADED = ("expected_output", "criteria", "criteria_judge", "rubrics", "graders", "threshold")
@@ -22,7 +24,7 @@ DECIDES_NOTHING = frozenset({
     "id", "description", "tags", "skip", "targets", "timeout_s", "vars", "rendered"
 })  # fmt: skip
 """All other fields of a case."""
-_to_json = compact_encoder(sort_keys=True)
+_encode = Encoder(order="deterministic").encode
 
 
 def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
@@ -54,4 +56,8 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
 
 
 def _hash_data(data: Mapping[str, object]) -> str:
-    return sha256(_to_json(data).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    try:
+        text = _encode(data)
+    except UnicodeEncodeError:  # a lone surrogate
+        text = dumps(data, sort_keys=True).encode()
+    return sha256(text).hexdigest()[:16]
