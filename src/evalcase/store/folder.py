@@ -57,7 +57,8 @@ class GitState(NamedTuple):
 def read_git_state(root: str) -> GitState:
     """The state of the git repository that a folder is in. Without one, all is None."""
     folder = Path(os.path.abspath(root))
-    if not any(os.path.lexists(each / ".git") for each in (folder, *folder.parents)):
+    dot_gits = [each / ".git" for each in (folder, *folder.parents)]
+    if not any(each.is_file() or (each / "HEAD").exists() for each in dot_gits):
         return GitState()
     try:
         # `git status` starts the filters that a configuration names: the project may be a
