@@ -277,3 +277,41 @@ def test_how_a_reply_ended_is_noted_on_the_last_message_of_the_assistant() -> No
     said, tool = {"role": "assistant", "content": "a"}, {"role": "tool", "content": "b"}
     answer = read_answer({"messages": [said, tool], "finish_reason": "content_filter"})
     assert answer.messages == ({**said, "finish_reason": "content_filter"}, tool)
+
+
+@for_each(
+    "value",
+    [
+        {"output": "ok", "finish_reason": "content_filter"},
+        {"reply": "ok", "finishReason": "content_filter"},
+        {"response": "ok", "stop_reason": "content_filter"},
+        json.dumps({"output": "ok", "finish_reason": "content_filter"}),
+    ],
+)
+def test_structured_replies_keep_why_they_ended(value: Any) -> None:
+    (message,) = read_answer(value).messages
+    assert (message["content"], message["finish_reason"]) == (value, "content_filter")
+
+
+def test_messages_of_a_run_that_failed_are_no_answer() -> None:
+    said = [{"role": "assistant", "content": "a"}]
+    for status in ("failed", "cancelled"):
+        with pytest.raises(TargetError, match=f"its `status` is `{status}`"):
+            read_answer({"messages": said, "status": status})
+    assert read_answer({"messages": said, "status": "done"}).text == "a"
+    (message,) = read_answer({"messages": said, "status": "incomplete"}).messages
+    assert message["finish_reason"] == "incomplete"
+
+
+def test_a_part_of_an_unknown_type_that_may_be_a_call_is_no_answer_without_calls() -> None:
+    part = {"type": "invocation", "name": "delete", "input": {"id": 1}}
+    answer = read_answer({"messages": [{"role": "assistant", "content": [SAID, part]}]})
+    with pytest.raises(GraderError, match="`delete` in a part of the type `invocation`"):
+        seen_calls(answer)
+
+
+def test_a_reply_that_ends_by_calls_and_has_none_is_told_of() -> None:
+    said: list[str] = []
+    message = {"role": "assistant", "content": "a"}
+    read_answer({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, said.append)
+    assert said == ["an answer has the finish reason `tool_calls`, and no calls"]

@@ -111,3 +111,8 @@ def test_keys_beside_messages_that_are_not_read_are_told_of_once() -> None:
     (warning,) = said
     assert "'created_at', 'background'" in warning
     assert "and 16 more beside `messages` in an answer are not read" in warning
+
+
+def test_a_message_that_is_incomplete_is_cut_off() -> None:
+    (message,) = read_answer(respond({**SAID, "status": "incomplete"})).messages
+    assert message["finish_reason"] == "incomplete"

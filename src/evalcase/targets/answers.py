@@ -31,7 +31,6 @@ from evalcase.errors import TargetError
 from evalcase.targets.frameworks import RUN_KEYS, find_run, to_plain
 from evalcase.targets.replies import (
     find_end,
-    find_end_of_text,
     find_message,
     find_reply,
     is_blocks,
@@ -42,14 +41,19 @@ from evalcase.targets.replies import (
     put_together,
     read_items,
     read_turn,
-    refuse_failed_events,
-    refuse_failed_reply,
-    refuse_failed_transcript,
+    refuse_failed,
     type_converse,
 )
 from evalcase.targets.usage import read_cost, read_model, read_service_usage, read_usage
 from evalcase.types.answer import Answer
-from evalcase.types.message import ROLES, Message, is_message, names_tool, take_message
+from evalcase.types.message import (
+    ROLES,
+    Message,
+    is_message,
+    names_tool,
+    parts_of,
+    take_message,
+)
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import finish_reason_of
@@ -67,6 +71,7 @@ EXTRAS = frozenset({
 How = Literal["auto", "text", "json", "agentv"]
 
 _RAW = "content_base64"
+_ARGUMENTS = ("input", "args", "arguments")
 _NAMELESS = (
     "that doesn't name its tool: a call is {tool, input}, {name, args} or "
     "{function: {name, arguments}}"
@@ -80,23 +85,27 @@ def ignore_warning(_: str) -> None:
 
 def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
     """The answer in a value that Python code returned. Raise TargetError where there is none."""
-    if type(value) is str:
-        if not value.startswith("{"):
-            return Answer((content_message(value),))
-        refuse_failed_transcript(value)
-        return Answer(note_end([content_message(value)], find_end_of_text(value)))
     if isinstance(value, Answer):
         return _copy_answer(value)
     if value is None:
         what = "the target returned None, which is not an answer"
         hint = "does the function end without a `return`?"
         raise TargetError(f"{what}; {hint}", kind="protocol")
-    return read_json(_copy_value(value), warn)
+    return read_json(value if type(value) is str else _copy_value(value), warn)
 
 
 def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
     """The same for a JSON value that the caller gives away."""
-    return read_shape(value, warn) or Answer(note_end([content_message(value)], find_end(value)))
+    answer = read_shape(value, warn)
+    return answer or Answer(note_end([content_message(value)], _find_end(value)))
+
+
+def _find_end(value: JSON) -> str | None:
+    """The reason for the end of a reply, which may be the text of its JSON."""
+    if isinstance(value, str) and value.startswith("{"):
+        with suppress(BadJsonError):
+            value = parse_json(value)
+    return find_end(value)
 
 
 def _copy_answer(answer: Answer) -> Answer:
@@ -126,6 +135,7 @@ def _copy_value(value: object) -> JSON:
 
 def read_shape(value: JSON, warn: Warn) -> Answer | None:
     """The answer of a value in the shape of messages or of a model's reply; None for data."""
+    refuse_failed(value)
     run = find_run(value, warn)
     if run is not None:
         # All calls of a run are read, or kept in its messages.
@@ -138,16 +148,18 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
         return replace(answer, messages=note_unread(answer.messages, value))
     if not isinstance(value, list):
         return None
-    refuse_failed_events(value)
     if is_items(value):
         return Answer(read_messages(read_items(value, warn)))
-    if any(is_message(each) or is_turn(each) for each in value):
+    if _holds_message(value):
         return Answer(read_messages(value))
     return Answer((content_message(value),)) if is_blocks(value) else None
 
 
+def _holds_message(value: JSON) -> bool:
+    return isinstance(value, list) and any(is_message(each) or is_turn(each) for each in value)
+
+
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
-    refuse_failed_reply(value)
     reply = find_reply(value, warn)
     if reply is not None:
         usage = read_service_usage(reply.usage, warn)
@@ -156,11 +168,25 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
         return Answer(read_messages([value]))
     for name in BODIES:
         items = value.get(name)
-        if isinstance(items, list) and any(is_message(each) or is_turn(each) for each in items):
+        if isinstance(items, list) and _holds_message(items):
             _warn_of_unread(value, name, warn)
             return with_extras(read_messages(items), value, warn)
     message = find_message(value, EXTRAS)
     return None if message is None else with_extras(read_messages([message]), value, warn)
+
+
+def read_beside(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
+    """The answer under a key of a mapping, with the calls, usage and cost beside it."""
+    answer = read_json(put_together(value.get(name), value), warn)
+    beside = with_extras(answer.messages, value, warn)
+    return replace(
+        answer,
+        messages=note_unread(beside.messages, leave_out(value, (name,))),
+        usage=answer.usage or beside.usage,
+        cost_usd=beside.cost_usd if answer.cost_usd is None else answer.cost_usd,
+        truncated=answer.truncated or beside.truncated,
+        ends_conversation=answer.ends_conversation or beside.ends_conversation,
+    )
 
 
 def _warn_of_unread(value: dict[str, JSON], name: str, warn: Warn) -> None:
@@ -217,7 +243,7 @@ def _read_message(item: JSON, number: int) -> Message:
         raise _message_error(f"{where} has neither `content` nor `tool_calls`", item)
     if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
         raise _message_error(f"{where} has a call {_NAMELESS}", item)
-    message = _mark_invalid(item)
+    message = _note_odd_parts(_mark_invalid(item))
     try:
         # Only the text of a message has a place for what is not Unicode.
         dumps(message, ensure_ascii=False).encode()
@@ -225,6 +251,18 @@ def _read_message(item: JSON, number: int) -> Message:
         what = "has half of a character (a lone surrogate) in it"
         raise _message_error(f"{where} {what}", message) from None
     return take_message(message)
+
+
+def _note_odd_parts(message: dict[str, Any]) -> dict[str, Any]:
+    """The message, with a note of content parts of unknown types that may be calls."""
+    odd = [
+        f"`{part['name']!s:.80}` in a part of the type `{part['type']!s:.80}`"
+        for part in parts_of(message.get("content"))
+        if isinstance(part.get("name"), str) and not part.keys().isdisjoint(_ARGUMENTS)
+    ]
+    if not odd or message["role"] != "assistant" or UNREAD in message:
+        return message
+    return {**message, UNREAD: odd}
 
 
 def _message_error(message: str, item: object) -> TargetError:
@@ -295,7 +333,7 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
         value = parse_json(output.data)
     except BadJsonError as error:
         if how != "json":
-            refuse_failed_transcript(output.data.decode(errors="replace"))
+            refuse_failed(output.data.decode(errors="replace"))
             return _read_text(output)
         details = {"output": cut_bytes(output.data)}
         message = f"the output is not JSON: {error}"
@@ -303,10 +341,8 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
     if how == "agentv":
         return _read_agentv(value, warn) or _read_text(output)
     answer = read_shape(value, warn)
-    if answer is None and isinstance(value, dict) and value.keys() <= EXTRAS | {"text"}:
-        text = value.get("text")
-        if isinstance(text, str):
-            return with_extras((content_message(text),), value, warn)
+    if answer is None and isinstance(value, dict) and isinstance(value.get("text"), str):
+        answer = read_beside(value, "text", warn) if value.keys() <= EXTRAS | {"text"} else None
     if answer is None and how != "json":
         answer = _read_text(output)
         return replace(answer, messages=note_end(answer.messages, find_end(value)))
@@ -340,8 +376,4 @@ def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
             except TargetError:
                 return None
             return with_extras(note_unread(messages, leave_out(value, (name,))), value, warn)
-    text = value.get("text")
-    if not isinstance(text, str):
-        return None
-    messages = read_json(put_together(text, value)).messages
-    return with_extras(note_unread(messages, leave_out(value, ("text",))), value, warn)
+    return read_beside(value, "text", warn) if isinstance(value.get("text"), str) else None

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from evalcase.errors import TargetError
-from evalcase.targets.answers import read_messages
 from evalcase.targets.base import Files
 from evalcase.targets.chat import (
     Assembler,
@@ -27,8 +26,6 @@ from evalcase.targets.chat import (
     Pieces,
     SchemaMode,
     has_address,
-    no_answer_error,
-    service_error,
     split_model,
 )
 from evalcase.targets.messages import (
@@ -43,14 +40,11 @@ from evalcase.targets.messages import (
     read_turns,
 )
 from evalcase.targets.presets import ANTHROPIC, Preset
-from evalcase.targets.usage import read_model, read_service_usage
-from evalcase.targets.web import Event
-from evalcase.types.answer import Answer
+from evalcase.targets.replies import read_anthropic
 from evalcase.types.options import Text, about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
 from evalcase.types.value import JSON, describe_kind
-from evalcase.util.calls import BLOCKS
 from evalcase.util.json import parse_json
 
 _EXTRAS = frozenset({"blocks", "is_error"})
@@ -97,18 +91,9 @@ class MessagesApi(ChatApi):
         kept = given if isinstance(given, dict) else {}
         return {"output_config": {**kept, "format": {"type": "json_schema", "schema": schema}}}
 
-    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
-        blocks, reason = reply.get("content"), reply.get("stop_reason")
-        if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-            raise no_answer_error("it has no `content`", reply)
-        if not blocks and reason is None:
-            raise no_answer_error("its `content` is empty", reply)
-        try:
-            messages = read_messages([_read_blocks(blocks, reason)])
-        except TargetError as error:
-            raise no_answer_error(str(error), reply) from None
-        usage = read_service_usage(reply.get("usage"), warn)
-        return Answer(messages, usage, model=read_model(reply))
+    def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
+        del warn
+        return read_anthropic(reply)
 
     def make_assembler(self) -> Assembler:
         return MessagesStream()
@@ -179,33 +164,6 @@ def _write_block(part: ContentPart) -> JSON:
     return {"type": "image", "source": source, **extras}
 
 
-def _read_blocks(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
-    texts = [block for block in blocks if block.get("type") == "text"]
-    uses = [block for block in blocks if block.get("type") in BLOCKS]
-    rest = [block for block in blocks if block.get("type") not in ("text", *BLOCKS)]
-    outputs = {block.get("tool_use_id"): block.get("content") for block in rest}
-    cited = [each for block in texts for each in block.get("citations") or ()]
-    if not all(isinstance(block.get("text"), str) for block in texts):
-        raise TargetError("a block of text has none")
-    message: dict[str, JSON] = {"role": "assistant"}
-    if texts or not uses:
-        message["content"] = "".join(block["text"] for block in texts)
-    if uses:
-        message["tool_calls"] = [_read_use(block, outputs.get(block.get("id"))) for block in uses]
-    if rest:
-        message["blocks"] = [*rest]
-    if cited:
-        message["citations"] = cited
-    return message if reason is None else {**message, "stop_reason": reason}
-
-
-def _read_use(block: dict[str, Any], output: JSON) -> JSON:
-    pairs = {"tool": block.get("name"), "input": block.get("input"), **block, "output": output}
-    return {
-        key: item for key, item in pairs.items() if key not in ("type", "name") and item is not None
-    }
-
-
 class MessagesStream(Assembler):
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
@@ -213,19 +171,13 @@ class MessagesStream(Assembler):
         self._blocks: dict[int, _BlockPieces] = {}
         self._is_over = False
 
-    def take(self, event: Event) -> bool:
-        value = parse_json(event.data)
-        if not isinstance(value, dict):
-            raise ValueError("an event is not a JSON object")
-        kind = value.get("type", event.name)
-        if kind == "error":
-            raise service_error(value.get("error"), event.data)
+    def add(self, kind: str, value: dict[str, Any]) -> bool:
         if kind == "message_start":
             self._update(value.get("message"))
         elif kind == "message_delta":
             self._update(value.get("delta"))
             self._update({"usage": value.get("usage")})
-        elif isinstance(kind, str) and kind.startswith("content_block_"):
+        elif kind.startswith("content_block_"):
             self._take_block(kind, value)
         elif kind == "message_stop":
             for block in self._blocks.values():

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.answers import read_messages
 from evalcase.targets.base import Files, load_files
 from evalcase.targets.presets import Preset
-from evalcase.targets.usage import Price, Pricing, cache_write_tokens
+from evalcase.targets.usage import (
+    Price,
+    Pricing,
+    cache_write_tokens,
+    read_model,
+    read_service_usage,
+)
 from evalcase.targets.web import (
     Address,
     Endpoint,
@@ -71,8 +78,8 @@ class ChatApi:
         """The parameters that ask for an answer by a schema."""
         raise NotImplementedError
 
-    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
-        """Raise TargetError where there is no answer in it."""
+    def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
+        """The messages of a reply. Raise TargetError where there is no answer in it."""
         raise NotImplementedError
 
     def make_assembler(self) -> Assembler:
@@ -267,6 +274,18 @@ class Assembler:
 
     def take(self, event: Event) -> bool:
         """Whether the stream is over with this event. Raise ValueError if it makes no sense."""
+        if event.data.strip() == b"[DONE]":
+            return True
+        value = parse_json(event.data)
+        if not isinstance(value, dict):
+            raise ValueError("an event is not a JSON object")
+        kind = value.get("type", event.name)
+        if kind == "error" or value.get("error") is not None:
+            raise service_error(value.get("error", value), event.data)
+        return self.add(str(kind), value)
+
+    def add(self, kind: str, value: dict[str, Any]) -> bool:
+        """The same for the JSON object of an event and its type."""
         raise NotImplementedError
 
     def whole(self) -> dict[str, Any] | None:
@@ -317,11 +336,6 @@ def service_error(error: JSON, data: bytes) -> TargetError:
         may_succeed_later=not codes.isdisjoint(_PASSING),
         overloaded=not codes.isdisjoint(_OVERLOADED),
     )
-
-
-def no_answer_error(why: str, value: dict[str, Any]) -> TargetError:
-    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
-    return protocol_error(f"there is no answer in what came back: {why}", data)
 
 
 def _read_object(output: Output) -> dict[str, Any]:
@@ -484,9 +498,16 @@ class ChatTarget(Target):
             return _read_object(await read_all(reply.chunks, most_bytes))
 
     def _read(self, reply: dict[str, Any], share: float = 1.0) -> Answer:
-        answer = self._api.read_answer(reply, self._surroundings.warn)
-        cost_usd = self._pricing.cost_usd(answer.usage, cache_write_tokens(reply.get("usage")))
-        return replace(answer, cost_usd=None if cost_usd is None else cost_usd * share)
+        warn = self._surroundings.warn
+        try:
+            messages = read_messages(self._api.read_reply(reply, warn))
+        except TargetError as error:
+            data = json.dumps(reply, ensure_ascii=False).encode(errors="surrogatepass")
+            raise protocol_error(f"there is no answer in what came back: {error}", data) from None
+        usage = read_service_usage(reply.get("usage"), warn)
+        cost_usd = self._pricing.cost_usd(usage, cache_write_tokens(reply.get("usage")))
+        cost_usd = None if cost_usd is None else cost_usd * share
+        return Answer(messages, usage, cost_usd, model=read_model(reply))
 
     def _make_body(self, question: Question, files: Files, mode: SchemaMode) -> JSON:
         api, options = self._api, self._options

@@ -47,13 +47,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.answers import (
-    How,
-    note_unread,
-    read_json,
-    read_output,
-    with_extras,
-)
+from evalcase.targets.answers import How, read_beside, read_output
 from evalcase.targets.base import (
     HiddenWarning,
     describe_hidden,
@@ -62,7 +56,6 @@ from evalcase.targets.base import (
     last_user_content,
     write_content,
 )
-from evalcase.targets.replies import put_together
 from evalcase.tracing.context import HEADER, VARIABLE, StartedTraces, TraceContext
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
@@ -504,10 +497,4 @@ def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
         raise TargetError("the worker's answer is null", kind="protocol")
     for name in reply.keys() - _REPLY_KEYS:
         warn(f"{name!r} in a worker's reply is not read")
-    answer = read_json(put_together(reply["answer"], reply), warn)
-    beside = with_extras(answer.messages, reply, warn)
-    dropped = {name: item for name, item in reply.items() if name != "answer"}
-    return replace(
-        answer, messages=note_unread(answer.messages, dropped), usage=answer.usage or beside.usage,
-        cost_usd=beside.cost_usd if answer.cost_usd is None else answer.cost_usd,
-    )  # fmt: skip
+    return read_beside(reply, "answer", warn)

@@ -38,7 +38,7 @@ from evalcase.targets.base import (
     last_user_content,
     write_content,
 )
-from evalcase.targets.replies import find_end_at, find_last_reason, is_broken_off
+from evalcase.targets.replies import find_end, find_end_at, is_broken_off
 from evalcase.targets.usage import read_cost, read_usage
 from evalcase.targets.web import (
     Address,
@@ -456,7 +456,7 @@ class _Reply:
             elif piece is not None:
                 what = f"at `{path.text}` there is {describe_kind(piece)}, and no text"
                 raise self._stream_error(what)
-        end = find_last_reason(events)
+        end = find_end(events)
         if not is_over and is_broken_off(events):
             raise self._stream_error("it breaks off before its end", may_succeed_later=True)
         if not pieces and kind_of_end(end) is None and not any(find_calls(events)):

@@ -3,12 +3,12 @@ embeddings. `presets` has the addresses of providers."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evalcase.errors import TargetError
-from evalcase.targets.answers import content_message, read_messages
 from evalcase.targets.base import Files, last_user_content, write_content
 from evalcase.targets.chat import (
     Assembler,
@@ -18,7 +18,6 @@ from evalcase.targets.chat import (
     Pieces,
     SchemaMode,
     has_address,
-    no_answer_error,
     service_error,
     split_model,
 )
@@ -32,15 +31,11 @@ from evalcase.targets.messages import (
     read_turns,
 )
 from evalcase.targets.presets import OPENAI, PRESETS, Preset
-from evalcase.targets.replies import read_response
-from evalcase.targets.usage import read_model, read_service_usage
-from evalcase.targets.web import Event
-from evalcase.types.answer import Answer
+from evalcase.targets.replies import read_completion, read_response
 from evalcase.types.options import about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
 from evalcase.types.value import JSON, replace
-from evalcase.util.json import parse_json
 
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
 _WHOLE = frozenset({"role", "id", "type"})
@@ -68,32 +63,8 @@ class CompletionsApi(ChatApi):
         named: JSON = {"name": "answer", "strict": True, "schema": schema}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
-    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
-        choices = reply.get("choices")
-        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-            raise no_answer_error("it has no `choices`", reply)
-        message, reason = choices[0].get("message"), choices[0].get("finish_reason")
-        if not isinstance(message, dict):
-            raise no_answer_error("its first choice has no `message`", reply)
-        kept = {key: item for key, item in message.items() if item is not None}
-        if kept.get("tool_calls") == []:
-            del kept["tool_calls"]
-        if "content" not in kept and "tool_calls" not in kept:
-            # Cut off or refused is an answer of sorts. Nothing at all is none.
-            if reason is None and "refusal" not in kept:
-                raise no_answer_error("its message is empty", reply)
-            kept = {"content": None, **kept}
-        kept = {
-            "role": "assistant",
-            **kept,
-            **({} if reason is None else {"finish_reason": reason}),
-        }
-        try:
-            messages = read_messages([kept])
-        except TargetError as error:
-            raise no_answer_error(str(error), reply) from None
-        usage = read_service_usage(reply.get("usage"), warn)
-        return Answer(messages, usage, model=read_model(reply))
+    def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
+        return read_completion(reply, warn)
 
     def make_assembler(self) -> Assembler:
         return CompletionsStream()
@@ -154,16 +125,10 @@ class CompletionsStream(Assembler):
         """The highest number of a call."""
         self._reason: JSON = None
 
-    def take(self, event: Event) -> bool:
-        if event.data.strip() == b"[DONE]":
-            return True
-        chunk = parse_json(event.data)
-        if not isinstance(chunk, dict):
-            raise ValueError("an event is not a JSON object")
-        if chunk.get("error") is not None or event.name == "error":
-            raise service_error(chunk.get("error", chunk), event.data)
-        self._about |= {key: chunk[key] for key in ("usage", "model") if chunk.get(key)}
-        choices = chunk.get("choices")
+    def add(self, kind: str, value: dict[str, Any]) -> bool:
+        del kind
+        self._about |= {key: value[key] for key in ("usage", "model") if value.get(key)}
+        choices = value.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if isinstance(choice, dict):
             self._reason = choice.get("finish_reason") or self._reason
@@ -261,15 +226,8 @@ class ResponsesApi(ChatApi):
             form = {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}
         return {"text": {**kept, "format": form}}
 
-    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
-        if not isinstance(reply.get("output"), list):
-            raise no_answer_error("it has no `output`", reply)
-        try:
-            messages = read_messages(read_response(reply, warn))
-        except TargetError as error:
-            raise no_answer_error(str(error), reply) from None
-        usage = read_service_usage(reply.get("usage"), warn)
-        return Answer(messages, usage, model=read_model(reply))
+    def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
+        return read_response(reply, warn)
 
     def make_assembler(self) -> Assembler:
         return ResponsesStream()
@@ -300,21 +258,14 @@ class ResponsesStream(Assembler):
         self._response: dict[str, Any] | None = None
         self._texts: list[str] = []
 
-    def take(self, event: Event) -> bool:
-        if event.data.strip() == b"[DONE]":
-            return True
-        value = parse_json(event.data)
-        if not isinstance(value, dict):
-            raise ValueError("an event is not a JSON object")
-        kind, response = value.get("type", event.name), value.get("response")
-        if kind == "error":
-            raise service_error(value.get("error", value), event.data)
+    def add(self, kind: str, value: dict[str, Any]) -> bool:
+        response = value.get("response")
         if kind == "response.output_text.delta":
             self._texts.append(str(value.get("delta")))
         if kind not in _ENDS or not isinstance(response, dict):
             return False
         if response.get("error") is not None:
-            raise service_error(response["error"], event.data)
+            raise service_error(response["error"], json.dumps(response).encode())
         self._response = response
         return True
 
@@ -336,14 +287,12 @@ class EmbeddingsApi(ChatApi):
         del files, warn
         return {"input": write_content(last_user_content(question))}
 
-    def read_answer(self, reply: dict[str, Any], warn: Warn) -> Answer:
+    def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
+        del warn
         match reply.get("data"):
             case [{"embedding": [*vector]}]:
-                usage = reply.get("usage")
-                counts = {"output_tokens": 0, **usage} if isinstance(usage, dict) else None
-                read = read_service_usage(counts, warn)
-                return Answer((content_message(vector),), read, model=read_model(reply))
-        raise no_answer_error("it has no `embedding`", reply)
+                return [{"role": "assistant", "content": vector}]
+        raise TargetError("it has no `embedding`")
 
 
 class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Annotated, Any, BinaryIO, ClassVar, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.answers import note_unread, read_json, with_extras
+from evalcase.targets.answers import EXTRAS, read_beside
 from evalcase.targets.replies import put_together
 from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
 from evalcase.types.codec import decode_object
@@ -60,6 +60,7 @@ _KNOWN = frozenset({
     "failed_of", "mixed", "repeats", "case_verdict", "pass_rate_needed", "answer_hash",
     "grading_hash", "ending", "user",
 })  # fmt: skip
+_READ = EXTRAS | {*CALLS}
 _OF_ALL_TURNS = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
 _MOST_KEYS = 10
 _CASE = b'{"type":"case",'
@@ -144,15 +145,11 @@ class ReplayTarget(Target):
             message = f"case `{case}` has no answer in {self._index.path}{_describe_keys(row)}"
             raise TargetError(message, kind="protocol")
         expect_whole(row.get("scrubbed") is True, row.get("case"))
-        read = read_json(said, warn)
-        dropped = {name: row[name] for name in (*CALLS, *_list_unread(row)) if name in row}
-        read = replace(read, messages=note_unread(read.messages, dropped))
-        beside = with_extras(read.messages, row, warn)
-        found = read if read.usage or read.cost_usd is not None else beside
+        kept = {name: row[name] for name in row if name in _READ or name not in _KNOWN}
+        answer = read_beside({**kept, "answer": said}, "answer", warn)
         steps, cut = row.get("steps"), row.get("steps_cut")
         return replace(
-            found, truncated=read.truncated or beside.truncated,
-            earlier=_read_earlier(row, found), steps=_read_steps(steps),
+            answer, earlier=_read_earlier(row, answer), steps=_read_steps(steps),
             steps_cut=cut if isinstance(cut, int) and cut > 0 else 0,
         )  # fmt: skip
 
@@ -202,7 +199,7 @@ def _find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     if len(names) > 1:
         what = f"`{names[0]}` and `{names[1]}` are two answers"
         raise ValueError(f"{what}: leave one of them out")
-    return put_together(row[names[0]] if names else None, row)
+    return row[names[0]] if names else put_together(None, row)
 
 
 def _refuse_failed(row: Mapping[str, Any]) -> None:

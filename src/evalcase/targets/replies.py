@@ -1,4 +1,4 @@
-"""Replies of models and agents, in the forms of their services and libraries, to messages.
+"""Replies of model services to messages, and how a reply says that it ended or failed.
 
 Only what is plainly the reply of an assistant is read. Anything else is data, with every key as it
 is. Calls in data are not lost: `util.calls` finds them when a grader looks at calls.
@@ -16,16 +16,18 @@ from evalcase.types.target import Warn
 from evalcase.types.value import JSON
 from evalcase.util.answers import finish_reason_of, kind_of_end
 from evalcase.util.calls import (
+    BLOCKS,
     CALLS,
     gather_calls,
     is_call_block,
     parse_arguments,
     understand_calls,
 )
-from evalcase.util.json import BadJsonError, parse_object
+from evalcase.util.json import BadJsonError, parse_json
 
 _TEXTS = ("content", "text", "output")
 """Names for the text of a reply without a role, the best first."""
+_ENDS_OF_CALLS = ("tool_calls", "tool_use", "function_call")
 
 
 class Reply(NamedTuple):
@@ -38,72 +40,134 @@ class Reply(NamedTuple):
 def find_reply(value: dict[str, Any], warn: Warn) -> Reply | None:
     """The reply of a model service; None for any other mapping. Raise TargetError for one with
     several answers, and for one that failed or is not finished."""
-    if is_message(value) and value.get("type") == "message":  # Anthropic
-        return Reply([{**value, "content": value.get("content") or None}], value.get("usage"))
-    if is_response(value):
-        return Reply(read_response(value, warn), value.get("usage"))
-    if (message := _find_choice(value)) is not None:
-        return Reply([message], value.get("usage"))
-    candidate = _find_candidate(value)
-    if candidate is None and "content" in value:  # one candidate alone
-        candidate = _find_candidate({"candidates": [value]})
-    if candidate is not None:
-        return Reply([candidate], value.get("usageMetadata", value.get("usage_metadata")))
-    if (message := _find_ollama(value)) is not None:
-        return Reply([message])
-    message = _find_converse(value)
-    return None if message is None else Reply([message], value.get("usage"))
+    output = value.get("output")
+    is_anthropic = value.get("type") == "message" and isinstance(value.get("content"), list)
+    if is_message(value) and is_anthropic:
+        messages = read_anthropic(value)
+    elif isinstance(output, list) and (value.get("object") == "response" or is_items(output)):
+        messages = read_response(value, warn)
+    elif _holds_assistant(value.get("choices")):
+        messages = read_completion(value, warn)
+    elif (
+        message := _find_candidate(value) or _find_ollama(value) or _find_converse(value)
+    ) is None:
+        return None
+    else:
+        messages = [message]
+    usages = (value.get(name) for name in ("usage", "usageMetadata", "usage_metadata"))
+    return Reply(messages, next(filter(None, usages), None))
+
+
+def _no_answer(why: str, value: object) -> TargetError:
+    return TargetError(why, kind="protocol", details={"value": ascii(value)[:1000]})
 
 
 def _refuse_several(name: str, several: list[JSON], part: str) -> None:
     if len(several) > 1:
         what = f"the answer has {len(several)} `{name}`, and one can be graded"
-        raise TargetError(
-            f"{what}: return the `{part}` of that one",
-            kind="protocol",
-            details={"value": ascii(several)[:1000]},
-        )
+        raise _no_answer(f"{what}: return the `{part}` of that one", several)
 
 
-def _find_choice(value: dict[str, Any]) -> dict[str, Any] | None:
+def _holds_assistant(choices: JSON) -> bool:
+    match choices:
+        case [{"message": {"role": "assistant"}}, *_]:
+            return True
+    return False
+
+
+def read_completion(value: dict[str, Any], warn: Warn) -> list[JSON]:
     """The message in `choices` of OpenAI's chat API, with its finish reason."""
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return None
-    message = choices[0].get("message")
-    if not isinstance(message, dict) or message.get("role") != "assistant":
-        return None
+        raise _no_answer("it has no `choices`", value)
+    message, reason = choices[0].get("message"), choices[0].get("finish_reason")
+    if not isinstance(message, dict):
+        raise _no_answer("its first choice has no `message`", value)
     _refuse_several("choices", choices, "message")
-    reason = choices[0].get("finish_reason")
-    return {**message, "finish_reason": reason} if isinstance(reason, str) else message
+    kept = {key: item for key, item in message.items() if item is not None}
+    if kept.get("tool_calls") == []:
+        del kept["tool_calls"]
+    has_calls = not kept.keys().isdisjoint(CALLS)
+    if "content" not in kept and not has_calls:
+        # Cut off or refused is an answer of sorts. Nothing at all is none.
+        if reason is None and "refusal" not in kept:
+            raise _no_answer("its message is empty", value)
+        kept = {"content": None, **kept}
+    if reason in _ENDS_OF_CALLS and not has_calls:
+        warn(f"an answer has the finish reason `{reason}`, and no calls")
+    end = {} if reason is None else {"finish_reason": reason}
+    return [{"role": "assistant", **kept, **end}]
+
+
+def read_anthropic(value: dict[str, Any]) -> list[JSON]:
+    """The message of Anthropic's Messages API: texts joined, calls as `{tool, input, id}`, other
+    blocks under `blocks`, citations under `citations`."""
+    blocks: Any = value.get("content")
+    reason = value.get("stop_reason")
+    if not _is_parts(blocks):
+        raise _no_answer("it has no `content`", value)
+    if not blocks and reason is None:
+        raise _no_answer("its `content` is empty", value)
+    texts = [block for block in blocks if block.get("type") == "text"]
+    uses = [block for block in blocks if block.get("type") in BLOCKS]
+    rest: list[JSON] = [each for each in blocks if each.get("type") not in ("text", *BLOCKS)]
+    cited: list[JSON] = [each for block in texts for each in block.get("citations") or ()]
+    if not all(isinstance(block.get("text"), str) for block in texts):
+        raise _no_answer("a block of text has none", value)
+    message: dict[str, JSON] = {"role": "assistant"}
+    if texts or not uses:
+        message["content"] = "".join(str(block["text"]) for block in texts)
+    if uses:
+        message["tool_calls"] = _read_uses(uses, rest)
+    if rest:
+        message["blocks"] = rest
+    if cited:
+        message["citations"] = cited
+    return [message if reason is None else {**message, "stop_reason": reason}]
+
+
+def _read_uses(uses: Iterable[dict[str, Any]], others: Iterable[JSON]) -> list[JSON]:
+    """The calls of blocks, each with the result that another block has."""
+    outputs = {
+        each["tool_use_id"]: each.get("content")
+        for each in others
+        if isinstance(each, dict) and isinstance(each.get("tool_use_id"), str)
+    }
+    calls = (leave_out(use, ("type",)) for use in uses)
+    return [
+        {**call, "output": outputs[call["id"]]} if call.get("id") in outputs else call
+        for call in calls
+    ]
 
 
 def _find_ollama(value: dict[str, Any]) -> dict[str, Any] | None:
-    message = value.get("message")
-    if not isinstance(message, dict) or message.get("role") != "assistant" or "done" not in value:
-        return None
-    reason = value.get("done_reason", "stop" if value["done"] else "in_progress")
-    return {**message, "finish_reason": reason}
+    match value:
+        case {"message": {"role": "assistant"} as message, "done": done}:
+            usual = "stop" if done else "in_progress"
+            return {**message, "finish_reason": value.get("done_reason", usual)}
+    return None
 
 
 def _find_converse(value: dict[str, Any]) -> dict[str, Any] | None:
     """The message of Bedrock's Converse API."""
-    output, reason = value.get("output"), value.get("stopReason")
-    message = output.get("message") if isinstance(output, dict) else None
-    if not isinstance(message, dict) or message.get("role") != "assistant":
-        return None
-    if not _is_parts(message.get("content")) or not isinstance(reason, str):
-        return None
-    return {**message, "content": _type_parts(message["content"]) or None, "finish_reason": reason}
+    match value:
+        case {
+            "output": {"message": {"role": "assistant", "content": parts} as message},
+            "stopReason": str(reason),
+        } if _is_parts(parts):
+            return {**message, "content": _type_parts(parts) or None, "finish_reason": reason}
+    return None
 
 
 def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The message in Gemini's `candidates`, with its finish reason."""
+    """The message in Gemini's `candidates`, or of one candidate alone, with its finish reason."""
     candidates = value.get("candidates")
     if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
-        return _find_blocked(value)
+        if "content" not in value:
+            return _find_blocked(value)
+        candidates = [value]
     content, reason = candidates[0].get("content"), finish_reason_of(candidates[0])
-    if content in (None, {}) and reason is not None:
+    if content in (None, {}) and reason is not None and candidates[0] is not value:
         content = {"role": "model"}  # it ended before it began
     if not isinstance(content, dict) or content.get("role") != "model":
         return None
@@ -129,7 +193,7 @@ def _find_blocked(value: dict[str, Any]) -> dict[str, Any] | None:
 # Parts without a type, as Gemini and Bedrock write them: a key says what each of them is.
 
 
-def _is_parts(value: JSON) -> TypeGuard[list[dict[str, JSON]]]:
+def _is_parts(value: JSON) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
@@ -200,22 +264,13 @@ def mend_message(message: dict[str, Any]) -> dict[str, Any]:
 def _split_blocks(blocks: list[JSON], message: dict[str, Any]) -> dict[str, Any]:
     """The content without its calls, and the calls after those that the message has."""
     rest = _type_parts(block for block in blocks if not is_call_block(block))
-    uses: list[JSON] = [
-        leave_out(block, ("type",))
-        for block in blocks
-        if isinstance(block, dict) and is_call_block(block)
-    ]
+    uses = [block for block in blocks if isinstance(block, dict) and is_call_block(block)]
     before = understand_calls(message.get("tool_calls") or [])
-    outputs = {
-        each["tool_use_id"]: each.get("content")
-        for each in rest
-        if isinstance(each, dict) and isinstance(each.get("tool_use_id"), str)
-    }
     # LangChain has the calls of Anthropic's models twice: as blocks, and beside them.
     known = [(call.get("id"), ToolCall(call).name) for call in before]
     calls = [
-        {**call, "output": outputs[call["id"]]} if call.get("id") in outputs else call
-        for call in understand_calls(uses)
+        call
+        for call in understand_calls(_read_uses(uses, rest))
         if (call.get("id"), call["tool"]) not in known
     ]
     return {"content": rest or None, "tool_calls": [*before, *calls]}
@@ -270,11 +325,6 @@ _ITEM_ARGUMENTS = ("arguments", "input", "action")
 _ITEM_KEYS = ("type", "id", "call_id", "name", "output")
 
 
-def is_response(value: Mapping[str, JSON]) -> bool:
-    output = value.get("output")
-    return isinstance(output, list) and (value.get("object") == "response" or is_items(output))
-
-
 def is_items(items: list[Any]) -> bool:
     """Whether a list is plainly the `output` of a response: one item can be nothing else."""
     if not all(isinstance(item, dict) for item in items) or not any(map(_is_plain_item, items)):
@@ -294,18 +344,19 @@ def _is_plain_item(item: dict[str, Any]) -> bool:
 def read_response(value: dict[str, Any], warn: Warn) -> list[JSON]:
     """The messages of a whole response, the last with the reason for its end. Raise TargetError
     for one that failed or is not finished."""
-    status = value.get("status")
+    status, items = value.get("status"), value.get("output")
+    if not isinstance(items, list):
+        raise _no_answer("it has no `output`", value)
     if status in ("failed", "cancelled", "in_progress", "queued"):
         raise TargetError(f"the response is `{status}`", kind="protocol")
-    items = value["output"]
     if status == "incomplete" and not any(map(_is_plain_item, items)):
         items = [*items, {"type": "message", "role": "assistant", "content": None}]
     messages = read_items(items, warn)
     details = value.get("incomplete_details")
     reason = (details.get("reason") if isinstance(details, dict) else None) or status
-    if isinstance(reason, str):
-        said = [each for each in messages if isinstance(each, dict) and each["role"] == "assistant"]
-        said[-1]["finish_reason"] = reason
+    last = [each for each in messages if isinstance(each, dict) and each["role"] == "assistant"][-1]
+    if isinstance(reason, str) and (reason != "completed" or "finish_reason" not in last):
+        last["finish_reason"] = reason
     return messages
 
 
@@ -329,8 +380,7 @@ def read_items(items: list[Any], warn: Warn) -> list[JSON]:
         kinds = dict.fromkeys(f"`{item.get('type')!s:.80}`" for item in unread)
         warn(f"items of the type {', '.join(kinds)} in the answer are not read")
     if not said:
-        what = "the answer of the Responses API has no message and no call"
-        raise TargetError(what, kind="protocol", details={"value": ascii(items)[:1000]})
+        raise _no_answer("the answer of the Responses API has no message and no call", items)
     if thoughts:
         messages[-1]["reasoning"] = [*messages[-1].get("reasoning", ()), *thoughts]
     if unread:
@@ -365,6 +415,8 @@ def _read_said(item: dict[str, Any]) -> dict[str, Any]:
         parts = [_read_item_part(part) for part in parts]
         if all(isinstance(part, dict) and part.keys() == {"type", "text"} for part in parts):
             parts = "".join(part["text"] for part in parts)
+    if rest.get("status") == "incomplete":
+        rest["finish_reason"] = "incomplete"
     return {"role": item["role"], "content": parts, **leave_out(rest, ("type", "role", "content"))}
 
 
@@ -400,27 +452,16 @@ _INNER = ("delta", "response", "message", "messageStop")
 """Keys of events that hold what is said of the whole."""
 _REPLY_KEYS = frozenset({
     "role", "content", "text", "message", "messages", "usage", "model", "response_metadata",
-    "parts", "answer", "finishMessage",
+    "parts", "answer", "finishMessage", "output", "response", "result", "completion",
+    "finish_reason", "finishReason", "promptFeedback",
 })  # fmt: skip
 """Only beside one of these is `stop_reason` the reason for the end of a reply: data may have it."""
 _FAILED_TYPES = ("error", "turn.failed", "RUN_ERROR")
 
 
 def find_end(value: JSON) -> str | None:
-    """The reason why a reply, or a list of its events, did not come to its own end."""
-    reason = find_last_reason(value if isinstance(value, list) else [value])
-    return reason if kind_of_end(reason) is not None else None
-
-
-def find_end_of_text(text: str) -> str | None:
-    """The same of a reply that is the text of its JSON."""
-    with suppress(BadJsonError):
-        return find_end(parse_object(text)) if text.startswith("{") else None
-    return None
-
-
-def find_last_reason(events: list[JSON]) -> str | None:
-    """The reason for the end that the last event with one has."""
+    """The reason for the end that a reply has, or the last of a list of its events with one."""
+    events = value if isinstance(value, list) else [value]
     return next((each for event in reversed(events) for each in _list_reasons(event)), None)
 
 
@@ -430,7 +471,7 @@ def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
     found = None
     for step in (*steps, None):
         if isinstance(value, dict):
-            refuse_failed_reply(value)
+            refuse_failed(value)
             found = next(_reasons_of(value), found)
             value = value.get(step or "")
         elif isinstance(value, list) and step is not None and step.lstrip("-").isdigit():
@@ -443,9 +484,7 @@ def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
 def is_broken_off(events: Iterable[JSON]) -> bool:
     """Whether a stream of a known service stops before it says how it ended."""
     is_known = False
-    for event in events:
-        if not isinstance(event, dict):
-            continue
+    for event in (each for each in events if isinstance(each, dict)):
         kind = str(event.get("type"))
         reasons = (kind_of_end(each) for each in _list_reasons(event))
         if kind == "message_stop" or any(each != "unfinished" for each in reasons):
@@ -458,62 +497,67 @@ def is_broken_off(events: Iterable[JSON]) -> bool:
 def _list_reasons(value: JSON) -> Iterator[str]:
     if not isinstance(value, dict):
         return
-    inner = [value, *(value.get(key) for key in _INNER)]
+    if not _REPLY_KEYS.isdisjoint(value):
+        yield from _reasons_of(value)
+    inner = [value.get(key) for key in _INNER]
     for key, at in (("choices", 0), ("candidates", 0), ("messages", -1)):
         several = value.get(key)
         inner += [several[at]] if isinstance(several, list) and several else []
     for each in inner:
         if isinstance(each, dict):
-            is_reply = each is not value or not _REPLY_KEYS.isdisjoint(each)
-            yield from _reasons_of(each, with_finish=is_reply)
+            yield from _reasons_of(each)
 
 
-def _reasons_of(value: Mapping[str, Any], *, with_finish: bool = True) -> Iterator[str]:
-    reasons = [finish_reason_of(value) if with_finish else None]
+def _reasons_of(value: Mapping[str, Any]) -> Iterator[str]:
+    reasons = [finish_reason_of(value)]
     if value.get("object") == "response":
         details = value.get("incomplete_details")
         reasons.append(details.get("reason") if isinstance(details, dict) else value.get("status"))
     feedback = value.get("promptFeedback")
     reasons.append(feedback.get("blockReason") if isinstance(feedback, dict) else None)
+    status = value.get("status")
+    if isinstance(value.get("messages"), list) and isinstance(status, str):
+        reasons.append(status if kind_of_end(status) is not None else None)
     yield from (reason for reason in reasons if isinstance(reason, str))
 
 
-def refuse_failed_reply(value: Mapping[str, Any]) -> None:
-    """Raise TargetError for a reply that says itself that it failed, or holds no answer."""
+def refuse_failed(value: JSON) -> None:
+    """Raise TargetError for a reply that says itself that it failed, or holds no answer; also as a
+    list of events, or as text of JSON lines, whose last one says so."""
+    if isinstance(value, str):
+        last = value.rstrip().rsplit("\n", 1)[-1]
+        if value.startswith("{") and last.startswith("{"):
+            with suppress(BadJsonError):
+                refuse_failed(parse_json(last))
+    elif isinstance(value, list):
+        if value and isinstance(value[-1], dict) and "type" in value[-1]:
+            refuse_failed(value[-1])
+    elif isinstance(value, dict):
+        why = _find_failure(value)
+        if why is not None:
+            raise TargetError(f"the reply is no answer: {why!s:.500}", kind="protocol")
+
+
+def _find_failure(value: Mapping[str, Any]) -> str | None:
     error, kind, content = value.get("error"), value.get("type"), value.get("content")
-    has_messages = isinstance(value.get("messages"), list)
+    has_messages, status = isinstance(value.get("messages"), list), value.get("status")
     is_gemini = "usageMetadata" in value and "modelVersion" in value
-    why: object = None
     is_failed_event = kind in _FAILED_TYPES and isinstance(error, dict)
     if error and (_is_reply(value) or has_messages or is_failed_event):
-        why = (error.get("message") if isinstance(error, dict) else None) or error
-    elif kind == "result" and value.get("is_error") is True:  # Claude Code
-        why = value.get("result") or value.get("subtype")
-    elif kind == "result" and value.get("status") == "error":  # Gemini CLI
-        why = error
-    elif value.get("isError") is True and isinstance(content, list):  # MCP
-        why = text_of(content)
-    elif value.get("object") == "chat.completion" and not value.get("choices"):
-        raise TargetError("the reply is no answer: it has no `choices`", kind="protocol")
-    elif is_gemini and not value.get("candidates") and "promptFeedback" not in value:
-        raise TargetError("the reply is no answer: it has no `candidates`", kind="protocol")
-    else:
-        return
-    raise TargetError(f"the reply is no answer: it failed: {why!s:.500}", kind="protocol")
-
-
-def refuse_failed_transcript(text: str) -> None:
-    """Raise TargetError for JSON lines of an agent whose last line says that it failed."""
-    last = text.rstrip().rsplit("\n", 1)[-1]
-    if text.startswith("{") and last.startswith("{"):
-        with suppress(BadJsonError):
-            refuse_failed_reply(parse_object(last))
-
-
-def refuse_failed_events(events: list[JSON]) -> None:
-    """The same of a list of events."""
-    if events and isinstance(events[-1], dict) and "type" in events[-1]:
-        refuse_failed_reply(events[-1])
+        return f"it failed: {(error.get('message') if isinstance(error, dict) else None) or error}"
+    if has_messages and isinstance(status, str) and kind_of_end(status) in ("failed", "unfinished"):
+        return f"its `status` is `{status}`"
+    if kind == "result" and value.get("is_error") is True:  # Claude Code
+        return f"it failed: {value.get('result') or value.get('subtype')}"
+    if kind == "result" and status == "error":  # Gemini CLI
+        return f"it failed: {error}"
+    if value.get("isError") is True and isinstance(content, list):  # MCP
+        return f"it failed: {text_of(content)}"
+    if value.get("object") == "chat.completion" and not value.get("choices"):
+        return "it has no `choices`"
+    if is_gemini and not value.get("candidates") and "promptFeedback" not in value:
+        return "it has no `candidates`"
+    return None
 
 
 def _is_reply(value: Mapping[str, Any]) -> bool:

@@ -58,6 +58,9 @@ def read_service_usage(value: JSON, warn: Warn) -> Usage | None:
     made = _first(
         value, "completion_tokens", "output_tokens", "outputTokens", *_cased("candidatesToken")
     )
+    total = value.get("total_tokens")
+    if made is None and isinstance(given, int) and isinstance(total, int):
+        made = max(0, total - given)  # services of embeddings have no output, and don't say so
     return read_usage(
         {
             # Anthropic counts the tokens that its cache reads and writes apart from the others.
