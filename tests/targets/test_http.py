@@ -157,13 +157,14 @@ def test_what_a_request_can_not_say_is_refused(options: dict[str, Any], said: st
     assert said in str(caught.value)
 
 
-def test_what_a_query_hides_is_warned_of_as_of_a_body() -> None:
+@for_each("options", [{"body": {"q": "{prompt}"}}, {"method": "GET", "query": {"q": "{prompt}"}}])
+def test_hidden_messages_are_warned_of(options: Any) -> None:
     told: list[str] = []
-    options: Any = {"method": "GET", "query": {"q": "{prompt}"}, "warn": told.append}
     with serving(text(b"ok")) as server:
-        ask(target_of(HttpTarget, url=server.url, **options), question(LONG))
+        target = target_of(HttpTarget, url=server.url, warn=told.append, **options)
+        asyncio.run(answer_all(target, [question(), question(LONG)]))
     assert len(told) == 1
-    assert "sends the last user message only" in told[0]
+    assert "sends the last user message only, and cases have several messages" in told[0]
 
 
 def test_method_and_query_decide_an_answer_and_a_session_does_not() -> None:
@@ -188,15 +189,6 @@ def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
     one = r"asked the same.* \{\{prompt\}\} is the literal \{prompt\}: write it with one brace"
     with pytest.raises(ConfigError, match=one):
         target_of(HttpTarget, url="http://x", body={"q": "{{prompt}}"})
-
-
-def test_hidden_messages_are_warned_of_once() -> None:
-    said: list[str] = []
-    with serving(text(b"ok")) as server:
-        target = target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}, warn=said.append)
-        asyncio.run(answer_all(target, [question(), question(LONG), question(LONG, id="two")]))
-    assert len(said) == 1
-    assert "sends the last user message only; for case `one` it is given 2 messages" in said[0]
 
 
 # What comes back.

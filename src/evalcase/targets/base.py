@@ -78,40 +78,23 @@ def key_of_question(question: Question, *, whole: bool = False) -> dict[str, Any
     return key
 
 
-def describe_hidden(question: Question) -> str | None:
-    """A warning for a target that sees the last user message only; None if that is all."""
-    roles = [message.role for message in question.messages]
-    if len(roles) < 2:
-        return None
-    given = f"{len(roles)} messages ({', '.join(dict.fromkeys(roles))})"
-    return f"for case `{question.case}` it is given {given}"
+def warn_of_hidden(warn: Warn, question: Question, sees: str, hint: str) -> None:
+    """Say what is hidden from a target that is given the last user message only."""
+    if len(question.messages) > 1:
+        warn(f"{sees} only, and cases have several messages; {hint}")
 
 
-class HiddenWarning:
-    """Warns once of messages that a target doesn't see."""
-
-    def __init__(self, warn: Warn) -> None:
-        self._warn = warn
-        self._is_said = False
-
-    def say(self, sees: str, hidden: str | None, hint: str) -> None:
-        if hidden is not None and not self._is_said:
-            self._is_said = True
-            self._warn(f"{sees} only; {hidden}; {hint}")
-
-
-def describe_unseen_parts(question: Question, *, sees_files: bool) -> str | None:
-    """The same for a target that sees only the text of content parts, and perhaps their files."""
+def list_unseen_parts(question: Question, *, sees_files: bool) -> list[str]:
+    """The types of content parts that a target doesn't see that is given their text, and perhaps
+    their files."""
     message = question.last_user
     content = None if message is None else message.content
-    if not isinstance(content, list):
-        return None
     kinds = {
-        f"`{part['type']}`": None
-        for part in parts_of(content)
+        str(part["type"])
+        for part in (parts_of(content) if isinstance(content, list) else ())
         if part_text(part) is None and not (sees_files and named_file(part) is not None)
     }
-    return f"for case `{question.case}` it has parts of type {', '.join(kinds)}" if kinds else None
+    return sorted(kinds)
 
 
 def project_sources(root: str) -> dict[str, str]:

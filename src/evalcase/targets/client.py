@@ -14,8 +14,7 @@ import json
 import os
 import re
 import socket
-import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -54,7 +53,6 @@ _LONGEST_HEADER = 1 << 16
 _LARGE_BODY = 1 << 20
 _PARTIAL = 206
 """Only a part of an answer, which was never asked for."""
-_CODED = "Content-Encoding"
 _AGENT = f"evalcase/{__version__}"
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -84,7 +82,8 @@ class HttpClient:
         endpoint, environment = self._endpoint, self._surroundings.environment
         kind, url, options = endpoint.kind, endpoint.url, endpoint.options
         # They are no default of the session: aiohttp would send those to a proxy, too.
-        own = {"User-Agent": _AGENT, "Accept-Encoding": "gzip, deflate"}
+        # aiohttp takes half of a gzip file for a whole answer, so none is asked for.
+        own = {"User-Agent": _AGENT, "Accept-Encoding": "identity"}
         self._headers = {**own, **endpoint.sent_headers(environment)}
         if not options.allow_link_local:
             check_literal(kind, url)
@@ -190,20 +189,14 @@ class HttpClient:
         raise _status_error(status, headers, bytes(data), place, now_s)
 
     async def _read_chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        encoding = response.headers.get(_CODED, "").strip().lower()
-        unpacker = None
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
-            if encoding not in ("gzip", "x-gzip", "deflate"):
-                what = f"its Content-Encoding is `{encoding:.40}`, which was not asked for"
-                raise protocol_error(f"{self._endpoint.place}: {what}", b"")
-            unpacker = _Unpacker()
+            what = f"its Content-Encoding is `{encoding:.40}`, and none was asked for"
+            raise protocol_error(f"{self._endpoint.place}: {what}", b"")
         try:
             async for chunk in response.content.iter_any():
-                for piece in (chunk,) if unpacker is None else unpacker.add(chunk):
-                    yield piece
-            if unpacker is not None and not unpacker.is_whole:
-                raise _BrokenBodyError(f"its {encoding} data ends too early")
-        except (aiohttp.ClientError, _BrokenBodyError) as error:
+                yield chunk
+        except aiohttp.ClientError as error:
             raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> TargetError:
@@ -221,9 +214,17 @@ class HttpClient:
             case aiohttp.ConnectionTimeoutError():
                 limit_s = self._endpoint.options.connect_timeout_s
                 return connection_error(f"no connection within {limit_s:g} s", place)
+            case aiohttp.ClientConnectorError(os_error=_RefusedAddressError() as cause):
+                return connection_error(f"can't connect: {cause}", place, may_succeed_later=False)
+            case aiohttp.ClientConnectorError(os_error=OSError(errno=errno.ECONNREFUSED)):
+                host = f"[{error.host}]" if ":" in str(error.host) else error.host
+                what = f"nothing listens at {host}:{error.port}; is the server running?"
+                return connection_error(f"can't connect: {what}", place)
             case aiohttp.ClientConnectorError():
-                return _connector_error(error, place)
-            case _BrokenBodyError() | aiohttp.ClientPayloadError():
+                what = error.os_error.strerror or str(error.os_error)
+                what = what or "the other side closed the connection"
+                return connection_error(f"can't connect: {what}", place)
+            case aiohttp.ClientPayloadError():
                 return connection_error(f"the answer is not whole: {error}", place)
         what = str(error) or type(error).__name__
         return connection_error(f"the connection broke: {what}", place)
@@ -279,60 +280,12 @@ class _CheckedResolver(AbstractResolver):
         """There is nothing to close."""
 
 
-class _BrokenBodyError(Exception):
-    """A body can't be unpacked, or not to its end."""
-
-
-class _Unpacker:
-    """Unpacks gzip or zlib data as it comes, to its end: aiohttp takes half of a gzip file for a
-    whole one."""
-
-    _EITHER = 32 + zlib.MAX_WBITS
-    _MOST = 1_000_000
-    """How many bytes are unpacked at a time: a few may become any number."""
-
-    def __init__(self) -> None:
-        self._stream = zlib.decompressobj(self._EITHER)
-        self._is_begun = False
-
-    @property
-    def is_whole(self) -> bool:
-        return self._stream.eof or not self._is_begun
-
-    def add(self, data: bytes) -> Iterator[bytes]:
-        is_full = False
-        while data or is_full:
-            if self._stream.eof:
-                raise _BrokenBodyError("there is more after its end")
-            try:
-                piece = self._stream.decompress(data, self._MOST)
-            except zlib.error as error:
-                raise _BrokenBodyError(f"it can't be unpacked: {error}") from None
-            self._is_begun = True
-            if piece:
-                yield piece
-            data = self._stream.unconsumed_tail or self._stream.unused_data
-            is_full = len(piece) == self._MOST and not self._stream.eof
-
-
 # Errors.
 
 
 def connection_error(what: str, place: str, *, may_succeed_later: bool = True) -> TargetError:
     message = f"{place}: {one_line(what)}"
     return TargetError(message, kind="connection", may_succeed_later=may_succeed_later)
-
-
-def _connector_error(error: aiohttp.ClientConnectorError, place: str) -> TargetError:
-    cause = error.os_error
-    if isinstance(cause, _RefusedAddressError):
-        return connection_error(f"can't connect: {cause}", place, may_succeed_later=False)
-    if cause.errno == errno.ECONNREFUSED:
-        host = f"[{error.host}]" if ":" in str(error.host) else error.host
-        what = f"nothing listens at {host}:{error.port}; is the server running?"
-    else:
-        what = cause.strerror or str(cause) or "the other side closed the connection"
-    return connection_error(f"can't connect: {what}", place)
 
 
 def _status_error(

@@ -49,11 +49,10 @@ from msgspec.structs import asdict
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import How, read_beside, read_output
 from evalcase.targets.base import (
-    HiddenWarning,
-    describe_hidden,
     describe_question,
     key_of_question,
     last_user_content,
+    warn_of_hidden,
     write_content,
 )
 from evalcase.tracing.context import HEADER, VARIABLE, StartedTraces, TraceContext
@@ -295,7 +294,6 @@ class CommandTarget(Target):
         self._workers: LineWorkers | None = None
         self._free = asyncio.Semaphore()
         self._files: dict[str, str] | None = None
-        self._hidden = HiddenWarning(surroundings.warn)
 
     def _environment(self) -> dict[str, str]:
         return {**self._surroundings.environment, **self._options.env}
@@ -346,9 +344,8 @@ class CommandTarget(Target):
             return _read_reply(reply, self._surroundings.warn)
         if not self._options.is_agentv and not self._sees_object:
             hint = "{input_file}, or JSON on stdin, has all of them"
-            self._hidden.say(
-                "the command sees the last user message", describe_hidden(question), hint
-            )
+            sees = "the command sees the last user message"
+            warn_of_hidden(self._surroundings.warn, question, sees, hint)
         with ExitStack() as stack:
             folder = ""
             if self._template.used & _FILES.keys():

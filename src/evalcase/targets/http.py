@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from evalcase.errors import TargetError
 from evalcase.targets.answers import (
@@ -31,11 +30,10 @@ from evalcase.targets.answers import (
     read_output,
 )
 from evalcase.targets.base import (
-    HiddenWarning,
     describe_files,
-    describe_hidden,
     describe_question,
     last_user_content,
+    warn_of_hidden,
     write_content,
 )
 from evalcase.targets.replies import find_end, find_end_at, is_broken_off
@@ -224,7 +222,6 @@ class HttpTarget(Target):
             quota=self._quota, seen=self._traces.seen_of if options.trace else None,
             only_reads=True,
         )  # fmt: skip
-        self._hidden = HiddenWarning(surroundings.warn)
         self._client: HttpClient | None = None
 
     async def open(self) -> None:
@@ -237,15 +234,18 @@ class HttpTarget(Target):
 
     async def answer(self, question: Question) -> Answer:
         assert self._client is not None, "open() comes first"
-        self._warn_of_hidden(question)
+        warn = self._surroundings.warn
+        if "prompt" in self._used and not self._used & {"messages", "session"}:
+            sees = "the http target sends the last user message"
+            warn_of_hidden(warn, question, sees, "{messages} has all of them")
         body, query = self._make_body(question), self._make_query(question)
         if not self._options.trace:
-            return _Reply(self._options, self._surroundings.warn).read(
-                *await self._client.ask(body, query=query)
-            )
+            return _ReplyReader(
+                self._options, warn, *await self._client.ask(body, {}, query)
+            ).read()
         with self._traces.start(question) as begun:
-            asked = await self._client.ask(body, {HEADER: begun.traceparent}, query)
-            answer = _Reply(self._options, self._surroundings.warn).read(*asked)
+            reply = await self._client.ask(body, {HEADER: begun.traceparent}, query)
+            answer = _ReplyReader(self._options, warn, *reply).read()
             return replace(answer, trace=begun.trace)
 
     async def close(self) -> None:
@@ -281,10 +281,8 @@ class HttpTarget(Target):
     def _make_query(self, question: Question) -> str:
         parameters = self._query.fill(self._values(self._query, question))
         assert isinstance(parameters, dict)
-        return "&".join(
-            f"{quote(name, safe='')}={quote(value_as_text(value), safe='')}"
-            for name, value in parameters.items()
-        )
+        texts = {name: value_as_text(value) for name, value in parameters.items()}
+        return urlencode(texts, quote_via=quote, safe="")
 
     def _values(self, template: Template, question: Question) -> dict[str, JSON]:
         return {name: self._value(name, question) for name in template.used}
@@ -302,113 +300,96 @@ class HttpTarget(Target):
         value: JSON = getattr(question, name)
         return value
 
-    def _warn_of_hidden(self, question: Question) -> None:
-        if "prompt" in self._used and not self._used & {"messages", "session"}:
-            sees = "the http target sends the last user message"
-            self._hidden.say(sees, describe_hidden(question), "{messages} has all of them")
 
-
-class _Reply:
+class _ReplyReader:
     """Reads one reply by the paths of the options."""
 
-    def __init__(self, options: HttpOptions, warn: Warn) -> None:
+    def __init__(self, options: HttpOptions, warn: Warn, content_type: str, output: Output) -> None:
         self._options = options
         self._warn = warn
-        self._data = b""
+        self._output = output
+        self._is_stream = _is_stream(content_type, output.data)
 
-    def read(self, content_type: str, output: Output) -> Answer:
+    def read(self) -> Answer:
         """The answer. Raise TargetError where there is none, or one that can't be trusted."""
-        options, self._data = self._options, output.data
+        options = self._options
         if options.stream is not None:
-            return self._read_stream(options.stream, output)
-        if options.output != "text" and _is_stream(content_type, output.data):
+            return self._read_stream(options.stream)
+        if options.output != "text" and self._is_stream:
             hint = 'stream = "PATH" joins the texts at a path of its events, such as delta.content'
             what = f'the answer is a stream of events: {hint}; output = "text" takes it as it is'
-            raise protocol_error(what, output.data)
-        value = self._parse(output)
-        calls = self._find_calls(value)
+            raise self._error(what)
+        value = self._parse()
+        leads_to_calls, calls = self._find_calls(value)
         if options.answer is None:
-            answer = read_output(output, options.output, self._warn)
+            answer = read_output(self._output, options.output, self._warn)
         else:
             answer = self._read_at(options.answer, value, calls)
+            messages = note_end(answer.messages, find_end_at(value, options.answer.steps))
+            answer = replace(answer, messages=messages)
         # A path may lead into a reply whose calls were read with it.
         if calls is not None and answer.tool_calls != calls.tool_calls:
             answer = replace(answer, messages=(calls, *answer.messages))
-        answer = replace(answer, messages=self._note(answer.messages, value))
+        # Where a path leads to a list, empty or not, the user says that there are no other calls.
+        if options.tool_calls is False or leads_to_calls:
+            answer = replace(answer, messages=self._ignore_calls(answer.messages))
+        elif options.answer is not None:
+            answer = replace(answer, messages=note_unread(answer.messages, value, _say_no_path))
         return self._add_usage(answer, value)
 
-    def _parse(self, output: Output) -> JSON:
+    def _error(self, what: str, **more: bool) -> TargetError:
+        return protocol_error(what, self._output.data, **more)
+
+    def _parse(self) -> JSON:
         """The body as JSON, if a path leads into it."""
         options = self._options
         needed = options.answer or options.calls_path
         if needed is None and options.usage is None and options.cost_usd is None:
             return None
         try:
-            if output.truncated:
+            if self._output.truncated:
                 raise BadJsonError("it is larger than `max_output_bytes`")
-            return parse_json(output.data)
+            return parse_json(self._output.data)
         except BadJsonError as error:
             if needed is None:
                 return None
-            raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
+            raise self._error(f"the answer is not JSON: {error}") from None
 
-    def _find_calls(self, value: JSON) -> Message | None:
-        """The tool calls that a path leads to, as a message of their own."""
+    def _find_calls(self, value: JSON) -> tuple[bool, Message | None]:
+        """Whether the path of calls leads anywhere; and the calls there, as a message."""
         path = self._options.calls_path
         if path is None:
-            return None
+            return False, None
         try:
             found = path.find(value)
             if found in (None, []):
-                return None
-            return take_message({"role": "assistant", "tool_calls": understand_calls(found)})
+                return True, None
+            calls = understand_calls(found)
+            return True, take_message({"role": "assistant", "tool_calls": calls})
         except MissingError as error:
             # Many services leave out an empty list; but a name that is nearly right is misspelt.
             known = error.found if isinstance(error.found, dict) else {}
             lists = [key for key, item in known.items() if isinstance(item, list)]
             meant = find_nearest(error.step, lists, 0.8)
             if meant is not None:
-                why = f"`tool_calls`: {error}; did you mean `{meant}`?"
-                raise protocol_error(why, self._data) from None
+                raise self._error(f"`tool_calls`: {error}; did you mean `{meant}`?") from None
             self._warn(f"http target: {error}")
-            return None
+            return False, None
         except BadCallsError as error:
-            why = f"`tool_calls`: at `{path.text}` {error}"
-            raise protocol_error(why, self._data) from None
+            raise self._error(f"`tool_calls`: at `{path.text}` {error}") from None
 
     def _read_at(self, path: JsonPath, value: JSON, calls: Message | None) -> Answer:
         try:
             found = path.find(value)
-        except MissingError as error:
-            raise protocol_error(f"`answer`: {error}", self._data) from None
-        if found is None and calls is not None:
-            return Answer((calls,))  # an agent that calls a tool often says nothing
-        if found is None:
-            raise protocol_error(f"`answer`: at `{path.text}` there is null", self._data)
-        try:
+            if found is None and calls is not None:
+                return Answer((calls,))  # an agent that calls a tool often says nothing
+            if found is None:
+                raise MissingError(f"at `{path.text}` there is null")
             return read_json(found, self._warn)
+        except MissingError as error:
+            raise self._error(f"`answer`: {error}") from None
         except TargetError as error:
-            raise protocol_error(str(error), self._data) from None
-
-    def _note(self, messages: tuple[Message, ...], value: JSON) -> tuple[Message, ...]:
-        """The messages with the reason for their end, and with calls that no path leads to. Where
-        a path leads to a list, empty or not, the user says that there are no other calls."""
-        options = self._options
-        if options.answer is not None:
-            messages = note_end(messages, find_end_at(value, options.answer.steps))
-        if options.tool_calls is False or self._leads_to_calls(value):
-            return self._ignore_calls(messages)
-        if options.answer is None:
-            return messages
-        return note_unread(messages, value, _say_no_path_leads)
-
-    def _leads_to_calls(self, value: JSON) -> bool:
-        path = self._options.calls_path
-        with suppress(MissingError):
-            if path is not None:
-                path.find(value)
-                return True
-        return False
+            raise self._error(str(error)) from None
 
     def _ignore_calls(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         ignored = ignore_calls(messages)
@@ -436,31 +417,30 @@ class _Reply:
             self._warn(f"http target: {error}")
             return None
 
-    def _read_stream(self, path: JsonPath, output: Output) -> Answer:
+    def _read_stream(self, path: JsonPath) -> Answer:
         """The texts at a path of all events, up to `[DONE]`. Events without one are about
         something else."""
-        if output.truncated:
-            raise self._stream_error("it is larger than `max_output_bytes`")
+        if self._output.truncated:
+            raise self._error("`stream`: it is larger than `max_output_bytes`")
         pieces: list[str] = []
         events: list[JSON] = []
         is_over = False
-        for event in read_events(output.data):
+        for event in read_events(self._output.data):
             if event.data.strip() == b"[DONE]":
                 is_over = True
                 break
-            value = self._read_event(event)
-            events.append(value)
-            piece = _find_piece(path, value)
+            events.append(self._read_event(event))
+            piece = _find_piece(path, events[-1])
             if isinstance(piece, str):
                 pieces.append(piece)
             elif piece is not None:
-                what = f"at `{path.text}` there is {describe_kind(piece)}, and no text"
-                raise self._stream_error(what)
+                what = f"there is {describe_kind(piece)}, and no text"
+                raise self._error(f"`stream`: at `{path.text}` {what}")
         end = find_end(events)
         if not is_over and is_broken_off(events):
-            raise self._stream_error("it breaks off before its end", may_succeed_later=True)
+            raise self._error("`stream`: it breaks off before its end", may_succeed_later=True)
         if not pieces and kind_of_end(end) is None and not any(find_calls(events)):
-            raise self._stream_error(f"no event has a text at `{path.text}`")
+            raise self._error(f"`stream`: no event has a text at `{path.text}`")
         messages = note_end([content_message("".join(pieces))], end)
         if self._options.tool_calls is False:
             return Answer(self._ignore_calls(messages))
@@ -468,19 +448,18 @@ class _Reply:
 
     def _read_event(self, event: Event) -> JSON:
         try:
-            value = None if event.name == "error" else parse_json(event.data)
+            value: JSON = {"error": True} if event.name == "error" else parse_json(event.data)
         except BadJsonError as error:
-            raise self._stream_error(f"an event is not JSON: {error}") from None
-        if event.name == "error" or _is_error(value):
+            raise self._error(f"`stream`: an event is not JSON: {error}") from None
+        if isinstance(value, dict) and (
+            value.get("error") or value.get("type") in ("error", "RUN_ERROR")
+        ):
             said = one_line(event.data.decode(errors="replace"))
-            raise self._stream_error(f"it ends with an error: {said}")
+            raise self._error(f"`stream`: it ends with an error: {said}")
         return value
 
-    def _stream_error(self, why: str, **more: bool) -> TargetError:
-        return protocol_error(f"`stream`: {why}", self._data, **more)
 
-
-def _say_no_path_leads(call: CallShape) -> str:
+def _say_no_path(call: CallShape) -> str:
     reads = f'`tool_calls = "{call.listed_at}"` of the http target reads its list'
     return f"{call}, to which no path leads ({reads}; {_DONT_COUNT})"
 
@@ -490,7 +469,7 @@ def _say_it_was_streamed(call: CallShape) -> str:
     return f"{call} of an event ({why}; {_DONT_COUNT})"
 
 
-_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_EVENTS = re.compile(rb"(?:(?:data|event|id|retry)?:[^\r\n]*[\r\n]+)*")
 
 
 def _is_stream(content_type: str, data: bytes) -> bool:
@@ -498,19 +477,10 @@ def _is_stream(content_type: str, data: bytes) -> bool:
     fields of such a stream, and more than one event, or one that holds JSON."""
     if content_type == "text/event-stream":
         return True
-    if not data.startswith(_FIELDS):
-        return False
-    lines = data.replace(b"\r", b"\n").split(b"\n")
-    if not all(line.startswith(_FIELDS) for line in lines if line):
+    if not _EVENTS.fullmatch(data + b"\n"):
         return False
     events = read_events(data)
     return len(events) > 1 or any(each.data[:1] in (b"{", b"[") for each in events)
-
-
-def _is_error(event: JSON) -> bool:
-    if not isinstance(event, dict):
-        return False
-    return bool(event.get("error")) or event.get("type") in ("error", "RUN_ERROR")
 
 
 def _find_piece(path: JsonPath, event: JSON) -> JSON:

@@ -28,11 +28,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_answer
 from evalcase.targets.base import (
-    HiddenWarning,
-    describe_hidden,
-    describe_unseen_parts,
     key_of_question,
+    list_unseen_parts,
     project_sources,
+    warn_of_hidden,
 )
 from evalcase.targets.signatures import (
     BoundFunction,
@@ -105,7 +104,6 @@ class PythonTarget(Target):
         self._tracing: Tracing | None = None
         self._sources: dict[str, str] | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
-        self._hidden = HiddenWarning(surroundings.warn)
 
     @classmethod
     def of(cls, function: object, surroundings: Surroundings) -> PythonTarget:
@@ -286,16 +284,16 @@ class PythonTarget(Target):
         return ExitStack() if self._tracing is None else self._tracing.call(question)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
-        """Say once what a function doesn't see; but one that knows its session has seen it."""
+        """Say what a function doesn't see; but one that knows its session has seen it."""
         if not bound.sees_last_only:
             return
-        seen = "the last user message"
-        hidden = None if "session" in bound.roles else describe_hidden(question)
-        if hidden is None:
-            hidden = describe_unseen_parts(question, sees_files="files" in bound.roles)
-            seen = "the text of the last user message"
+        warn = self._surroundings.warn
         hint = "a parameter named `messages`, or annotated as `Question`, would see all"
-        self._hidden.say(f"`{self.name}` sees {seen}", hidden, hint)
+        if "session" not in bound.roles:
+            sees = f"`{self.name}` sees the last user message"
+            warn_of_hidden(warn, question, sees, hint)
+        for kind in list_unseen_parts(question, sees_files="files" in bound.roles):
+            warn(f"`{self.name}` sees the text of the last user message, and no {kind}; {hint}")
 
     # The code as a part of cache keys and versions.
 

@@ -16,6 +16,7 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from io import IncrementalNewlineDecoder
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Annotated, ClassVar, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -427,7 +428,7 @@ def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
 # Answers that make no sense, and server-sent events.
 
 _LONGEST_LINE = 300
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
 
 
 def protocol_error(what: str, data: bytes, **more: bool) -> TargetError:
@@ -463,44 +464,39 @@ class EventReader:
     """Reads one stream: bytes in, as they come; events out, as soon as they are whole."""
 
     def __init__(self) -> None:
-        self._rest: list[bytes] = []
-        """The pieces of a line that isn't whole: there may be very many."""
-        self._name = ""
-        self._data: list[bytes] = []
+        # Latin-1 is bytes as text, for the one reader of line ends that takes pieces.
+        self._line_ends = IncrementalNewlineDecoder(None, translate=True)
+        self._rest: list[str] = []
+        """The pieces of an event that isn't whole: there may be very many."""
         self._is_first = True
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes, *, is_last: bool = False) -> list[Event]:
         """The events that some more bytes complete."""
-        if self._rest and not self._rest[-1].endswith(b"\r") and not _LINE_END.search(chunk):
-            self._rest.append(chunk)
+        text = self._line_ends.decode(chunk.decode("latin-1"), is_last)
+        self._rest.append(f"{text}\n\n" if is_last else text)
+        if "\n" not in self._rest[-1]:
             return []
-        data = b"".join([*self._rest, chunk])
-        # The line feed that belongs to a carriage return may still be on its way.
-        held = data.endswith(b"\r")
-        *lines, rest = _LINE_END.split(data[:-1] if held else data)
-        self._rest = [rest + (b"\r" if held else b"")]
-        return self._take(lines)
+        joined = "".join(self._rest)
+        if self._is_first:
+            joined, self._is_first = joined.removeprefix(_BYTE_ORDER_MARK), False
+        *blocks, rest = joined.split("\n\n")
+        self._rest = [rest]
+        return [event for block in blocks if (event := _read_event(block)) is not None]
 
     def close(self) -> list[Event]:
         """The last event, if a server leaves out the empty line at the end."""
-        rest, self._rest = b"".join(self._rest).rstrip(b"\r"), []
-        return self._take([rest, b""])
+        return self.feed(b"", is_last=True)
 
-    def _take(self, lines: list[bytes]) -> list[Event]:
-        events: list[Event] = []
-        for given in lines:
-            line = given.removeprefix(b"\xef\xbb\xbf") if self._is_first else given
-            self._is_first = False
-            field, _, value = line.partition(b":")
-            if field == b"data":
-                self._data.append(value.removeprefix(b" "))
-            elif field == b"event":
-                self._name = value.removeprefix(b" ").decode(errors="replace")
-            elif not line:
-                if self._data:
-                    events.append(Event(self._name, b"\n".join(self._data)))
-                self._name, self._data = "", []
-        return events
+
+def _read_event(block: str) -> Event | None:
+    name, data = "", []
+    for line in block.split("\n"):
+        field, _, value = line.partition(":")
+        if field == "data":
+            data.append(value.removeprefix(" "))
+        elif field == "event":
+            name = value.removeprefix(" ").encode("latin-1").decode(errors="replace")
+    return Event(name, "\n".join(data).encode("latin-1")) if data else None
 
 
 def read_events(data: bytes) -> list[Event]:
