@@ -7,11 +7,11 @@ and `evalcase.turn`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
-from evalcase.tracing.otlp import BadTraceError, Piece, unwrap_value
+from evalcase.tracing.otlp import BadTraceError, Piece, read_attributes, read_time
 from evalcase.types.question import Question
 from evalcase.types.value import JSON
 
@@ -113,24 +113,24 @@ class TraceLabels:
             yield piece
 
     def _note(self, piece: Piece) -> None:
-        label = read_label(piece.raw.get("attributes"), piece.resource)
-        conversation = _text_attribute(piece, CONVERSATION)
+        attributes = {**piece.resource, **read_attributes(piece.raw)}
+        label, start_ns = read_label(attributes), read_time(piece.raw, "startTimeUnixNano")
+        conversation, target = _text_of(attributes, CONVERSATION), _text_of(attributes, TARGET)
         if label is None:
             inner = self._inner
             if conversation and inner.setdefault(piece.trace, conversation) != conversation:
                 inner[piece.trace] = None
             return
-        known, start_ns = self._found.get(piece.trace), _start_of(piece)
+        known = self._found.get(piece.trace)
         if known is not None and known.label != label:
             both = f"`{known.label.case}` and of `{label.case}`"
             what = "the same case and repeat" if known.label.case == label.case else both
             raise BadTraceError(f": the trace {piece.trace} says in two ways that it is of {what}")
         if known is None or start_ns < known.start_ns:
-            conversation = conversation or (known and known.conversation)
-            target = _text_attribute(piece, TARGET) or (known and known.target)
             self._found[piece.trace] = LabelledTrace(
-                label, start_ns, piece.trace, conversation, target
-            )
+                label, start_ns, piece.trace, conversation or (known and known.conversation),
+                target or (known and known.target),
+            )  # fmt: skip
 
     def __iter__(self) -> Iterator[LabelledTrace]:
         for each in self._found.values():
@@ -138,22 +138,18 @@ class TraceLabels:
             yield each if inner is None else each._replace(conversation=inner)
 
 
-def read_label(attributes: JSON, resource: dict[str, JSON]) -> TraceLabel | None:
+def read_label(attributes: Mapping[str, JSON]) -> TraceLabel | None:
     """The label of a span; None if it has none. Raise BadTraceError."""
-    found = dict(resource)
-    for each in attributes if isinstance(attributes, list) else ():
-        if isinstance(each, dict) and each.get("key") in (CASE, SUITE, REPEAT, TURN):
-            found[str(each["key"])] = unwrap_value(each.get("value"))
-    case, suite = found.get(CASE), found.get(SUITE)
+    case, suite = attributes.get(CASE), attributes.get(SUITE)
     if case is None:
         return None
     if not isinstance(case, str) or not isinstance(suite, str | None):
         raise BadTraceError(f"`{CASE}` and `{SUITE}` are texts")
-    turn = _read_count(found, TURN)
-    return TraceLabel(case, suite, _read_count(found, REPEAT), 1 if turn is None else turn)
+    turn = _read_count(attributes, TURN)
+    return TraceLabel(case, suite, _read_count(attributes, REPEAT), 1 if turn is None else turn)
 
 
-def _read_count(found: dict[str, JSON], name: str) -> int | None:
+def _read_count(found: Mapping[str, JSON], name: str) -> int | None:
     value = found.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         value = int(value)  # attributes of a resource are texts, from environment variables
@@ -162,17 +158,6 @@ def _read_count(found: dict[str, JSON], name: str) -> int | None:
     return value
 
 
-def _start_of(piece: Piece) -> int:
-    value = piece.raw.get("startTimeUnixNano", 0)
-    text = str(value) if isinstance(value, int | str) else ""
-    return int(text) if text.isdecimal() and len(text) < 20 else 0
-
-
-def _text_attribute(piece: Piece, name: str) -> str | None:
-    attributes = piece.raw.get("attributes")
-    for each in attributes if isinstance(attributes, list) else ():
-        if isinstance(each, dict) and each.get("key") == name:
-            value = each.get("value")
-            text = value.get("stringValue") if isinstance(value, dict) else None
-            return text if isinstance(text, str) and text else None
-    return None
+def _text_of(attributes: Mapping[str, JSON], name: str) -> str | None:
+    value = attributes.get(name)
+    return value if isinstance(value, str) and value else None

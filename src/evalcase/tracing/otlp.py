@@ -98,45 +98,27 @@ def seconds_between(start_ns: int, end_ns: int) -> float | None:
 
 
 def read_trace_file(file: BinaryIO) -> Iterator[Piece]:
-    """Every span and log record of a file. Raise BadTraceError, which names the line."""
-    number = 0
-    for number, export in _read_exports(file):
-        try:
-            yield from read_pieces(export)
-        except BadTraceError as error:
-            raise BadTraceError(f":{number}: {error}") from None
+    """Every span and log record of a file: one export per line, or the whole file as one. Raise
+    BadTraceError, which names the line."""
+    number, position = 0, ""
+    try:
+        while line := file.readline(_MAX_EXPORT + 1):
+            number += 1
+            position = f":{number}"
+            if line.rstrip().endswith((b"{", b"[", b",")):  # the rest follows on other lines
+                position = ""
+                line += file.read(_MAX_EXPORT + 1)
+            if len(line) > _MAX_EXPORT:
+                what = f"an export is longer than {_MAX_EXPORT:,} bytes"
+                raise BadTraceError(f"{what}; write one on each line")
+            if line.strip():
+                yield from read_pieces(parse_json(line, DEEPEST_ROW))
+    except BadJsonError as error:
+        raise BadTraceError(f"{position}: it is not JSON: {error}") from None
+    except BadTraceError as error:
+        raise BadTraceError(f"{position}: {error}") from None
     if not number:
         raise BadTraceError(": it is empty")
-
-
-def _read_exports(file: BinaryIO) -> Iterator[tuple[int, JSON]]:
-    """One export per line, or the whole file as one."""
-    number = 0
-    while line := file.readline(_MAX_EXPORT + 1):
-        number += 1
-        if len(line) > _MAX_EXPORT:
-            raise BadTraceError(f":{number}: it is longer than {_MAX_EXPORT:,} bytes")
-        if not line.strip():
-            continue
-        try:
-            export = parse_json(line, DEEPEST_ROW)
-        except BadJsonError as error:
-            if not line.rstrip().endswith((b"{", b"[", b",")):
-                raise BadTraceError(f":{number}: it is not JSON: {error}") from None
-            yield number, _read_rest(line, file)
-            return
-        yield number, export
-
-
-def _read_rest(start: bytes, file: BinaryIO) -> JSON:
-    data = start + file.read(_MAX_EXPORT + 1 - len(start))
-    if len(data) > _MAX_EXPORT:
-        what = f"one export of more than {_MAX_EXPORT:,} bytes"
-        raise BadTraceError(f": it is {what}; write one on each line")
-    try:
-        return parse_json(data, DEEPEST_ROW)
-    except BadJsonError as error:
-        raise BadTraceError(f": it is not JSON: {error}") from None
 
 
 def read_pieces(export: JSON) -> Iterator[Piece]:
@@ -160,30 +142,30 @@ def read_pieces(export: JSON) -> Iterator[Piece]:
 def _pieces_of(
     export: dict[str, Any], signal: str, kind: Literal["span", "log"], scopes: str, items: str
 ) -> Iterator[Piece]:
-    for number, holder in enumerate(_read_objects(export, signal, "")):
-        place = f"{signal}[{number}]"
+    for place, holder in _read_objects(export, signal, ""):
         about = holder.get("resource")
         resource = read_attributes(about) if isinstance(about, dict) else {}
-        for at, scope in enumerate(_read_objects(holder, scopes, place)):
-            inner = f"{place}.{scopes}[{at}]"
-            for index, raw in enumerate(_read_objects(scope, items, inner)):
+        for inner, scope in _read_objects(holder, scopes, f"{place}."):
+            for at, raw in _read_objects(scope, items, f"{inner}."):
                 trace = read_id(raw, "traceId")
                 if trace and read_id(raw, "spanId"):
                     yield Piece(kind, trace, raw, resource)
                 elif kind == "span":  # a log record may be of no trace
-                    missing = "spanId" if trace else "traceId"
-                    raise BadTraceError(f"{inner}.{items}[{index}] has no `{missing}`")
+                    raise BadTraceError(f"{at} has no `{'spanId' if trace else 'traceId'}`")
 
 
-def _read_objects(holder: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:
+def _read_objects(
+    holder: dict[str, Any], name: str, place: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a list, each with its place."""
     items = holder.get(name) or []
-    shown = f"{place}.{name}" if place else name
     if not isinstance(items, list):
-        raise BadTraceError(f"{shown} is a list, not {describe_kind(items)}")
+        raise BadTraceError(f"{place}{name} is a list, not {describe_kind(items)}")
     for number, each in enumerate(items):
+        at = f"{place}{name}[{number}]"
         if not isinstance(each, dict):
-            raise BadTraceError(f"{shown}[{number}] is an object, not {describe_kind(each)}")
-    return items
+            raise BadTraceError(f"{at} is an object, not {describe_kind(each)}")
+        yield at, each
 
 
 class TraceStore:
@@ -248,13 +230,13 @@ def _choose_span(known: TraceSpan | None, span: TraceSpan) -> TraceSpan:
 
 
 def read_span(raw: dict[str, Any], resource: dict[str, JSON]) -> TraceSpan:
-    events = [read_event(each) for each in _read_list(raw, "events")]
+    events = [read_event(each) for _, each in _read_objects(raw, "events", "")]
     attributes = {**resource, **read_attributes(raw)}
     flags = raw.get("flags") if raw.get("parentSpanId") else 0
     is_local = isinstance(flags, int) and flags & (_HAS_REMOTE_FLAG | _IS_REMOTE)
     return TraceSpan(
         read_id(raw, "spanId"), read_id(raw, "parentSpanId"), _read_text(raw, "name")[:_MAX_NAME],
-        _read_time(raw, "startTimeUnixNano"), _read_time(raw, "endTimeUnixNano"),
+        read_time(raw, "startTimeUnixNano"), read_time(raw, "endTimeUnixNano"),
         attributes, events, _error_of(raw, events, attributes), is_local == _HAS_REMOTE_FLAG,
     )  # fmt: skip
 
@@ -265,9 +247,7 @@ def read_id(raw: dict[str, Any], name: str) -> str:
     return value.lower() if _HEX.fullmatch(value) else value
 
 
-def read_event(raw: JSON) -> SpanEvent:
-    if not isinstance(raw, dict):
-        raise BadTraceError(f"an event is an object, not {describe_kind(raw)}")
+def read_event(raw: dict[str, Any]) -> SpanEvent:
     attributes = read_attributes(raw)
     name = raw.get("name") or raw.get("eventName") or attributes.get("event.name") or ""
     if "body" in raw:  # a log record
@@ -276,15 +256,13 @@ def read_event(raw: JSON) -> SpanEvent:
     return SpanEvent(str(name), attributes)
 
 
-def read_attributes(raw: dict[str, Any]) -> dict[str, JSON]:
-    return dict(_read_pairs(_read_list(raw, "attributes")))
-
-
-def _read_pairs(items: list[Any]) -> Iterator[tuple[str, JSON]]:
-    for each in items:
-        if not isinstance(each, dict) or not isinstance(each.get("key"), str):
+def read_attributes(raw: dict[str, Any], name: str = "attributes") -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    for _, each in _read_objects(raw, name, ""):
+        if not isinstance(each.get("key"), str):
             raise BadTraceError("an attribute is an object with a `key` and a `value`")
-        yield each["key"], unwrap_value(each.get("value"))
+        found[each["key"]] = unwrap_value(each.get("value"))
+    return found
 
 
 def unwrap_value(value: JSON) -> JSON:
@@ -296,9 +274,11 @@ def unwrap_value(value: JSON) -> JSON:
     ((name, inner),) = value.items()
     if name == "intValue":
         return _read_integer(inner)
-    if name in ("arrayValue", "kvlistValue"):
-        items = _read_list(inner, "values") if isinstance(inner, dict) else []
-        return dict(_read_pairs(items)) if name == "kvlistValue" else [*map(unwrap_value, items)]
+    if name == "kvlistValue":
+        return read_attributes(inner, "values") if isinstance(inner, dict) else {}
+    if name == "arrayValue":
+        items = inner.get("values") if isinstance(inner, dict) else None
+        return [*map(unwrap_value, items)] if isinstance(items, list) else []
     if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
         return inner
     raise BadTraceError(f"a value has one of the types of OTLP, not `{name[:40]}`")
@@ -313,7 +293,7 @@ def _read_integer(value: JSON) -> JSON:
     return value
 
 
-def _read_time(raw: dict[str, Any], name: str) -> int:
+def read_time(raw: dict[str, Any], name: str) -> int:
     value = _read_integer(raw.get(name, 0))
     if not isinstance(value, int) or not 0 <= value < _MAX_NS:
         raise BadTraceError(f"`{name}` is a time in nanoseconds, not {raw[name]!r:.40}")
@@ -323,13 +303,6 @@ def _read_time(raw: dict[str, Any], name: str) -> int:
 def _read_text(raw: dict[str, Any], name: str) -> str:
     value = raw.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _read_list(raw: dict[str, Any], name: str) -> list[Any]:
-    value = raw.get(name)
-    if value is not None and not isinstance(value, list):
-        raise BadTraceError(f"`{name}` is a list, not {describe_kind(value)}")
-    return value or []
 
 
 def _error_of(
