@@ -21,6 +21,18 @@ _NAMES = {
     "completion_tokens": "output_tokens",
     "cached_tokens": "cached_tokens", "cached": "cached_tokens",
 }  # fmt: skip
+_SERVICE_NAMES = (
+    ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count"),
+    (
+        "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount",
+        "candidates_token_count",
+    ),
+    (
+        "cached_tokens", "cache_read_input_tokens", "cacheReadInputTokens",
+        "cachedContentTokenCount", "cached_content_token_count",
+    ),
+)  # fmt: skip
+"""Names for the tokens of input, output and cache."""
 _DERIVED = frozenset({"total_tokens", "total"})
 _LONGEST_MODEL = 200
 _MILLION = 1_000_000
@@ -50,43 +62,26 @@ def read_service_usage(value: JSON, warn: Warn) -> Usage | None:
     if not isinstance(value, dict):
         return None
     details = _first(value, "prompt_tokens_details", "input_tokens_details")
-    cache_read = _first(value, "cache_read_input_tokens", "cacheReadInputTokens")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else cache_read
-    if cached is None:
-        cached = _first(value, *_cased("cachedContentToken"))
-    given = _first(value, "prompt_tokens", "input_tokens", "inputTokens", *_cased("promptToken"))
-    made = _first(
-        value, "completion_tokens", "output_tokens", "outputTokens", *_cased("candidatesToken")
-    )
+    told = {**value, **(details if isinstance(details, dict) else {})}
+    given, made, cached = (_first(told, *names) for names in _SERVICE_NAMES)
     total = value.get("total_tokens")
     if made is None and isinstance(given, int) and isinstance(total, int):
         made = max(0, total - given)  # services of embeddings have no output, and don't say so
-    return read_usage(
-        {
-            # Anthropic counts the tokens that its cache reads and writes apart from the others.
-            "input_tokens": _add(
-                given,
-                value.get("cache_read_input_tokens"),
-                value.get("cache_creation_input_tokens"),
-            ),
-            # Gemini does so with the tokens of thoughts.
-            "output_tokens": _add(made, _first(value, *_cased("thoughtsToken"))),
-            "cached_tokens": cached,
-        },
-        warn,
-    )
+    # Anthropic counts the tokens that its cache reads and writes apart from the others, and Gemini
+    # those of thoughts.
+    apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    counts: dict[str, JSON] = {
+        "input_tokens": _add(given, *map(value.get, apart)),
+        "output_tokens": _add(made, _first(value, "thoughtsTokenCount", "thoughts_token_count")),
+        "cached_tokens": cached,
+    }
+    return read_usage(counts, warn)
 
 
 def cache_write_tokens(usage: JSON) -> int:
     """The input tokens that Anthropic stored in its cache, which have a price of their own."""
     written = usage.get("cache_creation_input_tokens") if isinstance(usage, dict) else None
     return written if isinstance(written, int) else 0
-
-
-def _cased(name: str) -> tuple[str, str]:
-    """A name of Gemini's in the case of its API, and in that of its Python library."""
-    snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in f"{name}Count")
-    return f"{name}Count", snake
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - checked by read_usage
