@@ -9,7 +9,6 @@ can be framed, stored or read by another origin.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import sys
@@ -19,7 +18,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from hmac import compare_digest
-from typing import Any, NamedTuple, TextIO
+from typing import Any, BinaryIO, TextIO, TypeVar
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -30,7 +29,7 @@ from evalcase.config.config import Config
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.compare import compare_sides
-from evalcase.report.conclusion import Remark, remark_on
+from evalcase.report.conclusion import remark_on
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import Estimator, Mean
 from evalcase.report.gates import Compared, find_gated
@@ -43,21 +42,14 @@ from evalcase.report.source import RecordPlace, Reported, find_suite_places
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.journal import is_written
 from evalcase.store.reader import GrowingCase, GrowingJournal, read_end
-from evalcase.store.runs import ListedRun, list_runs
+from evalcase.store.runs import list_runs
 from evalcase.store.stored import StoredRun
 from evalcase.types.value import Value
 from evalcase.util.environment import Environment, monotonic
 
+T = TypeVar("T")
 _PATIENCE_S = 1.0
 """How long runs are read for one answer; the next one goes on with the rest."""
-
-
-class _ReadRun(NamedTuple):
-    """What a journal says, also while it is written."""
-
-    told: dict[str, Any]
-    remark: Remark | None
-    """None of a run that is damaged."""
 
 
 class Listing(Struct):
@@ -67,7 +59,7 @@ class Listing(Struct):
     root: str
     state: str | None
     """Of the project and of the user whose runs these are, as far as they are."""
-    _known: dict[str, tuple[tuple[int, int], _ReadRun]] = field(default_factory=dict)
+    _known: dict[str, tuple[tuple[int, int], dict[str, Any]]] = field(default_factory=dict)
 
     def find(self, id: str) -> Run | None:
         """A run by its id. No path is made of what a request names."""
@@ -77,59 +69,43 @@ class Listing(Struct):
         """All runs, newest first; `pending` while some have yet to be read."""
         until, pending, told = monotonic() + _PATIENCE_S, False, []
         for listed in list_runs(self.folder):
-            about = _listed_data(listed)
-            if listed.run is not None:
-                read = self._read(listed.run, read=monotonic() < until)
-                pending = pending or read is None
-                about |= (
-                    _describe_read(read, is_running=about["status"] == "running") if read else {}
-                )
+            about: dict[str, Any] = {"id": listed.id, "status": listed.status}
+            if listed.run is None:
+                told.append({**about, "problem": listed.problem})
+                continue
+            about |= {"created_at": listed.run.created_at, "status": _state_of_run(listed.run)}
+            is_running = about["status"] == "running"
+            read = self._read(listed.run, may_read=monotonic() < until)
+            pending = pending or read is None
+            about |= read or {}
+            if "remarks" in about:
+                about["remark"] = about.pop("remarks")[is_running]
             told.append(about)
         return {"runs": told, "pending": pending}
 
-    def _read(self, run: Run, *, read: bool) -> _ReadRun | None:
-        mark, known = _mark_of_file(run.journal), self._known.get(run.path)
+    def _read(self, run: Run, *, may_read: bool) -> dict[str, Any] | None:
+        """What a journal says, also while it is written; None if there is no time to read it."""
+        about = os.stat(run.journal) if os.path.exists(run.journal) else None
+        mark = (about.st_size, about.st_mtime_ns) if about is not None else (0, 0)
+        known = self._known.get(run.path)
         if known is not None and known[0] == mark:
             return known[1]
-        if not read:
+        if not may_read:
             return None
         try:
             found = _read_run(run, self.root, own=is_own(run, self.state, self.root))
         except EvalcaseError as error:
-            found = _ReadRun({"problem": str(error)}, None)
+            found = {"problem": str(error)}
         self._known[run.path] = (mark, found)
         return found
 
 
-def _mark_of_file(path: str) -> tuple[int, int]:
-    try:
-        about = os.stat(path)
-    except OSError:
-        return 0, 0
-    return about.st_size, about.st_mtime_ns
+def _state_of_run(run: Run) -> str:
+    status = read_end(run.journal).status
+    return "running" if status == "incomplete" and is_written(run.journal) else status
 
 
-def _listed_data(listed: ListedRun) -> dict[str, Any]:
-    run = listed.run
-    if run is None:
-        return {"id": listed.id, "status": listed.status, "problem": listed.problem}
-    status = listed.status
-    is_running = status == "incomplete" and is_written(run.journal)
-    return {
-        "id": listed.id,
-        "created_at": run.created_at,
-        "status": "running" if is_running else status,
-    }
-
-
-def _describe_read(read: _ReadRun, *, is_running: bool) -> dict[str, Any]:
-    if read.remark is None:
-        return read.told
-    remark = read.remark.while_running if is_running else read.remark.text
-    return {**read.told, "remark": remark, "apart": read.remark.is_apart}
-
-
-def _read_run(run: Run, root: str, *, own: bool) -> _ReadRun:
+def _read_run(run: Run, root: str, *, own: bool) -> dict[str, Any]:
     ledger, find_place = Ledger(), find_suite_places(root, folder_of_run(run))
     with StoredRun(run) as stored:
         for case in stored.cases():
@@ -138,12 +114,12 @@ def _read_run(run: Run, root: str, *, own: bool) -> _ReadRun:
     totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
     is_lacking = evaluated.status == "incomplete" and evaluated.notice
-    told = {
+    return {
         **({"status": evaluated.status} if is_lacking else {}),
         **_rates_data(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
+        "remarks": (remark.text, remark.while_running), "apart": remark.is_apart,
     }  # fmt: skip
-    return _ReadRun(told, remark)
 
 
 def _rates_data(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
@@ -173,7 +149,6 @@ _SHUTDOWN_S = 0.5
 """How long an answer may still take once the server is stopped."""
 _LARGEST = 1_000_000_000
 """A page that is served may be larger than one that is kept."""
-_BLOCK = 1 << 18
 _LONGEST_HEADER = 1 << 16
 _FOREIGN = frozenset({"cross-site", "same-site"})
 _NO_SCRIPT = "default-src 'none'"
@@ -237,14 +212,6 @@ def _silent_logger() -> logging.Logger:
     return logger
 
 
-class _RefusedError(Exception):
-    """A request that is answered with a few words."""
-
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status = status
-
-
 class Viewer:
     """Answers requests. Records are read in a thread, one page at a time."""
 
@@ -261,8 +228,8 @@ class Viewer:
         try:
             self._check(request)
             return await self._answer(request)
-        except _RefusedError as error:
-            response = _respond_in_words(error.status, str(error))
+        except web.HTTPException as refused:
+            response = _respond_in_words(refused.status, refused.text or "")
             response.force_close()  # a body is not read
             return response
         except ConfigError as error:
@@ -276,55 +243,42 @@ class Viewer:
             return _respond_in_words(500, "this can't be shown; the terminal says why")
 
     def _check(self, request: web.BaseRequest) -> None:
-        """Raise RefusedError for requests that did not come from this machine."""
+        """Refuse requests that did not come from this machine."""
         hosts = [f"{name}:{self.port}" for name in (_HOST, "localhost")]
         if request.headers.getall("Host", []) not in [[each] for each in hosts]:
-            raise _RefusedError(400, "this address is not that of evalcase view")
+            raise web.HTTPBadRequest(text="this address is not that of evalcase view")
         if request.method not in ("GET", "HEAD"):
-            raise _RefusedError(405, "nothing can be changed here")
+            raise web.HTTPMethodNotAllowed("", [], text="nothing can be changed here")
         if _is_foreign(request.headers, hosts):
-            raise _RefusedError(403, "another page may not ask for this")
+            raise web.HTTPForbidden(text="another page may not ask for this")
         given = _split_path(request)[1]
         if not compare_digest(given.encode("utf-8", "replace"), self._token.encode()):
-            raise _RefusedError(403, "open the address in your terminal")
+            raise web.HTTPForbidden(text="open the address in your terminal")
         if request.body_exists:
-            raise _RefusedError(413, "nothing can be sent here")
+            raise web.HTTPRequestEntityTooLarge(0, 0, text="nothing can be sent here")
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         match [unquote(step) for step in _split_path(request)[2:]]:
             case [""]:
-                return await self._show_runs()
+                told = await self._in_turn(self._listing.tell)
+                shell = build_shell(RUNS_SCRIPTS)
+                page = b"".join((shell.head, pack_json("runs", write_compact(told)), shell.tail))
+                return _respond(page, shell.policy)
             case ["runs"]:
                 return _respond_json(await self._in_turn(self._listing.tell))
-            case ["run", id] if id:
-                return await self._show_run(request, id)
-            case ["rows", id] if id:
-                return await self._answer_rows(id, request.query.get("offset", ""))
-            case ["compare", base, head] if base and head:
-                return await self._show_comparison(request, base, head)
-        raise _RefusedError(404, "Not Found")
-
-    async def _show_runs(self) -> web.StreamResponse:
-        told = await self._in_turn(self._listing.tell)
-        shell = build_shell(RUNS_SCRIPTS)
-        page = b"".join((shell.head, pack_json("runs", write_compact(told)), shell.tail))
-        return _respond(page, shell.policy)
-
-    async def _show_run(self, request: web.BaseRequest, id: str) -> web.StreamResponse:
-        run = await self._find(id)
-        return await self._send_page(request, lambda: self._make_page(run))
-
-    async def _show_comparison(
-        self, request: web.BaseRequest, base: str, head: str
-    ) -> web.StreamResponse:
-        runs = [await self._find(id) for id in (base, head)]
-        return await self._send_page(request, lambda: self._make_comparison(*runs))
-
-    async def _answer_rows(self, id: str, offset: str) -> web.StreamResponse:
-        run = await self._find(id)
-        if not (offset.isascii() and offset.isdigit() and len(offset) < 16):
-            raise _RefusedError(400, "`offset` must be a number of bytes")
-        return _respond_json(await self._in_turn(lambda: self._rows_data(run, int(offset))))
+            case ["run", id]:
+                run = await self._find(id)
+                return await self._send_page(lambda: self._make_page(run))
+            case ["rows", id]:
+                run, offset = await self._find(id), request.query.get("offset", "")
+                if not (offset.isascii() and offset.isdigit() and len(offset) < 16):
+                    raise web.HTTPBadRequest(text="`offset` must be a number of bytes")
+                rows = await self._in_turn(lambda: self._rows_data(run, int(offset)))
+                return _respond_json(rows)
+            case ["compare", *ids] if len(ids) == 2:
+                base, head = [await self._find(id) for id in ids]
+                return await self._send_page(lambda: self._make_comparison(base, head))
+        raise web.HTTPNotFound(text="Not Found")
 
     def _rows_data(self, run: Run, offset: int) -> dict[str, Any]:
         tail = self._journal_of(run).read_since(offset)
@@ -358,30 +312,27 @@ class Viewer:
     async def _find(self, id: str) -> Run:
         run = await asyncio.to_thread(self._listing.find, id)
         if run is None:
-            raise _RefusedError(404, "there is no such run")
+            raise web.HTTPNotFound(text="there is no such run")
         return run
 
-    async def _in_turn(self, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    async def _in_turn(self, make: Callable[[], T]) -> T:
         async with self._turn:
             return await asyncio.to_thread(make)
 
-    async def _send_page(
-        self, request: web.BaseRequest, make: Callable[[], Iterable[bytes]]
-    ) -> web.StreamResponse:
+    async def _send_page(self, make: Callable[[], Iterable[bytes]]) -> web.Response:
         """Make a page whole before any of it is sent, so that half a page is never seen, and a
         client that reads slowly holds a file and nothing else."""
-        with tempfile.TemporaryFile() as file:
-            async with self._turn:
-                await asyncio.to_thread(file.writelines, make())
-            response = web.StreamResponse(headers=_headers_of(build_shell(SERVED_SCRIPTS).policy))
-            response.content_type, response.charset = "text/html", "utf-8"
-            response.content_length = file.tell()
-            await response.prepare(request)
-            file.seek(0)
-            while request.method != "HEAD" and (block := file.read(_BLOCK)):
-                await response.write(block)
-            await response.write_eof()
-            return response
+        page = await self._in_turn(lambda: _spool(make()))
+        return _respond(page, build_shell(SERVED_SCRIPTS).policy)
+
+
+def _spool(pieces: Iterable[bytes]) -> BinaryIO:
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        file.writelines(pieces)
+        file.seek(0)
+        stack.pop_all()  # it is closed when it is sent
+        return file
 
 
 def _split_path(request: web.BaseRequest) -> list[str]:
@@ -403,8 +354,10 @@ def _is_foreign(headers: Mapping[str, str], hosts: list[str]) -> bool:
     return asked != ("navigate", "document")
 
 
-def _headers_of(policy: str) -> dict[str, str]:
-    return {
+def _respond(
+    body: bytes | BinaryIO, policy: str = _NO_SCRIPT, kind: str = "text/html", status: int = 200
+) -> web.Response:
+    headers = {
         "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
@@ -412,27 +365,17 @@ def _headers_of(policy: str) -> dict[str, str]:
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cache-Control": "no-store",
     }
-
-
-def _respond(body: bytes, policy: str = _NO_SCRIPT, kind: str = "text/html") -> web.Response:
-    headers = _headers_of(policy)
-    return web.Response(body=body, headers=headers, content_type=kind, charset="utf-8")
+    return web.Response(
+        body=body, status=status, headers=headers, content_type=kind, charset="utf-8"
+    )
 
 
 def _respond_json(value: dict[str, Any]) -> web.Response:
-    text = json.dumps(value, separators=(",", ":"))
-    return _respond(text.encode(), kind="application/json")
+    return _respond(write_compact(value).encode(), kind="application/json")
 
 
 def _respond_in_words(status: int, text: str) -> web.Response:
-    response = _respond(f"{text}\n".encode(), kind="text/plain")
-    response.set_status(status)
-    return response
-
-
-def _state_of_run(run: Run) -> str:
-    status = read_end(run.journal).status
-    return "running" if status == "incomplete" and is_written(run.journal) else status
+    return _respond(f"{text}\n".encode(), kind="text/plain", status=status)
 
 
 def _grown_data(grown: GrowingCase) -> dict[str, Any]:
