@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import evalcase
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.load import load_text
@@ -155,16 +153,6 @@ def test_a_message_quotes_no_more_than_the_beginning(text: str) -> None:
     for problem in problems_of(text.replace("%s", "long" * 20_000)):
         assert len(problem.message) < 250
         assert len(problem.hint or "") < 350
-
-
-@for_each(("levels", "told"), [(95, False), (96, True), (98, True)])
-def test_a_canonical_form_that_is_too_deep_is_told(levels: int, told: bool) -> None:
-    text = f"input: q\nexpected_output: {'[' * levels}1{']' * levels}\n"
-    found = load_text(text, "yaml", Catalogue())
-    assert [problem.code for problem in found.problems] == ["nearly-too-deep"] * told
-    assert found.suite is not None
-    again = load_text(json.dumps(found.suite.to_dict()), "json", Catalogue())
-    assert (again.suite is None) == told
 
 
 def test_what_is_expected_inside_of_metadata_is_only_data() -> None:

@@ -245,7 +245,7 @@ def test_dates_and_times_are_values_like_others() -> None:
     ],
 )
 def test_a_fault_of_the_text_has_a_place(text: str, line: int, column: int, said: str) -> None:
-    document = parse_toml(text.encode(), "evalcase.toml")
+    document = parse_toml(text, "evalcase.toml")
     (problem,) = document.problems
     assert (problem.code, problem.line, problem.column) == ("syntax", line, column)
     assert said in problem.message.lower()
@@ -264,7 +264,7 @@ def test_a_fault_of_the_text_has_a_place(text: str, line: int, column: int, said
     ],
 )
 def test_what_is_said_twice_is_a_fault_of_its_line(text: str, line: int) -> None:
-    (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
+    (problem,) = parse_toml(text, "evalcase.toml").problems
     assert (problem.code, problem.line, problem.column) == ("duplicate-key", line, 1)
 
 
@@ -275,7 +275,7 @@ def test_what_can_not_be_held_is_a_fault() -> None:
         ("a = " + "9" * 5000, "syntax"),
         ("a" + ".a" * 200_000 + " = 1", "too-deep"),
     ):
-        (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
+        (problem,) = parse_toml(text, "evalcase.toml").problems
         assert problem.code == code
 
 
@@ -284,5 +284,5 @@ def test_dots_elsewhere_are_no_parts_of_a_key() -> None:
     numbers = "n = [" + "1.5, " * 200 + "]\n"
     texts = f"x = '{dots}'\ny = \"{dots}\"\nz = \"\"\"\n{dots}\n\"\"\"\nw = '''{dots}''' # {dots}\n"
     text = f"# {dots}\n{texts}{numbers}{last}"
-    document = parse_toml(text.encode(), "evalcase.toml")
+    document = parse_toml(text, "evalcase.toml")
     assert (document.problems, document.value) == ([], tomllib.loads(text))

@@ -31,7 +31,7 @@ from evalcase.format.document import Findings
 from evalcase.format.graders import NEGATED
 from evalcase.format.load import Loaded, load_each
 from evalcase.format.positions import Format
-from evalcase.format.source import UnreadableError, encode_text, note_unsearched
+from evalcase.format.source import UnreadableError, check_text, note_unsearched
 from evalcase.format.suite import resolve_one
 from evalcase.format.tables import SuiteFiles
 from evalcase.graders.base import DeclaredGrader, What, declared_grader
@@ -181,11 +181,11 @@ def check_project(
 def check_config_text(text: str, path: str) -> list[Problem]:
     """The problems of a configuration that isn't saved yet."""
     try:
-        data = encode_text(text, path)
+        text = check_text(text, path)
     except UnreadableError as error:
         return [error.problem]
     real = os.path.realpath(path)
-    config = config_of_text(data, real, os.path.dirname(real), path)
+    config = config_of_text(text, real, os.path.dirname(real), path)
     return [] if config is None else config.problems(find_wrong_targets(config))
 
 

@@ -268,23 +268,23 @@ def _read_file(root: str, path: str, seen_from: str | None) -> Config | None:
         shown = os.path.relpath(path, folder)
     try:
         # A link that leads out of the project could show another file's lines as its faults.
-        text = read_file(path, _MOST_BYTES, inside=root).removeprefix(BOM)
-        text.decode()
+        data = read_file(path, _MOST_BYTES, inside=root).removeprefix(BOM)
+        text = data.decode()
     except OSError as error:
         problem = tell_unreadable(shown, error)
     except UnicodeDecodeError:
-        problem = tell_undecodable(text, shown)
+        problem = tell_undecodable(data, shown)
     else:
         return config_of_text(text, path, root, shown)
     return Config(root, path, Source(None, others=(problem,)))
 
 
-def has_settings(name: str, text: bytes) -> bool:
+def has_settings(name: str, text: str) -> bool:
     """Whether a file of this name may have settings of evalcase."""
-    return not TABLES.get(name) or b"evalcase" in text
+    return not TABLES.get(name) or "evalcase" in text
 
 
-def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | None:
+def config_of_text(text: str, path: str, root: str, shown: str) -> Config | None:
     """The configuration in a text; None for a `pyproject.toml` that has no part for evalcase."""
     name = os.path.basename(path)
     if not has_settings(name, text):

@@ -15,7 +15,7 @@ from evalcase.format.document import Document
 from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.load import load_text, read_sidecar
 from evalcase.format.positions import Format, split_lines
-from evalcase.format.source import UnreadableError, encode_text, format_of, is_sidecar
+from evalcase.format.source import UnreadableError, check_text, format_of, is_sidecar
 from evalcase.graders.base import DeclaredGrader, What
 from evalcase.types.case import Case
 from evalcase.types.problem import Finding, Problem, Span
@@ -36,7 +36,7 @@ def role_of(path: str, text: str) -> FileRole | None:
     """What a file is to evalcase, by its name, or by the schema that its first lines name."""
     name = os.path.basename(path)
     if name in TABLES:
-        return FileRole("config", "toml") if has_settings(name, text.encode()) else None
+        return FileRole("config", "toml") if has_settings(name, text) else None
     format = format_of(path)
     if not isinstance(format, str):
         return None
@@ -87,11 +87,12 @@ def _config_at(path: str, root: str, text: str | None) -> Config | None:
     if text is None and not os.path.lexists(path):
         return None
     try:
-        data = encode_text(text, path) if text is not None else read_file(path, 10_000_000, root)
-        data.decode()
+        if text is None:
+            text = read_file(path, 10_000_000, root).decode()
+        text = check_text(text, path)
     except (OSError, UnreadableError, UnicodeDecodeError):
         return None
-    return config_of_text(data, path, root, path)
+    return config_of_text(text, path, root, path)
 
 
 class CasePosition(NamedTuple):
@@ -170,10 +171,10 @@ def read_text(text: str, path: str, role: FileRole, known: Catalogue) -> Reading
         return Reading(text, path, role, check_config_text(text, path))
     if role.kind == "sidecar":
         try:
-            data = encode_text(text, path)
+            checked = check_text(text, path)
         except UnreadableError as error:
             return Reading(text, path, role, [error.problem])
-        sidecar = read_sidecar(data, path, os.path.basename(path), known)
+        sidecar = read_sidecar(checked, path, os.path.basename(path), known)
         return Reading(text, path, role, sidecar.problems)
     assert role.format != "toml"
     loaded = load_text(text, role.format, known, path)

@@ -25,7 +25,7 @@ from evalcase.format.fields import (
     settle_names,
 )
 from evalcase.format.graders import read_grader_list
-from evalcase.format.lints import advise_case, check_unusual
+from evalcase.format.lints import advise_case, check_spelling
 from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
     ROLES,
@@ -437,7 +437,7 @@ def resolve_case(
     if is_spoken or shared is not NOTHING_SHARED:
         data = shared.complete(data, with_graders)
     if findings.unusual:
-        check_unusual(data, named, turns, findings)
+        check_spelling(named, turns, findings)
     if findings.errors > errors:
         return None
     case = canonical_case(data)

@@ -14,9 +14,7 @@ from evalcase.format.positions import (
     Format,
     Lines,
     Node,
-    Position,
     Positions,
-    split_lines,
     want_paths,
 )
 from evalcase.format.source import MAX_LINE_BYTES, UTF_16_MARKS, number_lines, tell_undecodable
@@ -53,7 +51,7 @@ _COMPOSERS: dict[str, Callable[[str], Node]] = {
 class Document:
     """A value as it was written, in one of the formats. It is None where it could not be read."""
 
-    def __init__(  # noqa: PLR0913 - all that a reading found
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a reading found
         self,
         path: str,
         text: str,
@@ -62,7 +60,6 @@ class Document:
         faults: Sequence[Fault] = (),
         readable: bool = True,
         first_line: int = 1,
-        *,
         unusual: bool = False,
         compose: Callable[[str], Node] | None = None,
     ) -> None:
@@ -79,14 +76,14 @@ class Document:
         self._is_placed = False
 
     @cached_property
-    def lines(self) -> list[str]:
-        return [self.text] if self.format == "jsonl" else split_lines(self.text)
+    def lines(self) -> Lines:
+        return Lines(self.text, self.format == "jsonl")
 
     @cached_property
     def positions(self) -> Positions:
         """The positions in a text that could be read, for which it is read again."""
         compose = self._compose or _COMPOSERS[self.format]
-        return Positions(Lines(self.text, self.format == "jsonl"), compose(self.text))
+        return Positions(self.lines, compose(self.text))
 
     @property
     def problems(self) -> list[Problem]:
@@ -109,15 +106,15 @@ class Document:
         hidden = {each.line for finding, each in placed if finding.hides and each is not None}
         # Another problem in a line with a secret would show the secret as well.
         return [
-            replace(each, excerpt=None) if hidden and each.line in hidden else each
+            replace(each, excerpt=None) if each.line in hidden else each
             for _, each in placed
             if each is not None
         ]
 
     def source_of(self, span: Span) -> str:
         """The text of a span, or of its first line."""
-        line = self.lines[span.line - 1]
-        return line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
+        end = span.end_column - 1 if span.end_line == span.line else None
+        return self.lines[span.line][span.column - 1 : end]
 
     def written_name(self, span: Span) -> str:
         """The text of a span without an anchor or a tag before it."""
@@ -130,32 +127,33 @@ class Document:
             return self.positions
         self._is_placed = True
         paths = (path for each in findings for path in (each.path, each.also or ()))
-        return Positions(Lines(self.text), compose_yaml(self.text, want_paths(paths)))
+        return Positions(self.lines, compose_yaml(self.text, want_paths(paths)))
 
     def _placed(self, finding: Finding, positions: Positions) -> Problem | None:
-        position = positions.find(finding.path, finding.at)
+        span, through = positions.find(finding.path, finding.at)
+        message, hint, fix = finding.message, finding.hint, None
         if finding.within is not None:
-            position = position._replace(span=self._span_within(position.span, finding.within))
-        message, hint = finding.message, finding.hint
+            span = self._span_within(span, finding.within)
         if finding.code == "lost-spelling" and keeps_spelling(
-            self.written_name(position.span), self.format != "yaml"
+            self.written_name(span), self.format != "yaml"
         ):
             return None
         if finding.also is not None:
             message += f"; the first is at {self._words(positions.span(finding.also))}"
-        if position.through is not None:
-            message += f" (used through the alias at {self._words(position.through)})"
+        if through is not None:
+            message += f" (used through the alias at {self._words(through)})"
         if hint == QUOTE_IT:
-            hint, written = "write it in quotes", self.written_name(position.span)
+            hint, written = "write it in quotes", self.written_name(span)
             if written[:1] != "*" and 0 < len(written) < 80:
                 hint += f': "{written}"'
-        fix = self._fix(finding.fix, position) if finding.fix is not None else None
-        return self._problem(finding.code, message, position.span, hint, fix, finding.case)
+        if finding.fix is not None and through is None:
+            fix = self._fix(finding.fix, span)
+        return self._problem(finding.code, message, span, hint, fix, finding.case)
 
     def _span_within(self, span: Span, text: str) -> Span:
         """The span of a text in another span; that span, if the text is written otherwise there."""
-        for number in range(span.line, min(span.end_line, len(self.lines)) + 1):
-            line = self.lines[number - 1]
+        for number in range(span.line, span.end_line + 1):
+            line = self.lines[number]
             start = span.column - 1 if number == span.line else 0
             end = span.end_column - 1 if number == span.end_line else len(line)
             at = line.find(text, start, end)
@@ -163,11 +161,10 @@ class Document:
                 return Span(number, at + 1, number, at + 1 + len(text))
         return span
 
-    def _fix(self, fix: Fix, position: Position) -> str | None:
+    def _fix(self, fix: Fix, span: Span) -> str | None:
         """The text of a fix; None where the value isn't written plainly."""
-        span, source = position.span, self.source_of(position.span)
-        is_plain = source and source[0] not in "&!*|>"
-        if position.through is not None or span.line != span.end_line or not is_plain:
+        source = self.source_of(span)
+        if span.line != span.end_line or not source or source[0] in "&!*|>":
             return None
         if fix.of_name:
             quote = source[0] if source[0] in "'\"" else ""
@@ -180,20 +177,14 @@ class Document:
         return f"line {span.line + self.first_line - 1}, column {span.column}"
 
     def _fault_problem(self, fault: Fault) -> Problem:
-        start, end = self._clip(*fault.span[:2]), self._clip(*fault.span[2:])
-        return self._problem(fault.code, fault.message, Span(*start, *end), fault.hint, fault.fix)
-
-    def _clip(self, line: int, column: int) -> tuple[int, int]:
-        """A place inside of the text: libyaml may point behind its end."""
-        if line > len(self.lines):
-            return len(self.lines), len(self.lines[-1]) + 1
-        return line, min(column, len(self.lines[line - 1]) + 1)
+        span = self.lines.span(fault.start, fault.end)
+        return self._problem(fault.code, fault.message, span, fault.hint, fault.fix)
 
     def _problem(
         self, code: str, message: str, span: Span, hint: str | None, fix: str | None,
         case: str | None = None,
     ) -> Problem:  # fmt: skip
-        excerpt = Excerpt(self.lines[span.line - 1])
+        excerpt = Excerpt(self.lines[span.line])
         if len(excerpt.text) > _LONGEST_EXCERPT:
             start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)
             excerpt = Excerpt(excerpt.text[start : start + _LONGEST_EXCERPT], start + 1)
@@ -204,13 +195,9 @@ class Document:
         return Problem(code, message, self.path, span, hint, case, excerpt, fix=fix)
 
 
-def parse_document(source: str | bytes, format: Format, path: str) -> Document:
-    """Read one document; with `jsonl`, one line. It never raises for what a text may hold.
-
-    A source in bytes is UTF-8 without a byte order mark.
-    """
-    text = source if isinstance(source, str) else source.decode()
-    read = read_yaml if format == "yaml" else JsonReader(format == "jsonl").read
+def parse_document(text: str, format: Format, path: str) -> Document:
+    """Read one document; with `jsonl`, one line. It never raises for what a text may hold."""
+    read = read_yaml if format == "yaml" else JsonReader().read
     return _read_document(read, text, format, path, 1)
 
 
@@ -221,7 +208,7 @@ def _read_document(
         value, faults, unusual = read(text)
     except FatalFaultError as error:
         return Document(path, text, format, None, [error.fault], False, first_line)
-    return Document(path, text, format, value, faults, True, first_line, unusual=unusual)
+    return Document(path, text, format, value, faults, True, first_line, unusual)
 
 
 _SEVERAL_LINES = "this is JSON over several lines, and each line of a .jsonl file is one case"
@@ -230,7 +217,7 @@ _ONE_A_LINE = "give the file a name that ends in .json, or write each case on a 
 
 def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
     """The lines of a JSONL file in order, each a document, or the problem with a line."""
-    read = JsonReader(one_line=True).read
+    read = JsonReader().read
     for number, data in number_lines(file):
         if len(data) > MAX_LINE_BYTES + 1:
             message = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
@@ -247,8 +234,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
         if line.readable:
             yield line
         elif number == 1 and text.strip() in ("[", "{", "[{"):
-            span = Span(1, 1, 1, len(text) + 1)
-            line.faults = [Fault("syntax", _SEVERAL_LINES, span, _ONE_A_LINE)]
+            line.faults = [Fault("syntax", _SEVERAL_LINES, 0, len(text), _ONE_A_LINE)]
             yield from line.problems
             return
         else:

@@ -11,24 +11,17 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from json import JSONDecodeError, JSONDecoder, loads
 from math import isinf
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
-from evalcase.format.positions import NO_CHILDREN, FatalFaultError, Fault, Lines, Node
+from evalcase.format.positions import NO_CHILDREN, FatalFaultError, Fault, Node
 from evalcase.types.value import JSON, MAX_DEPTH, measure_depth
 
 MAX_DIGITS = 4300
-UNUSUAL_DEPTH = 94
-"""From here on the canonical form, which is longer, may be deeper than a file may be."""
 
-
-class Reading(NamedTuple):
-    """The value of a text that could be read to its end."""
-
-    value: JSON
-    faults: Sequence[Fault]
-    unusual: bool
-    """Whether the value may have variables, addresses of files, numbers that are written in another
-    way than ours (`3.10`), or nesting near the limit. Only then its cases are searched for them."""
+Reading: TypeAlias = tuple[JSON, Sequence[Fault], bool]
+"""The value of a text that could be read to its end, the faults of the text, and whether the value
+may have variables, addresses of files, or numbers that are written in another way than ours
+(`3.10`). Only then its cases are searched for them."""
 
 
 def looks_unusual(text: str) -> bool:
@@ -131,8 +124,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 class JsonReader:
     """Reads texts one after the other. One decoder serves all lines of a JSONL file."""
 
-    def __init__(self, one_line: bool = False) -> None:
-        self._one_line = one_line
+    def __init__(self) -> None:
         self._is_faulty = self._is_unusual = False
         self._decode = JSONDecoder(
             object_pairs_hook=self._make_mapping,
@@ -146,23 +138,18 @@ class JsonReader:
         try:
             value, end = self._decode(text, len(text) - len(text.lstrip(_SPACE)))
         except JSONDecodeError as error:
-            raise self._syntax(text, error.pos, error.msg) from None
+            raise FatalFaultError(_explain_error(text, error.pos, error.msg)) from None
         except RecursionError:
-            raise self._too_deep(text) from None
+            raise _too_deep(text) from None
         except ValueError:  # an integer has more digits than Python reads
-            raise FatalFaultError(_Composer(text, self._one_line).compose()[1][0]) from None
-        if end < len(text.rstrip(_SPACE)):
-            end = len(text) - len(text[end:].lstrip(_SPACE))
-            raise self._syntax(text, end, "Extra data")
-        if text.count("[") + text.count("{") > UNUSUAL_DEPTH:
-            depth = measure_depth(value, MAX_DEPTH)
-            if depth > MAX_DEPTH:
-                raise self._too_deep(text)
-            self._is_unusual = self._is_unusual or depth > UNUSUAL_DEPTH
-        faults: Sequence[Fault] = ()
-        if self._is_faulty or _SURROGATE.search(text):
-            faults = _Composer(text, self._one_line).compose()[1]
-        return Reading(value, faults, self._is_unusual)
+            raise FatalFaultError(_compose(text)[1][0]) from None
+        if end < len(text) and (rest := text[end:].lstrip(_SPACE)):
+            raise FatalFaultError(_explain_error(text, len(text) - len(rest), "Extra data"))
+        may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
+        if may_be_deep and measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
+            raise _too_deep(text)
+        is_faulty = self._is_faulty or _SURROGATE.search(text)
+        return value, _compose(text)[1] if is_faulty else (), self._is_unusual
 
     def _make_mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
@@ -182,42 +169,20 @@ class JsonReader:
         self._is_faulty = True
         return 0.0
 
-    def _too_deep(self, text: str) -> FatalFaultError:
-        """The position where a text becomes too deep, found without recursion."""
-        level = 0
-        for token in _TOKEN.finditer(text):
-            level += (token[0] in "[{") - (token[0] in "]}")
-            if level > MAX_DEPTH:
-                break
-        span = Lines(text, self._one_line).span(*token.span())
-        message = f"values are nested more than {MAX_DEPTH} deep here"
-        return FatalFaultError(Fault("too-deep", message, span))
 
-    def _syntax(self, text: str, position: int, complaint: str) -> FatalFaultError:
-        if "trailing comma" in complaint:
-            # Newer Pythons point at the comma, and older ones at the token after it.
-            position = len(text) - len(text[position + 1 :].lstrip(_SPACE))
-        here, before = text[position : position + 1], text[:position].rstrip(_SPACE)
-        hint = fix = None
-        if here in ("]", "}") and before.endswith(","):
-            position, here, complaint = len(before) - 1, ",", "comma too many"
-            hint, fix = "remove it", ""
-        elif here == "'" or (before.endswith("{") and here.isalpha()):
-            hint = 'keys and strings are written in double quotes: "…"'
-        elif text.startswith(("//", "/*", "#"), position):
-            hint = "JSON has no comments; a .yaml file may have them"
-        span = Lines(text, self._one_line).span(position, position + (here not in ("", *"\n\r")))
-        if "control character" in complaint:
-            message = f"the character U+{ord(here):04X} must be escaped in a JSON string"
-            hint = f"write it as \\u{ord(here):04x}"
-            return FatalFaultError(Fault("control-character", message, span, hint))
-        said = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
-        return FatalFaultError(Fault("syntax", f"this isn't valid JSON: {said}", span, hint, fix))
+def _too_deep(text: str) -> FatalFaultError:
+    """The place where a text becomes too deep, found without recursion."""
+    level = 0
+    for token in _TOKEN.finditer(text):
+        level += (token[0] in "[{") - (token[0] in "]}")
+        if level > MAX_DEPTH:
+            break
+    message = f"values are nested more than {MAX_DEPTH} deep here"
+    return FatalFaultError(Fault("too-deep", message, *token.span()))
 
 
 _IN_PLAIN_WORDS = (
     ("Extra data", "there is more after the end of the value"),
-    ("comma too many", "this comma has nothing after it"),
     ("property name", "a key is missing here"),
     ("':' delimiter", "a `:` is missing here"),
     ("',' delimiter", "a comma or the end is missing here"),
@@ -228,6 +193,27 @@ _IN_PLAIN_WORDS = (
 """The decoder's complaints, which differ from one Python to the next."""
 
 
+def _explain_error(text: str, at: int, complaint: str) -> Fault:
+    if "trailing comma" in complaint:
+        # Newer Pythons point at the comma, and older ones at the token after it.
+        at = len(text) - len(text[at + 1 :].lstrip(_SPACE))
+    here, before = text[at : at + 1], text[:at].rstrip(_SPACE)
+    if "control character" in complaint:
+        message = f"the character U+{ord(here):04X} must be escaped in a JSON string"
+        return Fault("control-character", message, at, at + 1, f"write it as \\u{ord(here):04x}")
+    said = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
+    hint = fix = None
+    if here in ("]", "}") and before.endswith(","):
+        at, here, said = len(before) - 1, ",", "this comma has nothing after it"
+        hint, fix = "remove it", ""
+    elif here == "'" or (before.endswith("{") and here.isalpha()):
+        hint = 'keys and strings are written in double quotes: "…"'
+    elif text.startswith(("//", "/*", "#"), at):
+        hint = "JSON has no comments; a .yaml file may have them"
+    end = at + (here not in ("", *"\n\r"))
+    return Fault("syntax", f"this isn't valid JSON: {said}", at, end, hint, fix)
+
+
 # Positions
 
 _TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
@@ -236,65 +222,54 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 def compose_json(text: str) -> Node:
     """The positions in a text that JsonReader has read."""
-    return _Composer(text).compose()[0]
+    return _compose(text)[0]
 
 
-class _Composer:
-    """Composes the tree of positions, and collects every fault that leaves the rest readable."""
+def _compose(text: str) -> tuple[Node, list[Fault]]:
+    """The tree of positions, and every fault that leaves the rest readable."""
+    tokens, faults = _TOKEN.finditer(text), list[Fault]()
 
-    def __init__(self, text: str, one_line: bool = False) -> None:
-        self._text = text
-        self._one_line = one_line
-        self._tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
-        self._faults: list[tuple[str, str, Node, str | None]] = []
-
-    def compose(self) -> tuple[Node, list[Fault]]:
-        root = self._read(next(self._tokens))
-        if not self._faults:
-            return root, []
-        lines = Lines(self._text, self._one_line)
-        return root, [
-            Fault(code, message, lines.span(node.start, node.end), hint)
-            for code, message, node, hint in self._faults
-        ]
-
-    def _read(self, token: re.Match[str]) -> Node:
+    def read(token: re.Match[str]) -> Node:
         """The node that starts with a token. Recursion is safe: JsonReader bounds the depth."""
         if token[0] not in "{[":
-            return self._read_scalar(token)
+            faults.extend(_check_scalar(token))
+            return Node(*token.span(), NO_CHILDREN)
         children: dict[str | int, Node] = {}
         closing = "}" if token[0] == "{" else "]"
-        start, token = token.start(), next(self._tokens)
+        start, token = token.start(), next(tokens)
         while token[0] != closing:
             if closing == "]":
-                children[len(children)] = self._read(token)
+                children[len(children)] = read(token)
             else:
-                key_node, key = self._read_scalar(token), loads(token[0], strict=False)
-                next(self._tokens)
-                value = self._read(next(self._tokens))
-                value.key_start, value.key_end = key_node.start, key_node.end
+                faults.extend(_check_scalar(token))
+                name, key = token, loads(token[0], strict=False)
+                next(tokens)
+                value = read(next(tokens))
+                value.key_start, value.key_end = name.span()
                 if children.setdefault(key, value) is not value:
                     message = f"the key `{key}` appears twice"
-                    self._faults.append(("duplicate-key", message, key_node, "keep one of the two"))
-            token = next(self._tokens)
+                    fault = Fault("duplicate-key", message, *name.span(), "keep one of the two")
+                    faults.append(fault)
+            token = next(tokens)
             if token[0] == ",":
-                token = next(self._tokens)
+                token = next(tokens)
         return Node(start, token.end(), children)
 
-    def _read_scalar(self, token: re.Match[str]) -> Node:
-        text, node = token[0], Node(*token.span(), NO_CHILDREN)
-        message, hint = "", "write it in quotes to keep it as text"
-        if text[0] == '"':
-            if "\\u" in text and _LONE_SURROGATE.search(loads(text, strict=False)):
-                message = "this text has half of a surrogate pair, which is not a character"
-                hint = ""
-        elif text.lstrip("-") in ("NaN", "Infinity"):
-            message = f"`{text}` can't be written as JSON"
-        else:
-            try:
-                read_plain(text)
-            except NotJsonScalarError as error:
-                message = str(error)
-        if message:
-            self._faults.append(("not-json-value", message, node, hint or None))
-        return node
+    return read(next(tokens)), faults
+
+
+def _check_scalar(token: re.Match[str]) -> Iterator[Fault]:
+    text, message = token[0], ""
+    hint: str | None = "write it in quotes to keep it as text"
+    if text[0] == '"':
+        if "\\u" in text and _LONE_SURROGATE.search(loads(text, strict=False)):
+            message, hint = "this text has half of a surrogate pair, which is not a character", None
+    elif text.lstrip("-") in ("NaN", "Infinity"):
+        message = f"`{text}` can't be written as JSON"
+    else:
+        try:
+            read_plain(text)
+        except NotJsonScalarError as error:
+            message = str(error)
+    if message:
+        yield Fault("not-json-value", message, *token.span(), hint)

@@ -12,7 +12,6 @@ from evalcase.graders.base import DeclaredGrader, Half, expected_halves
 from evalcase.types.case import Case, needs_judge
 from evalcase.types.message import is_message, said_text
 from evalcase.types.problem import QUOTE_IT, At, KeyPath
-from evalcase.types.value import MAX_DEPTH, measure_depth
 from evalcase.util.answers import is_comparable, text_parts
 
 ADVICE = ("nothing-to-grade", "not-compared")
@@ -21,8 +20,6 @@ _COMPARED_IN_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"
 _COMPARED_IN_CALLS = frozenset({"tool", "input", "id", "type", "function"})
 """The keys that are compared, or only name a message or a call."""
 _ARGUMENTS = ("args", "arguments", "parameters", "params")
-_DEEPEST_CASE = MAX_DEPTH - 2
-"""A suite in canonical form is a mapping with a list of cases."""
 
 Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
@@ -308,14 +305,8 @@ def _place_expected(written: Named, place: KeyPath) -> KeyPath:
     return path + place[2:]  # only its content is written
 
 
-def check_unusual(
-    data: dict[str, Any], written: Named, turns: Sequence[Named], findings: Findings
-) -> None:
-    """Look for nesting and numbers in a file that may have unusual ones."""
-    if measure_depth(data, _DEEPEST_CASE) > _DEEPEST_CASE:
-        message = f"the canonical form of this case is nested more than {MAX_DEPTH} deep"
-        hint = "what `evalcase show` prints of it can't be read as an eval file again"
-        findings.add("nearly-too-deep", written.path, message, hint)
+def check_spelling(written: Named, turns: Sequence[Named], findings: Findings) -> None:
+    """Look for expected numbers in a file that has some in another spelling than ours."""
     for part in (written, *turns):
         expected = part.values.get("expected_output")
         _check_spelling(expected, part.at("expected_output"), findings)

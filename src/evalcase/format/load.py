@@ -21,8 +21,8 @@ from evalcase.format.source import (
     STDIN,
     TEXT,
     UnreadableError,
+    check_text,
     discover_files,
-    encode_text,
     find_sidecars,
     folder_of,
     format_at,
@@ -104,19 +104,19 @@ def load_each(
 def load_text(text: str, format: Format, known: Known, path: str = TEXT) -> Loaded:
     """Read a suite from text, as if it stood at its path, by default in the current folder."""
     try:
-        data = encode_text(text, path)
+        text = check_text(text, path)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
         stream = CaseStream(path, known)
-        return _load_lines(stream, stream.read(BytesIO(data)))
-    return _load_document(path, data, format, known)
+        return _load_lines(stream, stream.read(BytesIO(text.encode())))
+    return _load_document(path, text, format, known)
 
 
 def load_case(text: str, known: Known) -> tuple[Case | None, list[Problem]]:
     """Load one case from YAML text."""
     try:
-        document = parse_document(encode_text(text, TEXT), "yaml", TEXT)
+        document = parse_document(check_text(text, TEXT), "yaml", TEXT)
     except UnreadableError as error:
         return None, [error.problem]
     if not document.readable:
@@ -134,9 +134,9 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 
 @collector_paused()
 def _load_document(
-    path: str, source: bytes, format: Format, known: Known, on_file: OnFile = ignore_file
+    path: str, text: str, format: Format, known: Known, on_file: OnFile = ignore_file
 ) -> Loaded:
-    document = parse_document(source, format, path)
+    document = parse_document(text, format, path)
     if not document.readable:
         return Loaded(path, None, document.problems, 0)
     files = SuiteFiles(folder_of(path), on_file)
@@ -306,7 +306,8 @@ class CaseStream:
             yield from self._files.problems
 
     def _read_cases(self) -> Iterator[Case | Problem | None]:
-        ids, findings, at = Ids(), Findings(self._known, self._files), -1
+        ids, findings, shared = Ids(), Findings(self._known, self._files), self._shared
+        at = -1
         for at, line in enumerate(read_lines(self._file, self.path)):
             if isinstance(line, Problem):
                 yield line
@@ -314,16 +315,15 @@ class CaseStream:
                 continue
             self.line = line.first_line
             findings.unusual = line.unusual
-            for case in resolve_line(line.value, findings, ids, self._shared):
+            for case in resolve_line(line.value, findings, ids, shared):
                 self.origins.append(at)
-                has_found = findings.found or findings.references or self._shared.variables
-                if has_found:
+                if findings.found or findings.references or shared.variables is not None:
                     yield from self._problems_of(line, findings)
-                yield None if line.faults or findings.errors else case
-                if has_found:
+                    yield None if line.faults or findings.errors else case
                     findings.drain()
-            if line.faults:
-                yield from line.problems
+                else:
+                    yield None if line.faults else case
+            yield from line.problems
             if findings.found:
                 yield from self._problems_of(line, findings)
                 findings.drain()
@@ -392,11 +392,11 @@ class Sidecar(NamedTuple):
 
 
 def read_sidecar(
-    source: bytes, path: str, name: str, known: Known, files: SuiteFiles | None = None
+    text: str, path: str, name: str, known: Known, files: SuiteFiles | None = None
 ) -> Sidecar:
     """The suite fields in the text of a sidecar. `name` is for a suite that has no name."""
     files = files or SuiteFiles(folder_of(path))
-    document = parse_document(source, "yaml", path)
+    document = parse_document(text, "yaml", path)
     if not document.readable:
         return Sidecar(SuiteFields({"name": name}, NOTHING_SHARED), document.problems)
     findings = Findings(known, files, unusual=document.unusual)

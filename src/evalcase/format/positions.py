@@ -24,10 +24,12 @@ class Fault(NamedTuple):
 
     code: str
     message: str
-    span: Span
+    start: int
+    end: int
+    """Where it is, as offsets."""
     hint: str | None = None
     fix: str | None = None
-    """The text that follows the hint, where that is one exact edit of the span."""
+    """The text that follows the hint, where that is one exact edit."""
 
 
 class FatalFaultError(Exception):
@@ -47,19 +49,24 @@ def split_lines(text: str) -> list[str]:
 
 
 class Lines:
-    """Where the lines of a text start."""
+    """A text and where its lines start."""
 
     def __init__(self, text: str, only_feeds: bool = False) -> None:
         """With `only_feeds`, lines end as those of a JSONL file do."""
         is_plain = only_feeds or "\r" not in text
         ends = re.finditer("\n" if is_plain else LINE_BREAK, text)
         self._starts = [0, *[found.end() for found in ends]]
-        self._length = len(text)
+        self._text = text
+
+    def __getitem__(self, number: int) -> str:
+        """A line without its end, by its number from 1; the last line for any number after it."""
+        ends = self._starts[number] if number < len(self._starts) else None
+        return self._text[self._starts[number - 1] : ends].rstrip("\r\n")
 
     def span(self, start: int, end: int) -> Span:
         """The span between two offsets, as far as it is inside of the text."""
-        start, end = min(start, self._length), min(end, self._length)
-        starts = self._starts
+        starts, length = self._starts, len(self._text)
+        start, end = min(start, length), min(end, length)
         line, end_line = bisect_right(starts, start), bisect_right(starts, end)
         return Span(line, start - starts[line - 1] + 1, end_line, end - starts[end_line - 1] + 1)
 

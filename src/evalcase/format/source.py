@@ -47,14 +47,13 @@ class UnreadableError(Exception):
 # Reading
 
 
-def read_source(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> bytes:
-    """The bytes of a file, known to be UTF-8, without their byte order mark."""
+def read_source(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> str:
+    """The text of a file without its byte order mark."""
     data = read_raw(path, most_bytes).removeprefix(BOM)
     try:
-        data.decode()
+        return data.decode()
     except UnicodeDecodeError:
         raise UnreadableError(tell_undecodable(data, path)) from None
-    return data
 
 
 def read_raw(path: str, most_bytes: int | None) -> bytes:
@@ -103,15 +102,15 @@ def number_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             return
 
 
-def encode_text(text: str, path: str) -> bytes:
-    """A text given by a program as UTF-8, without its byte order mark."""
+def check_text(text: str, path: str) -> str:
+    """A text given by a program, without its byte order mark. Raise UnreadableError if it can't be
+    written as UTF-8."""
     text = text.removeprefix("\ufeff")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        message = f"U+{ord(text[error.start]):04X} is half of a surrogate pair, not a character"
-        span = Lines(text).span(error.start, error.start + 1)
-        raise UnreadableError(Problem("bad-encoding", message, path, span)) from None
+    if found := re.search("[\ud800-\udfff]", text):
+        message = f"U+{ord(found[0]):04X} is half of a surrogate pair, not a character"
+        problem = Problem("bad-encoding", message, path, Lines(text).span(*found.span()))
+        raise UnreadableError(problem)
+    return text
 
 
 def folder_of(path: str) -> str:

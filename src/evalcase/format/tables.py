@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from evalcase.format.document import Document, Findings, parse_document, read_lines
-from evalcase.format.positions import NO_CHILDREN, Fault, Lines, Node, split_lines
+from evalcase.format.positions import NO_CHILDREN, Fault, Node, split_lines
 from evalcase.format.source import tell_undecodable
 from evalcase.types.options import Check, Place
 from evalcase.types.problem import Finding, Problem
@@ -63,17 +63,16 @@ def stream_table(text: str, path: str) -> Iterator[CsvRow]:
     columns: dict[str, CsvCell] = {}
     for name, cell in zip(names, cells, strict=True):
         if name in columns:
-            span = Lines(source).span(cell.start, cell.end)
-            message = f"the column `{name}` appears twice"
-            faults.append(Fault("duplicate-key", message, span, "give it another name"))
+            message, hint = f"the column `{name}` appears twice", "give it another name"
+            faults.append(Fault("duplicate-key", message, cell.start, cell.end, hint))
         columns.setdefault(name, cell._replace(text=name))
     yield CsvRow(path, source, faults, line, columns, len(cells))
     for source, cells, line, faults in rows:
         if len(cells) > len(names):
-            span = Lines(source).span(cells[len(names)].start, cells[-1].end)
             message = f"this row has {len(cells)} cells, and there are {len(names)} columns"
             hint = "a cell with a comma in it must be in quotes"
-            faults.append(Fault("syntax", message, span, hint))
+            start = cells[len(names)].start
+            faults.append(Fault("syntax", message, start, cells[-1].end, hint))
         named = {name: cell for name, cell in zip(names, cells, strict=False) if cell.text}
         yield CsvRow(path, source, faults, line, named, len(cells))
 
@@ -104,8 +103,7 @@ def _split_rows(text: str) -> Iterator[tuple[str, list[CsvCell], int, list[Fault
             at = min((end for end in ends if end >= 0), default=len(text))
         source, faults = text[start:at], list[Fault]()
         if wrong:
-            span = Lines(source).span(wrong_at, wrong_at + 1)
-            faults.append(Fault("syntax", wrong, span, _TWICE))
+            faults.append(Fault("syntax", wrong, wrong_at, wrong_at + 1, _TWICE))
         if source.strip():
             yield source, cells, line, faults
         line += len(split_lines(source))

@@ -9,8 +9,7 @@ from json import dumps
 from typing import Any
 
 from evalcase.format.document import Document
-from evalcase.format.positions import NO_CHILDREN, Fault, Node, split_lines
-from evalcase.types.problem import Span
+from evalcase.format.positions import NO_CHILDREN, Fault, Lines, Node, split_lines
 from evalcase.types.value import JSON, MAX_DEPTH, measure_depth
 
 _LONG_TEXT = (
@@ -29,23 +28,21 @@ _PLAIN = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def parse_toml(source: bytes, path: str) -> Document:
-    """Read one document of UTF-8. It never raises for what a text may hold."""
-    text = source.decode()
+def parse_toml(text: str, path: str) -> Document:
+    """Read one document. It never raises for what a text may hold."""
     value: Any = None
     fault = _find_long_key(text)
-    if fault is not None:
-        return Document(path, text, "toml", None, [fault], readable=False)
     try:
-        value = tomllib.loads(text)
-        if measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
-            raise RecursionError
+        if fault is None:
+            value = tomllib.loads(text)
+            if measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
+                raise RecursionError
     except tomllib.TOMLDecodeError as error:
         fault = _explain_error(str(error), text)
     except RecursionError:
-        fault = Fault("too-deep", "values are nested too deep", Span(1, 1, 1, 1))
+        fault = Fault("too-deep", "values are nested too deep", 0, 0)
     except ValueError as error:
-        fault = Fault("syntax", f"a value can't be read: {error}", Span(1, 1, 1, 1))
+        fault = Fault("syntax", f"a value can't be read: {error}", 0, 0)
     if fault is not None:
         return Document(path, text, "toml", None, [fault], readable=False)
     return Document(path, text, "toml", value, compose=compose_toml)
@@ -55,35 +52,36 @@ def _find_long_key(text: str) -> Fault | None:
     """The line of a dotted key with too many parts: tomllib takes time by the square of them."""
     if text.count(".") < MAX_DEPTH:
         return None
-    bare = _TEXT_OR_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    for number, line in enumerate(split_lines(bare), 1):
+    bare = _TEXT_OR_COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    at = 0
+    for line in bare.split("\n"):
         if any(part.count(".") >= MAX_DEPTH for part in re.split(r"[=,{}\[\]]", line)):
             message = f"a key in this line has more than {MAX_DEPTH} parts"
-            return Fault("too-deep", message, Span(number, 1, number, 2))
+            return Fault("too-deep", message, at, at + 1)
+        at += len(line) + 1
     return None
 
 
 def _explain_error(said: str, text: str) -> Fault:
     """The fault behind a complaint of tomllib, which names its place at the end."""
-    lines = split_lines(text)
-    line, column = len(lines), len(lines[-1]) + 1
+    at = len(text)
     found = _PLACE.search(said)
     if found is not None:
         said = said[: found.start()]
         if found[1] is not None:
-            line, column = int(found[1]), int(found[2])
-    width = len(lines[line - 1])
-    span = Span(line, column, line, column + 1)
+            at = Lines(text).offset(int(found[1]), int(found[2]))
+    end = at + 1
     is_duplicate = said.startswith(("Cannot ", "Duplicate "))
-    if column > width or is_duplicate:
+    if is_duplicate or text[at : at + 1] in ("", "\r", "\n"):
         # A complaint about the end of a line, or about a whole statement, is about the line.
-        indent = width - len(lines[line - 1].lstrip())
-        span = Span(line, indent + 1, line, width + 1)
+        start = text.rfind("\n", 0, at) + 1
+        line = split_lines(text[start:])[0]
+        at, end = start + len(line) - len(line.lstrip()), start + len(line)
     if is_duplicate:
         message = "this name, or the beginning of it, has a value already"
-        return Fault("duplicate-key", message, span)
+        return Fault("duplicate-key", message, at, end)
     hint = "text goes in quotes" if said == "Invalid value" else None
-    return Fault("syntax", f"this is not valid TOML: {said[:1].lower()}{said[1:]}", span, hint)
+    return Fault("syntax", f"this is not valid TOML: {said[:1].lower()}{said[1:]}", at, end, hint)
 
 
 def compose_toml(text: str) -> Node:

@@ -686,7 +686,6 @@ class _VariedCase:
                 before = self.suite.findings.errors
                 shared = self.suite.complete(shared, variables)
                 is_right = self.suite.findings.errors == before
-            # A value in the place of a tag is nested deeper than it is written.
             unusual, findings.unusual = findings.unusual, True
             case = resolve_literally(raw, self.path, findings, self.ids, shared, self.vocabulary)
             findings.unusual = unusual

@@ -26,7 +26,6 @@ from yaml.events import (
 )
 
 from evalcase.format.json import (
-    UNUSUAL_DEPTH,
     NotJsonScalarError,
     Reading,
     looks_unusual,
@@ -37,18 +36,17 @@ from evalcase.format.positions import (
     NO_CHILDREN,
     FatalFaultError,
     Fault,
-    Lines,
     Node,
     Wanted,
     split_lines,
 )
-from evalcase.types.problem import Span, find_nearest
+from evalcase.types.problem import find_nearest
 from evalcase.types.value import JSON, MAX_DEPTH, copy_value
 
-MIN_ALIAS_BUDGET = 1_000_000
-"""How many values all aliases together may stand for; more, if the file is longer than that."""
-MIN_CHARACTER_BUDGET = 1 << 26
-"""The same for the characters in them; a hundred times the length of the file, if that is more."""
+MIN_ALIAS_BUDGET = 1 << 26
+"""How many bytes, roughly, the copies of all aliases together may take; a hundred times the length
+of the file, if that is more."""
+_BYTES_OF_VALUE = 64
 
 _MERGE: Any = object()
 """The key that `<<` has until its mapping is complete."""
@@ -72,61 +70,64 @@ def read_yaml(text: str) -> Reading:
         faults = [*reader.faults, *_find_lost_text(reader.text)]
     except (YAMLError, UnicodeEncodeError) as error:
         raise FatalFaultError(_explain_error(error, text)) from None
-    return Reading(value, faults, reader.is_unusual)
+    return value, faults, reader.is_unusual
 
 
 # Events
 
-_BREAKS = "\x85\u2028\u2029"
+_BREAKS, _STAND_INS = "\x85\u2028\u2029", "\ufdd0\ufdd1\ufdd2"
+_STAND_IN = re.compile(r"[\ufdd0-\ufdd2]|\\(?:u|U0000)[fF][dD][dD][0-2]")
+_SWAPPED, _RESTORED = str.maketrans(_BREAKS, _STAND_INS), str.maketrans(_STAND_INS, _BREAKS)
 
 
-def _prepare_text(text: str) -> tuple[str, dict[int, str]]:
-    """A text for libyaml, and a table that translates its stand-ins back.
+def _prepare_text(text: str) -> str:
+    """The text for libyaml.
 
     libyaml breaks lines at U+0085, U+2028 and U+2029, which YAML 1.2 doesn't, and cuts a block
     scalar short that ends in blanks without a line break. Both are mended without moving a single
-    character, so every position stays true.
+    character, so every position stays true. Noncharacters stand in for the line breaks.
     """
     if text.startswith("\ufeff"):
         message = "there is a second byte order mark here"
-        raise FatalFaultError(Fault("control-character", message, Span(1, 1, 1, 2), "remove it"))
+        raise FatalFaultError(Fault("control-character", message, 0, 1, "remove it"))
     last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
     if last_line and not last_line.strip(" \t"):
         text += "\n"
-    found = [char for char in _BREAKS if char in text]
-    if not found:
-        return text, {}
-    used = {ord(char) for char in set(text)}
-    used |= {int(digits, 16) for digits in re.findall(r"\\U([0-9a-fA-F]{8})", text)}
-    free = (code for code in range(0xF0000, 0x10FFFE) if code not in used)
-    stand_ins = dict(zip(free, found, strict=False))
-    if len(stand_ins) < len(found):
-        message = "the text uses every private-use character, beside an unusual line separator"
-        raise FatalFaultError(Fault("syntax", message, Span(1, 1, 1, 1)))
-    swap = {ord(char): code for code, char in stand_ins.items()}
-    return text.translate(swap), stand_ins
+    if not _has_odd_breaks(text):
+        return text
+    if found := _STAND_IN.search(text):
+        message = "this noncharacter can't be used in a text with U+0085, U+2028 or U+2029"
+        raise FatalFaultError(Fault("syntax", message, *found.span()))
+    return text.translate(_SWAPPED)
+
+
+def _has_odd_breaks(text: str) -> bool:
+    return any(char in text for char in _BREAKS)
 
 
 def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
-    """The text as libyaml reads it, and a function that gives its next event, with the original
-    characters in its value."""
-    text, restore = _prepare_text(text)
-    get_event: Callable[[], Any] = CParser(text).get_event
-    if not restore:
-        return text, get_event
+    """The text for libyaml, and a function that gives its next event."""
+    prepared = _prepare_text(text)
+    get_event: Callable[[], Any] = CParser(prepared).get_event
+    if not _has_odd_breaks(text):
+        return prepared, get_event
 
     def next_event() -> Any:
         event = get_event()
         if type(event) is ScalarEvent:
-            event.value = event.value.translate(restore)
+            event.value = event.value.translate(_RESTORED)
         return event
 
-    return text, next_event
+    return prepared, next_event
 
 
-def _span_of(event: Any) -> Span:
-    start, end = event.start_mark, event.end_mark
-    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+def _fault_at(event: Any, code: str, message: str, hint: str | None = None) -> Fault:
+    return Fault(code, message, event.start_mark.index, event.end_mark.index, hint)
+
+
+def _too_deep(event: Any) -> FatalFaultError:
+    message = f"values are nested more than {MAX_DEPTH} deep here"
+    return FatalFaultError(_fault_at(event, "too-deep", message))
 
 
 # Values
@@ -141,10 +142,9 @@ class _Reader:
         self.is_unusual = looks_unusual(text)
         self.anchors: dict[str, tuple[Any, str | None]] = {}
         """The value that an anchor names, and its source text where that is a scalar."""
-        self.weights: dict[str, tuple[int, int, int]] = {}
-        """How large each of those is that an alias has named."""
-        self.budget = max(MIN_ALIAS_BUDGET, len(text))
-        self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(text))
+        self.sizes: dict[str, tuple[int, int]] = {}
+        """The size and the height of each of those that an alias has named."""
+        self.budget = max(MIN_ALIAS_BUDGET, 100 * len(text))
         self.merges: dict[int, Any] = {}
         """The `<<` events of mappings under construction, by the mapping's identity."""
 
@@ -158,7 +158,7 @@ class _Reader:
         if type(after) is DocumentStartEvent:
             message = "a suite is one YAML document, and a second one starts here"
             hint = "put the cases in one list, or in files of their own"
-            raise self.fatal("several-documents", message, after, hint)
+            raise FatalFaultError(_fault_at(after, "several-documents", message, hint))
         return root
 
     def read(self) -> JSON:
@@ -197,10 +197,8 @@ class _Reader:
                 if event.anchor is not None or event.tag is not None:
                     self.find_tag(event, {"map"} if kind is MappingStartEvent else {"seq"})
                     self.note_anchor(event, value, None)
-                if len(stack) >= UNUSUAL_DEPTH:
-                    self.is_unusual = True
-                    if len(stack) >= MAX_DEPTH:
-                        raise self.too_deep(event)
+                if len(stack) >= MAX_DEPTH:
+                    raise _too_deep(event)
                 if mapping is None:
                     items.append(value)
                 elif is_key:
@@ -289,7 +287,7 @@ class _Reader:
         if text is None:
             self.refuse_collection_key(event, value)
             return _DROPPED
-        self.spend(1, len(text), event)
+        self.spend(_BYTES_OF_VALUE + len(text), event)
         if text in mapping:
             self.fault("duplicate-key", f"the key `{text}` appears twice", event)
             return _DROPPED
@@ -333,22 +331,21 @@ class _Reader:
         if name is None:
             return
         self.anchors[name] = (value, text)
-        self.weights.pop(name, None)
+        self.sizes.pop(name, None)
         at = self.text.find(f"&{name}", event.start_mark.index) + 1 + len(name)
         char = self.text[at : at + 1]
         if char and char in _ENDS_ANCHOR:
-            shown = f"`{char}`" if char != "`" else "backtick"
-            message = f"the name of an anchor can't hold a {shown} here"
+            message = f"the name of an anchor can't hold a `{char}` here"
             hint = "give it another name; text that starts with `&` must be in quotes"
-            raise self.fatal("syntax", message, event, hint)
+            raise FatalFaultError(_fault_at(event, "syntax", message, hint))
 
     def look_up(self, event: Any) -> tuple[Any, str | None]:
         if event.anchor not in self.anchors:
             close = find_nearest(event.anchor, list(self.anchors)[:200])
-            hint = f"did you mean `*{close}`?" if close else None
             message = f"there is no anchor `&{event.anchor}` before this alias"
-            hint = hint or "text that starts with `*` must be in quotes"
-            raise self.fatal("undefined-alias", message, event, hint)
+            hint = "text that starts with `*` must be in quotes"
+            hint = f"did you mean `*{close}`?" if close else hint
+            raise FatalFaultError(_fault_at(event, "undefined-alias", message, hint))
         return self.anchors[event.anchor]
 
     def read_alias(self, event: Any, stack: list[Any], container: Any) -> Any:
@@ -357,49 +354,39 @@ class _Reader:
         outer = (items if mapping is None else mapping for mapping, items, _ in stack)
         if any(value is each for each in (container, *outer)):
             message = f"`*{name}` is inside the value it names"
-            raise self.fatal("recursive-alias", message, event)
-        if name not in self.weights:
-            self.weights[name] = _weigh_value(value)
-        values, characters, height = self.weights[name]
-        self.spend(values, characters, event)
+            raise FatalFaultError(_fault_at(event, "recursive-alias", message))
+        if name not in self.sizes:
+            self.sizes[name] = _measure(value)
+        size, height = self.sizes[name]
+        self.spend(size, event)
         if len(stack) + height > MAX_DEPTH:
-            raise self.too_deep(event)
+            raise _too_deep(event)
         return copy_value(value)
 
-    def spend(self, values: int, characters: int, event: Any) -> None:
+    def spend(self, size: int, event: Any) -> None:
         """Count what an alias stands for, which costs nothing here and everything later."""
-        self.budget -= values
-        self.character_budget -= characters
-        if self.budget < 0 or self.character_budget < 0:
+        self.budget -= size
+        if self.budget < 0:
             message = "the aliases up to here stand for far more data than the file holds"
-            raise self.fatal("alias-bomb", message, event, "write fewer aliases of aliases")
-
-    # Faults
+            hint = "write fewer aliases of aliases"
+            raise FatalFaultError(_fault_at(event, "alias-bomb", message, hint))
 
     def fault(self, code: str, message: str, event: Any, hint: str | None = None) -> None:
-        self.faults.append(Fault(code, message, _span_of(event), hint))
-
-    def fatal(self, code: str, message: str, event: Any, hint: str | None = None) -> Exception:
-        return FatalFaultError(Fault(code, message, _span_of(event), hint))
-
-    def too_deep(self, event: Any) -> Exception:
-        return self.fatal("too-deep", f"values are nested more than {MAX_DEPTH} deep here", event)
+        self.faults.append(_fault_at(event, code, message, hint))
 
 
-def _weigh_value(value: Any) -> tuple[int, int, int]:
-    """How many values and characters there are in a value, and how deep it is."""
+def _measure(value: Any) -> tuple[int, int]:
+    """How many bytes a value takes, roughly, and how deep it is."""
     if not isinstance(value, dict | list):
-        return 1, len(value) if isinstance(value, str) else 0, 0
-    values, characters, height = 1, 0, 0
+        return _BYTES_OF_VALUE + (len(value) if isinstance(value, str) else 0), 0
+    size, height = _BYTES_OF_VALUE, 0
     if isinstance(value, dict):
-        characters = sum(map(len, value))
+        size += sum(map(len, value))
         value = value.values()
-    for item in value:
-        more_values, more_characters, below = _weigh_value(item)
-        values += more_values
-        characters += more_characters
+    for more, below in map(_measure, value):
+        size += more
         height = max(height, below)
-    return values, characters, height + 1
+    return size, height + 1
 
 
 # Positions
@@ -592,67 +579,66 @@ def _explain_error(error: Exception, text: str) -> Fault:
     complaint = f"{error.context or ''} {error.problem or ''}"
     if error.context_mark and any(needle in complaint for needle in _SHOWS_LATER):
         mark = error.context_mark
-    span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
+    at = mark.index
     if "Unicode character escape" in complaint:
-        return _explain_escape(text, text.rfind("\\", 0, mark.index + 1))
-    if text[mark.index : mark.index + 1] == "\t":
-        return Fault("syntax", "a tab is not allowed here", span, "indent with spaces")
+        return _explain_escape(text, text.rfind("\\", 0, at + 1))
+    if text[at : at + 1] == "\t":
+        return Fault("syntax", "a tab is not allowed here", at, at + 1, "indent with spaces")
     if any(each in complaint for each in _LATE):
-        fault = _explain_neighbours(split_lines(text), mark)
+        fault = _explain_neighbours(text, at)
         if fault is not None:
             return fault
     for needle, message, hint in _IN_PLAIN_WORDS:
         if needle in complaint:
-            return Fault("syntax", message, span, hint)
-    return Fault("syntax", f"this isn't valid YAML: {error.problem or 'unreadable'}", span)
+            return Fault("syntax", message, at, at + 1, hint)
+    return Fault("syntax", f"this isn't valid YAML: {error.problem or 'unreadable'}", at, at + 1)
 
 
-def _explain_escape(text: str, index: int) -> Fault:
-    span = Lines(text).span(index, index + 6)
-    if _SURROGATE_PAIR.match(text, index):
+def _explain_escape(text: str, at: int) -> Fault:
+    if _SURROGATE_PAIR.match(text, at):
         hint = "write the character itself, or \\U and its 8 digits; a .json file may keep the pair"
-        return Fault("syntax", "YAML has no surrogate pairs", span, hint)
-    return Fault("not-json-value", "this escape is half of a surrogate pair, not a character", span)
+        return Fault("syntax", "YAML has no surrogate pairs", at, at + 6, hint)
+    message = "this escape is half of a surrogate pair, not a character"
+    return Fault("not-json-value", message, at, at + 6)
 
 
 def _explain_character(text: str) -> Fault:
     found = _NOT_ALLOWED.search(text)
     if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
-        return Fault("syntax", "the text can't be read", Span(1, 1, 1, 1))
-    span, code = Lines(text).span(*found.span()), ord(found[0])
+        return Fault("syntax", "the text can't be read", 0, 0)
+    code = ord(found[0])
     if 0xD800 <= code <= 0xDFFF:
-        return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", span)
+        return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", *found.span())
     hint = f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 0x100 else None
-    return Fault("control-character", f"the character U+{code:04X} is not allowed here", span, hint)
+    message = f"the character U+{code:04X} is not allowed here"
+    return Fault("control-character", message, *found.span(), hint)
 
 
 _NO_SPACE = re.compile(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
 _NO_BREAK_SPACE = re.compile("[ ]*([\u00a0\u2007\u202f\u3000]+)")
 
 
-def _explain_neighbours(lines: list[str], mark: Any) -> Fault | None:
+def _explain_neighbours(text: str, at: int) -> Fault | None:
     """The mistake near a place that libyaml complains about, if it can be told."""
-    above = max((each for each in range(mark.line) if lines[each].strip()), default=mark.line)
-    for number in (mark.line, above):
-        line = lines[number] if number < len(lines) else ""
-        if found := _NO_BREAK_SPACE.match(line):
+    here = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    above = text[:here].rstrip()
+    for start in (here, max(above.rfind("\n"), above.rfind("\r")) + 1):
+        if found := _NO_BREAK_SPACE.match(text, start):
             message = f"the character U+{ord(found[1][0]):04X} looks like a space but is not one"
-            span = Span(number + 1, found.start(1) + 1, number + 1, found.end(1) + 1)
-            return Fault("syntax", message, span, "indent with plain spaces", " " * len(found[1]))
-        if found := _NO_SPACE.match(line):
-            span = Span(number + 1, found.start(1) + 1, number + 1, found.end() + 1)
+            fix = " " * len(found[1])
+            return Fault("syntax", message, *found.span(1), "indent with plain spaces", fix)
+        if found := _NO_SPACE.match(text, start):
             message, hint = "a key needs a space after its `:`", f"write `{found[1]}: …`"
-            return Fault("syntax", message, span, hint, f"{found[1]}: ")
-    line = lines[mark.line] if mark.line < len(lines) else ""
-    last = line[: mark.column].rstrip()[-1:]
+            return Fault("syntax", message, found.start(1), found.end(), hint, f"{found[1]}: ")
+    last = text[here:at].rstrip()[-1:]
     if last and last in "]}\"'":
         # Text after a value that is complete: `[URGENT] call me`
-        span = Span(mark.line + 1, mark.column + 1, mark.line + 1, len(line.rstrip()) + 1)
         opening = {"]": "[", "}": "{"}.get(last, last)
         hint = f"text that starts with `{opening}` must be in quotes as a whole"
         if opening == last:
             hint += "; or a quote above is never closed"
-        return Fault("syntax", "there is more after the end of the value", span, hint)
+        rest = split_lines(text[at:])[0].rstrip()
+        return Fault("syntax", "there is more after the end of the value", at, at + len(rest), hint)
     return None
 
 
@@ -670,15 +656,12 @@ def _find_lost_text(text: str) -> Iterator[Fault]:
     for event in _list_events(text) if marks else ():
         if event.start_mark.index in marks and isinstance(event, NodeEvent):
             hint = 'write such a key in quotes: "?…"'
-            yield Fault("syntax", "a `?` before a key would be lost here", _span_of(event), hint)
-    if not _HASH.search(text):
-        return
-    lines = Lines(text)
-    for at, shown, _ in _find_comments(text):
+            yield _fault_at(event, "syntax", "a `?` before a key would be lost here", hint)
+    for at, shown, _ in _find_comments(text) if _HASH.search(text) else ():
         if at and text[at - 1] not in _BLANKS:  # `"Which tag?"#urgent`, `[a,#b`
             message = "this would be read as a comment, and be lost"
             hint = "a comment has a space before its `#`; text with a `#` must be in quotes"
-            yield Fault("syntax", message, lines.span(at, at + len(shown)), hint)
+            yield Fault("syntax", message, at, at + len(shown), hint)
 
 
 def _list_events(text: str) -> Iterator[Any]:
@@ -710,10 +693,9 @@ _OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", 
 
 def find_lints(text: str) -> Iterator[Fault]:
     """Plain text of a readable document that is cut by a comment, or has quotes as a part of it."""
-    text = _prepare_text(text)[0]
+    text = _prepare_text(text)
     close = (found.start() for found in _CLOSE_COMMENT.finditer(text))
     if any(_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close):
-        lines = Lines(text)
         for at, shown, scalar in _find_comments(text):
             is_close = scalar is not None and scalar.end_mark.index == at - 1
             if not is_close or shown[1:2] in ("", " ", "\t", "#") or not scalar.implicit[0]:
@@ -723,7 +705,7 @@ def find_lints(text: str) -> Iterator[Fault]:
                 hint = (
                     "put the text in quotes; a comment is easier to tell with a space after its `#`"
                 )
-                yield Fault("cut-text", message, lines.span(at, at + len(shown)), hint)
+                yield Fault("cut-text", message, at, at + len(shown), hint)
     for event in _list_events(text) if _SMART_QUOTE.search(text) else ():
         if type(event) is not ScalarEvent or not event.implicit[0]:
             continue
@@ -732,7 +714,7 @@ def find_lints(text: str) -> Iterator[Fault]:
         if is_quoted and not any(quote in value[1:-1] for quote in _QUOTES):
             message = "these quotes are a part of the text"
             hint = "quotes that only mark where a text begins and ends are straight: \" or '"
-            yield Fault("smart-quotes", message, _span_of(event), hint)
+            yield _fault_at(event, "smart-quotes", message, hint)
 
 
 def _is_text(value: str) -> bool:

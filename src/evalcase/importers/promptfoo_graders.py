@@ -248,7 +248,7 @@ def _map_json(mapper: Mapper, assertion: Assertion) -> list[JSON]:
     if schema is None or schema == "":
         return [_STRICT]
     if isinstance(schema, str):
-        document = parse_document(schema.encode(), "yaml", "schema")
+        document = parse_document(schema, "yaml", "schema")
         if document.problems:
             raise NoCounterpartError(f"`{assertion.name}`: its schema can't be read")
         schema = document.value

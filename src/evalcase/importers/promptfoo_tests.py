@@ -69,7 +69,7 @@ def _read_chat(text: str) -> JSON:
         except BadJsonError:
             return None
     elif start.startswith(("- role:", '- "role":', "- content:")):
-        document = parse_document(text.encode(), "yaml", "prompt")
+        document = parse_document(text, "yaml", "prompt")
         value = None if document.problems else document.value
     return value if isinstance(value, list) and value and all(map(_is_message, value)) else None
 

@@ -30,7 +30,7 @@ from evalcase.util.files import OutsideError, read_file
 FileShape: TypeAlias = Literal["yaml", "json", "jsonl", "csv"]
 SHAPES: dict[str, FileShape] = {**FILE_ENDINGS, ".csv": "csv", ".tsv": "csv"}
 FILE = "file://"
-_LFS = b"version https://git-lfs.github.com/spec/"
+_LFS = "version https://git-lfs.github.com/spec/"
 _MAX_BYTES = 100 << 20
 _MAX_FILES = 100_000
 _MAX_READS = 10_000
@@ -148,44 +148,43 @@ def shape_of(path: str) -> FileShape:
     return SHAPES.get(ending, "yaml")
 
 
-def parse_source(data: bytes, path: str, shape: FileShape) -> ForeignFile:
+def parse_source(text: str, path: str, shape: FileShape) -> ForeignFile:
     """Raise UnusableError with all problems of the text."""
-    if data.startswith(_LFS):
+    if text.startswith(_LFS):
         message, hint = "it is only a pointer of Git LFS", "`git lfs pull` fetches the file itself"
         raise UnusableError([Problem("unreadable-file", message, path, hint=hint)])
     documents: list[Document]
     header = None
     if shape == "csv":
-        header, rows = read_table(data.decode(), path)
+        header, rows = read_table(text, path)
         documents = [*rows]
         problems = [problem for row in (header, *rows) for problem in row.problems]
     elif shape == "jsonl":
-        lines = list(read_lines(BytesIO(data), path))
+        lines = list(read_lines(BytesIO(text.encode()), path))
         documents = [line for line in lines if isinstance(line, Document)]
         problems = [line for line in lines if isinstance(line, Problem)]
         problems += [problem for each in documents if each.faults for problem in each.problems]
     else:
-        documents = [parse_document(data, shape, path)]
+        documents = [parse_document(text, shape, path)]
         problems = documents[0].problems
     if problems:
         raise UnusableError(problems)
     return ForeignFile(path, shape, documents, header)
 
 
-def read_referenced(name: str, folder: str) -> tuple[str, bytes]:
+def read_referenced(name: str, folder: str) -> tuple[str, str]:
     """A file that another one names, inside of a folder. Raise ValueError with the reason why it
     can't be used."""
     path = os.path.normpath(os.path.join(folder, name))
     try:
-        data = read_file(path, _MAX_BYTES, inside=folder)
-        data.decode()
+        text = read_file(path, _MAX_BYTES, inside=folder).decode()
     except OutsideError:
         raise ValueError("it lies outside the folder of the file") from None
     except OSError as error:
         raise ValueError((error.strerror or str(error)).lower()) from None
     except UnicodeDecodeError:
         raise ValueError("it isn't UTF-8 text") from None
-    return path, data.removeprefix(b"\xef\xbb\xbf")
+    return path, text.removeprefix("\ufeff")
 
 
 class Folder:
@@ -244,7 +243,7 @@ class Folder:
                 raise ValueError("it is code")
             if _ending_of(name) in _BINARY:
                 raise ValueError("it isn't text")
-            self._texts[name] = read_referenced(name, self.path)[1].decode()
+            self._texts[name] = read_referenced(name, self.path)[1]
         return self._texts[name]
 
     def parse(self, name: str) -> ForeignFile:
@@ -257,7 +256,7 @@ class Folder:
             text = self.read(name)
             shown = os.path.relpath(os.path.normpath(os.path.join(self.path, name)))
             try:
-                self._parsed[name] = parse_source(text.encode(), shown, shape)
+                self._parsed[name] = parse_source(text, shown, shape)
             except UnusableError as error:
                 raise ValueError(str(error.problems[0])) from None
         return self._parsed[name]

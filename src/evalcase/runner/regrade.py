@@ -238,7 +238,7 @@ def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
     """Graders as a person typed them, in any of their forms. Raise SuiteError."""
     specs: list[dict[str, JSON]] = []
     for text in texts:
-        document = parse_document(text.encode(), "yaml", "--grader")
+        document = parse_document(text, "yaml", "--grader")
         if not document.readable:
             raise SuiteError(document.problems)
         specs += canonical_graders([document.value])

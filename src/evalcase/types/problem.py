@@ -79,7 +79,6 @@ CODES: dict[str, Code] = {
     "no-judge": Code("warning", "Only a judge can grade a case, and none is configured."),
     "same-model": Code("warning", "The judge is the model that it judges."),
     "empty-input": Code("warning", "The `input` of a case is blank text."),
-    "nearly-too-deep": Code("warning", "The canonical form of a case is too deep to be read."),
     "lost-spelling": Code("warning", "An expected number is not written as it is read."),
     "cut-text": Code("warning", "A comment ends a text that was probably meant to go on."),
     "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
