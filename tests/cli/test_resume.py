@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.store.index import read_results
 from tests.run.project import (
     CONFIG,
     Gate,
@@ -18,6 +17,7 @@ from tests.run.project import (
     ids,
     interrupt,
 )
+from tests.store.rows import read_results
 
 
 def kill_after(project: Project, gate: Gate, command: str, calls: int) -> set[str]:

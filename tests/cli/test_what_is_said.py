@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evalcase import explain
-from evalcase.store.index import read_results
 from tests.report.page.opened import open_page
 from tests.run.project import Project
+from tests.store.rows import read_results
 
 
 class Shape(NamedTuple):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.store.index import read_results
 from tests.cli.command import LIMIT_S
 from tests.faults.pipes import Alive
 from tests.run.project import CONFIG, Project, case, cases, finish
+from tests.store.rows import read_results
 
 SUITE = [case(f"c{number:02}", "say no") for number in range(30)]
 

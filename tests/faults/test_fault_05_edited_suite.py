@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.store.index import read_index, read_results
+from evalcase.store.index import read_index
 from tests.run.project import Project, case, cases
+from tests.store.rows import read_results
 
 
 def unfinished(project: Project) -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.store.index import read_results
 from tests.faults.pipes import Alive
 from tests.faults.programs import program
 from tests.run.project import Done, Project, case, cases
+from tests.store.rows import read_results
 
 AGENT = """
 async def stuck(question: Question):

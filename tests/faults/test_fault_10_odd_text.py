@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from evalcase.report.formats import FORMS
-from evalcase.store.index import read_results
 from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.faults.programs import program
 from tests.run.project import Done, Project, case
+from tests.store.rows import read_results
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x00\u202e\r"
 SURROGATES = "\ud800 \udfff"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
-from evalcase.store.reader import GrowingJournal
+from evalcase.store.stored import GrowingJournal
 from evalcase.util.json import MAX_LINE
 from tests.run.project import Done, Project, cases
 from tests.store.rows import encode_row

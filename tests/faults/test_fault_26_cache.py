@@ -16,7 +16,7 @@ def counted(question: Question):
 
 def answers(project: Project, *arguments: str) -> dict[tuple[str, int], str]:
     """The answers of a run, by case and repeat; how many calls there have been by then."""
-    from evalcase.store.index import read_results
+    from tests.store.rows import read_results
 
     project.run("run", "--cache", "--concurrency", "1", *arguments)
     journal = project.runs()[-1] / "journal.jsonl"

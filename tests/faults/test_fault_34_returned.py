@@ -18,10 +18,10 @@ from msgspec.structs import force_setattr, replace
 
 import evalcase
 from evalcase import Answer, Grade, Score, Target, Usage
-from evalcase.store.index import read_results
 from evalcase.testing import ScriptedTarget
 from evalcase.types.message import take_message
 from evalcase.types.question import Question, TrialKey
+from tests.store.rows import read_results
 
 # Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it
 # finds the time, and that is not for evalcase to change.

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import evalcase
-from evalcase.store.index import read_results
 from tests.faults.misbehaving_module import START
 from tests.faults.misbehaviour import (
     GRADERS,
@@ -22,6 +21,7 @@ from tests.faults.misbehaviour import (
     cells,
 )
 from tests.run.project import Project, case, finish
+from tests.store.rows import read_results
 
 # Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it
 # finds the time, and that is not for evalcase to change.

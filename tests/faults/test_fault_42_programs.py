@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.store.index import read_results
 from tests.cli.command import LIMIT_S, start_process
 from tests.run.project import Done, Project, case, cases
+from tests.store.rows import read_results
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "right": ("echo ok", "passed", ""),

@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalcase.store.index import read_results
 from tests.cli.command import LIMIT_S, environment, start_process
 from tests.cli.in_process import run_in_process
-from tests.store.rows import read_rows
+from tests.store.rows import read_results, read_rows
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from evalcase.store.index import read_results
 from evalcase.types.result import Result
 from tests.run.project import Done, Project
 from tests.servers.aimock import KEY, Aimock
 from tests.servers.llmock import Llmock
+from tests.store.rows import read_results
 
 KEY_NAME = "MODEL_KEY"
 

@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evalcase.store.folder import Run, RunAbout, create_run
-from evalcase.store.index import read_index, read_results, read_totals
+from evalcase.store.index import read_index
 from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.store.rows import End
 from evalcase.store.runs import list_runs, newest_unfinished
 from evalcase.util.files import Disk, LocalDisk
 from tests.store.faults import LethalDisk
+from tests.store.rows import read_results, read_totals
 from tests.store.samples import result
 
 TRIALS = 16

@@ -10,9 +10,11 @@ from typing import Any
 import msgspec
 
 from evalcase.store import rows
+from evalcase.store.index import read_index
 from evalcase.store.reader import JournalLines, damaged_error
 from evalcase.store.rows import CaseRow, Row, write_row
 from evalcase.types.case import Case
+from evalcase.types.result import Result, Totals
 from evalcase.util.json import body_of, parse_body, seal_line
 
 KEY = ("suite", "case", "target", "repeat")
@@ -28,6 +30,15 @@ def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         except ValueError as error:
             raise damaged_error(path, lines.count, f"is not a row of a journal: {error}") from error
         yield lines.count, row
+
+
+def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
+    """Every result that counts, in the order of the cases."""
+    return read_index(path, upto).results()
+
+
+def read_totals(path: str, upto: int | None = None) -> Totals:
+    return read_index(path, upto).tally().totals()
 
 
 def decode_row(line: bytes) -> dict[str, Any]:

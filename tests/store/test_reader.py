@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
-from evalcase.store.index import Index, read_index, read_results, read_totals
+from evalcase.store.index import Index, read_index
 from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.types.answer import Failure
@@ -21,7 +21,7 @@ from evalcase.util.json import MAX_LINE
 from evalcase.util.table import mark_of
 from tests.effort import count_steps
 from tests.for_each import for_each
-from tests.store.rows import dict_of, encode_row
+from tests.store.rows import dict_of, encode_row, read_results, read_totals
 from tests.store.samples import result, row, rows_of, write
 
 END = {"type": "end", "status": "completed"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
 from evalcase.store import journal as journal_module
-from evalcase.store.index import Tally, read_index, read_results, read_totals
+from evalcase.store.index import Tally, read_index
 from evalcase.store.journal import RunWriter, open_journal, rows_ahead
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade
@@ -23,7 +23,7 @@ from evalcase.types.value import replace
 from evalcase.util.files import Disk, LocalDisk
 from evalcase.util.secrets import Scrubber
 from tests.store.faults import SmallDisk
-from tests.store.rows import read_rows
+from tests.store.rows import read_results, read_rows, read_totals
 from tests.store.samples import VERDICTS, result, trial
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evalcase.store.index import read_index, read_results
+from evalcase.store.index import read_index
 from evalcase.store.rows import write_row
 from evalcase.store.scrub import encode_clean
 from evalcase.types.answer import Answer, Failure, Usage
@@ -13,7 +13,7 @@ from evalcase.types.message import Message
 from evalcase.types.question import TrialKey
 from evalcase.util.secrets import Scrubber
 from tests.for_each import for_each
-from tests.store.rows import as_row, case_row, dict_of
+from tests.store.rows import as_row, case_row, dict_of, read_results
 from tests.store.samples import result, row, rows_of, write
 
 SECRET = "sk-0123456789abcdef"

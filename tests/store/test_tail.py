@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.errors import RecordError
-from evalcase.store.reader import GrowingJournal
+from evalcase.store.stored import GrowingJournal
 from evalcase.types.case import canonical_case
 from tests.store.rows import case_row, encode_row
 

@@ -19,7 +19,7 @@ from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run, is_own
 from evalcase.store.index import FinishedTrial, Index, read_index
 from evalcase.store.journal import RunWriter
-from evalcase.store.reader import open_journal_file, read_end, read_result_at
+from evalcase.store.reader import read_end
 from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
 from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
@@ -267,9 +267,7 @@ class Pending:
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         self._note_grading()
-        journal = self._record.journal
-        with open_journal_file(journal) as file:
-            before = read_result_at(journal, file, known.answer_at, known.grading_at)
+        before = self._index.read_result(known)
         if not self._must_grade(trial, known):
             case = trial.case
             return replace(

@@ -17,18 +17,15 @@ from math import fsum, isnan, nan
 from operator import attrgetter
 from typing import NamedTuple
 
-from evalcase.store.reader import JournalLines, open_journal_file, read_case_at, read_result_at
-from evalcase.store.rows import (
-    Basis,
-    CaseName,
-    CaseRow,
-    End,
-    GradingRow,
-    LostRow,
-    TalkRow,
-    TargetRow,
+from evalcase.store.reader import (
+    HALF_WRITTEN,
+    JournalLines,
+    changed_error,
+    open_journal_file,
+    read_row_at,
 )
-from evalcase.types.case import Case
+from evalcase.store.rows import Basis, CaseRow, End, GradingRow, LostRow, Row, TalkRow, TargetRow
+from evalcase.types.case import Case, canonical_case
 from evalcase.types.question import TrialKey
 from evalcase.types.result import (
     VERDICTS,
@@ -42,12 +39,12 @@ from evalcase.types.result import (
     outcome_of_one,
 )
 from evalcase.types.target import SentBatch, TargetVersion
+from evalcase.types.value import replace
 from evalcase.util.table import Table, mark_of
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _MOST_ASKED = 0xFFFF
-_TAGS, _VARS = b'"tags"', b'"vars"'
-"""In the row of a case with tags or variables, and perhaps of others."""
+_INCOMPLETE = End("incomplete")
 Asked = tuple[str, TargetVersion | None]
 """A target, and the version that it was changed to."""
 
@@ -149,7 +146,7 @@ class Index:
         """The rows of later gradings, by number."""
         self.ends: dict[int, End] = {}
         """The last End of each grading."""
-        self.end: End | None = None
+        self.end = _INCOMPLETE
         """The End of the run, if it is the last row."""
         self.basis: Basis | None = None
         """What verdicts rest on, where it has changed since the run began."""
@@ -166,7 +163,7 @@ class Index:
         """The later gradings that were completed."""
         self._trials = Table(_TYPES)
         self._cases = Table("QB")
-        """The byte at which a case begins, and whether it may have tags or variables."""
+        """The byte at which a case begins, and whether it has tags or variables."""
         self._replaced: list[tuple[Table, int, tuple[float, ...]]] = []
         """Rows that were replaced in this session, with their tables."""
         self._has_repeats = False
@@ -184,25 +181,26 @@ class Index:
         """Read all lines of a journal. Raise RecordError if it is damaged."""
         self.path = lines.path
         for row in lines.rows():
-            if isinstance(row, GradingRow):
-                self._begin_grading(row)
-                self.end = None
-            elif not self._is_past:
-                self.end = None
-                self._add(row, lines)
-        if self._is_past:
-            self.end = None
+            self.add(row, lines.start)
+        if lines.torn is not None:
+            self.end = End("incomplete", HALF_WRITTEN)
 
-    def _add(self, row: object, lines: JournalLines) -> None:  # noqa: C901 - one branch for each type
+    def add(self, row: Row, at: int) -> None:  # noqa: C901 - one branch for each type
+        """Take the row that begins at a byte of the journal."""
+        self.end = _INCOMPLETE
+        if self._is_past and not isinstance(row, GradingRow):
+            return
         match row:
-            case CaseName() | CaseRow():
+            case CaseRow():
                 mark = mark_of((row.suite, row.case))
                 self._remember(self._cases, mark)
-                self._cases.add(mark, lines.start, _TAGS in lines.last or _VARS in lines.last)
+                self._cases.add(mark, at, bool(row.data.get("tags") or row.data.get("vars")))
             case Result():
-                self._add_result(row, lines.start)
+                self._add_result(row, at)
             case Regraded():
-                self._add_grading(row, lines.start)
+                self._add_grading(row, at)
+            case GradingRow():
+                self._begin_grading(row)
             case End():
                 self._replaced.clear()
                 self.end = self.ends[self.gradings] = row
@@ -298,8 +296,24 @@ class Index:
         found = self.find(key)
         if found is None:
             return None
+        return self.read_result(found)
+
+    def read_result(self, found: FinishedTrial) -> Result:
         with open_journal_file(self.path) as file:
-            return read_result_at(self.path, file, found.answer_at, found.grading_at)
+            return self._read_result(found, file)
+
+    def _read_result(self, found: FinishedTrial, file: BufferedReader) -> Result:
+        result, again = read_row_at(self.path, file, found.answer_at), None
+        if found.grading_at != found.answer_at:
+            again = read_row_at(self.path, file, found.grading_at)
+        if not isinstance(result, Result) or not isinstance(again, Regraded | None):
+            raise changed_error(self.path)
+        if again is None:
+            return result
+        return replace(
+            result, verdict=again.verdict, grades=again.grades, grading=again.grading,
+            grading_hash=again.grading_hash, pass_rate=again.pass_rate, repeats=again.repeats,
+        )  # fmt: skip
 
     def find_case(self, suite: str, case: str, *, tagged: bool = False) -> Case | None:
         """A case as it was last graded; None if the journal does not have it. With `tagged`, None
@@ -309,7 +323,10 @@ class Index:
             return None
         if self._file is None:
             self._file = open_journal_file(self.path)
-        return read_case_at(self.path, self._file, found[0])
+        row = read_row_at(self.path, self._file, found[0])
+        if not isinstance(row, CaseRow):
+            raise changed_error(self.path)
+        return canonical_case(row.data)
 
     def was_interrupted(self, key: TrialKey) -> bool:
         """Whether the conversation of a trial started, and has no result."""
@@ -332,7 +349,7 @@ class Index:
             return
         with open_journal_file(self.path) as file:
             for row in self._in_order(targets):
-                yield read_result_at(self.path, file, row.answer_at, row.grading_at)
+                yield self._read_result(row, file)
 
     def _in_order(self, targets: Sequence[str]) -> Iterator[FinishedTrial]:
         rows = map(FinishedTrial._make, self._trials.in_order_of(_NUMBER, _ANSWER_AT))
@@ -453,16 +470,6 @@ def read_index(path: str, upto: int | None = None) -> Index:
     index = Index(upto)
     index.read(JournalLines(path))
     return index
-
-
-def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
-    """Every result that counts, in the order of the cases."""
-    return read_index(path, upto).results()
-
-
-def read_totals(path: str, upto: int | None = None) -> Totals:
-    """The totals of a journal."""
-    return read_index(path, upto).tally().totals()
 
 
 def _known(cost: float) -> float | None:

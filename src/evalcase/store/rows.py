@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
 from evalcase.types.answer import Answer, Count, Seconds, Usd, split_turns
-from evalcase.types.case import Case, canonical_case, check_case
+from evalcase.types.case import Case, check_case
 from evalcase.types.codec import decode_message, explain_error
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Decision, Regraded, Result
@@ -36,19 +36,11 @@ class CaseRow(Value, frozen=True, tag="case"):
     def of(cls, suite: str, case: Case) -> CaseRow:
         return cls(suite, case._data["id"], case._data)
 
-    def read(self) -> Case:
+    def check(self) -> None:
         """Raise ValueError if it is no case."""
         if self.data.get("id") != self.case:
             raise ValueError("its data is of another case")
         check_case(self.data)
-        return canonical_case(self.data)
-
-
-class CaseName(Struct, tag="case"):
-    """The start of a CaseRow."""
-
-    suite: str
-    case: str
 
 
 class GradingRow(Value, frozen=True, tag="grading"):
@@ -152,7 +144,6 @@ Row: TypeAlias = (
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
 _decoder: Decoder[Row] = Decoder(Row, dec_hook=decode_message)
-_name_decoder = Decoder(CaseName)
 _encode_loosely = compact_encoder(ascii_only=False)
 
 
@@ -201,6 +192,8 @@ def write_row(row: Row) -> bytes:
 def decode_row(body: bytes) -> Row:
     """The row of a JSON object. Raise ValueError if it is none."""
     row = decode_struct(body, _decoder)
+    if isinstance(row, CaseRow):
+        row.check()
     if isinstance(row, Result | Regraded | LostRow | TalkRow) and row.key.repeat < 1:
         raise ValueError(f"{row.key.repeat} is not the number of a trial")
     if isinstance(row, Result) and row.turns:
@@ -211,11 +204,6 @@ def decode_row(body: bytes) -> Row:
     if decision is not None and not 0 <= decision.low <= decision.high <= 1:
         raise ValueError("its decision makes no sense")
     return row
-
-
-def decode_case_name(body: bytes) -> CaseName:
-    """Suite and id of a case, without its data. Raise ValueError if it is no case."""
-    return decode_struct(body, _name_decoder)
 
 
 def check_values(value: Struct) -> None:

@@ -4,21 +4,22 @@ which may come from anyone."""
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from math import fsum
-from typing import Generic, TypeVar, overload
+from typing import Generic, NamedTuple, TypeVar, overload
 
 from evalcase.errors import ConfigError, UnknownCaseError
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy, Index, read_index
-from evalcase.store.reader import read_end
+from evalcase.store.reader import JournalLines
 from evalcase.store.rows import Basis, End, GradingRow
 from evalcase.types.case import Case
 from evalcase.types.problem import unknown_case
 from evalcase.types.question import TrialKey
-from evalcase.types.result import CaseVerdict, Outcome, Result, Totals
+from evalcase.types.result import CaseVerdict, Outcome, Result, Totals, decide_case_verdict
 from evalcase.types.target import TargetVersion
 from evalcase.types.value import replace
 from evalcase.util.text import write_count
@@ -53,10 +54,9 @@ class StoredRun:
         """How it ended. That it was completed is not believed but counted; at a grading that was
         interrupted, nothing is complete."""
         index = self._index
+        end = index.end
         if index.grading < index.gradings:
             end = index.ends.get(index.grading, End("incomplete"))
-        else:
-            end = read_end(self.run.journal)
         if end.status != "completed":
             return end
         notice = None
@@ -186,10 +186,7 @@ class StoredRun:
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
         """The same; None as well if the case has neither tags nor variables."""
-        found = self._index.find_case(suite, case, tagged=True)
-        if found is None or not (found._data.get("tags") or found._data.get("vars")):
-            return None
-        return found
+        return self._index.find_case(suite, case, tagged=True)
 
     def close(self) -> None:
         """Close the journal. What was read stays."""
@@ -201,6 +198,66 @@ class StoredRun:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class GrowingCase(NamedTuple):
+    """A case at a target, as far as it has results."""
+
+    case: Case | None
+    outcome: Outcome
+    results: tuple[Result, ...]
+
+
+class NewCases(NamedTuple):
+    offset: int
+    """Where the next look begins."""
+    cases: tuple[GrowingCase, ...]
+
+
+class GrowingJournal:
+    """The journal of a run in progress, for a page that shows it: each line is read once."""
+
+    _MOST_ROWS = 500
+
+    def __init__(self, path: str) -> None:
+        self._lines = JournalLines(path)
+        self._index = Index()
+        self._begins: list[int] = []
+        """The byte at which each result begins."""
+        self._keys: list[TrialKey] = []
+        self._repeats: dict[tuple[str, str, str], set[int]] = {}
+        """The trials of each case at each target."""
+
+    def reach(self) -> int:
+        """The bytes of all whole lines."""
+        self._index.path = self._lines.path
+        for row in self._lines.rows():
+            self._index.add(row, self._lines.start)
+            if isinstance(row, Result):
+                self._begins.append(self._lines.start)
+                self._keys.append(row.key)
+                self._repeats.setdefault(row.key[:3], set()).add(row.key.repeat)
+        return self._lines.size
+
+    def read_since(self, offset: int) -> NewCases:
+        """The cases with results that begin there or later, some hundred at once."""
+        size, first = self.reach(), bisect_left(self._begins, offset)
+        last = min(len(self._begins), first + self._MOST_ROWS)
+        names = dict.fromkeys(key[:3] for key in self._keys[first:last])
+        reached = self._begins[last] if last < len(self._begins) else max(offset, size)
+        try:
+            return NewCases(reached, tuple(map(self._read_case, names)))
+        finally:
+            self._index.close()
+
+    def _read_case(self, name: tuple[str, str, str]) -> GrowingCase:
+        keys = [TrialKey(*name, repeat) for repeat in sorted(self._repeats[name])]
+        results = tuple(filter(None, map(self._index.find_result, keys)))
+        verdicts, last = [each.verdict for each in results], results[-1]
+        trials, repeats = len(results), max(last.repeats, len(results))
+        verdict = decide_case_verdict(verdicts, last.pass_rate) if trials >= repeats else None
+        outcome = Outcome(verdict, verdicts.count("passed"), trials, repeats, last.pass_rate)
+        return GrowingCase(self._index.find_case(*name[:2]), outcome, results)
 
 
 def basis_of_run(run: Run) -> Basis:
