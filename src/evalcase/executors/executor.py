@@ -5,8 +5,9 @@ is represented by a RemoteTarget. Limits, retries, budget, cache and record stay
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from evalcase.config.config import Config, EngineSettings, read_env_file
 from evalcase.config.graders import is_ours
@@ -35,7 +36,6 @@ from evalcase.util.environment import monotonic
 from evalcase.util.errors import failure_of
 from evalcase.util.user_calls import GRACE_S
 
-R = TypeVar("R", bound=protocol.ReplyBody)
 CLOSE_WORKERS_S = 6.0
 """How long workers may take to tear down: a little more than their targets may."""
 _LAST_CHANCE_OF_USER = 4
@@ -134,27 +134,28 @@ class _HeldAnswer(NamedTuple):
     answer: Answer
 
 
-class WorkerExecutor:
+class WorkerExecutor(ABC):
     """Workers that answer and grade. It is open while it is entered."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
-        self._warn = warn
+        self.warn = warn
         self._askers: dict[int, Asker] = {}
         """By the number of a request to grade: they ask for its graders."""
         self._asking: set[asyncio.Task[None]] = set()
         self._held: dict[tuple[str, int], _HeldAnswer] = {}
         self._targets: dict[str, RemoteTarget] = {}
 
+    @abstractmethod
     def begin(self) -> None:
         """Prepare what workers need. Raise ConfigError if that fails."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make_pool(self) -> Pool:
-        raise NotImplementedError
+        """The pool, which is not open."""
 
+    @abstractmethod
     def leave(self) -> None:
         """All workers have ended."""
-        raise NotImplementedError
 
     async def __aenter__(self) -> WorkerExecutor:
         self.begin()
@@ -179,16 +180,9 @@ class WorkerExecutor:
         self._targets[name] = RemoteTarget(name, self)
         return self._targets[name]
 
-    async def request(
-        self, body: protocol.Body, expects: type[R], worker: Worker | None = None
-    ) -> R:
+    async def request(self, body: protocol.Body, worker: Worker | None = None) -> Any:  # noqa: ANN401 - its reply
         """Raise ConfigError or TargetError if a worker refuses, or ends."""
-        task = self._pool.ask(body, expects, worker, may_move=worker is None)
-        try:
-            body_of_reply: R = _accept(await task.done)
-            return body_of_reply
-        except WorkerLostError as error:
-            raise _lost_error(str(error)) from None
+        return await self._wait(self._pool.ask(Task(body, may_move=worker is None), worker))
 
     def end_session(self, session: str) -> Worker | None:
         """A session is over: the worker that holds something for it."""
@@ -199,32 +193,25 @@ class WorkerExecutor:
         is_alone = is_graders(session)
         body = protocol.Ask(name, question, limit_s, is_alone)
         has_session = self._targets[name].remembers and not is_alone
-        started, task = monotonic(), None
+        started = monotonic()
         try:
             if has_session:
                 task = self._sessions.ask(question, body)
             else:
-                is_nested = is_alone or is_users(session)
-                task = self._pool.ask(body, protocol.Attempt, is_nested=is_nested)
-            tried: Attempted = _accept(await self._wait(task, limit_s)).read(limit_s)
-        except WorkerLostError as error:
-            why = _lost_error(str(error))
-            if has_session:
-                why = self._sessions.lose(question, str(error))
+                task = self._pool.ask(Task(body, is_nested=is_alone or is_users(session)))
+            attempt: protocol.Attempt = await self._wait(task, limit_s)
+        except WorkerLostError as lost:
+            why = self._sessions.lose(question, lost) if has_session else lost
             return Attempted(None, why, monotonic() - started)
         except TargetError as error:
             return Attempted(None, error, monotonic() - started)
-        except BaseException:
-            if task is not None:
-                self._pool.drop(task)
-            raise
-        if tried.answer is not None and tried.answer.scrubbed:
+        if attempt.answer is not None and attempt.answer.scrubbed:
             assert task.worker is not None
             if len(self._held) >= protocol.MOST_HELD:
                 del self._held[next(iter(self._held))]
-            held = _HeldAnswer(task.worker, task.request.number, tried.answer)
+            held = _HeldAnswer(task.worker, task.request.number, attempt.answer)
             self._held[session, question.turn] = held
-        return tried
+        return attempt.read(limit_s)
 
     def must_grade(self, answer: Answer, graders: Sequence[NamedGrader]) -> bool:
         return answer.scrubbed or not all(map(is_ours, graders))
@@ -233,48 +220,52 @@ class WorkerExecutor:
         self, context: Context, graders: Sequence[NamedGrader], limit_s: float
     ) -> tuple[Grade, ...]:
         question, answer = context.question, context.answer
-        body = protocol.GradeAnswer(
-            context.case._data, question, answer, context.duration_s, context.turns
-        )  # fmt: skip
         held = self._held.pop((question.session, question.turn), None)
-        if held is not None and held.answer is answer:
-            body = replace(body, held=held.number)
-        task = self._pool.ask(body, protocol.Graded, held.worker if held is not None else None)
+        if held is not None and held.answer is not answer:
+            held = None
+        body = protocol.GradeAnswer(
+            context.case._data, question, answer, context.duration_s, context.turns,
+            None if held is None else held.number,
+        )  # fmt: skip
+        task = self._pool.ask(Task(body), None if held is None else held.worker)
         limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]
-        number = task.request.number
         assert context.asker is not None
-        self._askers[number] = context.asker
+        self._askers[task.request.number] = context.asker
         try:
-            graded: protocol.Graded = _accept(await self._wait(task, max(limits, default=limit_s)))
+            graded: protocol.Graded = await self._wait(task, max(limits, default=limit_s))
             return graded.grades
-        except WorkerLostError as error:
-            return _broken_grades(str(_lost_error(str(error))))
         except TargetError as error:
-            return _broken_grades(str(error))
+            why = str(error)
+            return (Grade("worker", None, False, why, failure=Failure("grader", why)),)
+        finally:
+            del self._askers[task.request.number]
+
+    async def _wait(self, task: Task, limit_s: float | None = None) -> Any:  # noqa: ANN401 - its reply
+        """The worker applies the limit itself, unless its event loop is blocked."""
+        try:
+            while not task.done.done():
+                timeout = None if limit_s is None else limit_s + GRACE_S
+                await asyncio.wait([task.done], timeout=timeout)
+                if not task.done.done() and task.worker is not None:
+                    await self._pool.check(task.worker)
         except BaseException:
             self._pool.drop(task)
             raise
-        finally:
-            del self._askers[number]
-
-    async def _wait(self, task: Task, limit_s: float) -> Any:  # noqa: ANN401 - as above
-        """The worker applies the limit itself, unless its event loop is blocked."""
-        while not task.done.done():
-            await asyncio.wait([task.done], timeout=limit_s + GRACE_S)
-            if not task.done.done() and task.worker is not None:
-                await self._pool.check(task.worker)
-        return task.done.result()
+        body = task.done.result()
+        if isinstance(body, protocol.Refused):
+            raise (ConfigError if body.is_config else TargetError)(body.why)
+        return body
 
     def listen(self, worker: Worker, message: protocol.AskJudge | protocol.Warned) -> None:
         if isinstance(message, protocol.Warned):
-            self._warn(message.text)
+            self.warn(message.text)
         elif (asker := self._askers.get(message.grading)) is not None:
             asking = asyncio.ensure_future(self._ask_judge(worker, message, asker))
             self._asking.add(asking)
             asking.add_done_callback(self._asking.discard)
 
     def warn_lost(self, how: str) -> None:
-        self._warn(f"a worker ended: {how}. What was under way there is done again, alone")
+        self.warn(f"a worker ended: {how}. What was under way there is done again, alone")
 
     async def _ask_judge(self, worker: Worker, message: protocol.AskJudge, asker: Asker) -> None:
         # Only the grader knows whether the answer is usable, so it may not be cached.
@@ -286,22 +277,6 @@ class WorkerExecutor:
             told = protocol.JudgeAnswer(message.number, failure=failure_of(error))
         if not worker.is_lost:
             worker.send(told)
-
-
-def _accept(body: Any) -> Any:  # noqa: ANN401 - the pool has checked its type
-    if isinstance(body, protocol.Refused):
-        raise body.error()
-    return body
-
-
-def _lost_error(how: str) -> TargetError:
-    """The failure of a trial that ends the workers that are to answer it."""
-    why = f"the process that was to answer ended, also when it did nothing else: {how}"
-    return TargetError(why, kind="exit")
-
-
-def _broken_grades(why: str) -> tuple[Grade, ...]:
-    return (Grade("worker", None, False, why, failure=Failure("grader", why)),)
 
 
 class RemoteTarget(Target):
@@ -317,7 +292,7 @@ class RemoteTarget(Target):
         """Whether all questions of a session must go to the same worker."""
 
     async def open(self) -> None:
-        opened = await self._executor.request(protocol.OpenTarget(self._name), protocol.Opened)
+        opened: protocol.Opened = await self._executor.request(protocol.OpenTarget(self._name))
         self._sources = opened.sources
         self._holds_sessions = opened.traits.holds_sessions
         self.remembers = opened.traits.holds_sessions or not opened.traits.stateless
@@ -328,17 +303,13 @@ class RemoteTarget(Target):
         raise AssertionError(f"case {question.case} is answered by a worker")
 
     async def cache_key(self, question: Question) -> JSON:
-        key = await self._executor.request(protocol.FindKey(self._name, question), protocol.Key)
+        key: protocol.Key = await self._executor.request(protocol.FindKey(self._name, question))
         return RemoteKey(key.kind, key.key)  # type: ignore[return-value]
 
     async def end_session(self, session: str) -> None:
         worker = self._executor.end_session(session)
-        if worker is None or not self._holds_sessions:
-            return
-        body = protocol.EndSession(self._name, session)
-        ended = await self._executor.request(body, protocol.SessionEnded, worker)
-        if ended.error is not None:
-            raise TargetError(ended.error)
+        if worker is not None and self._holds_sessions:
+            await self._executor.request(protocol.EndSession(self._name, session), worker)
 
     def sources(self) -> dict[str, str]:
         return self._sources
@@ -361,18 +332,16 @@ class _Sessions:
         session = question.session
         first = self._first.get(session)
         if first is not None and first.worker is not None and not first.worker.is_lost:
-            return self._pool.ask(body, protocol.Attempt, first.worker, may_move=False)
+            return self._pool.ask(Task(body, may_move=False), first.worker)
         if first is not None and question.turn > 1:
-            raise self.lose(question, "it ended between two turns")
+            raise self.lose(question, WorkerLostError("it ended between two turns"))
         is_user = is_users(session)
-        if trial_of_session(session) in self._deaths and not is_user:
-            task = self._pool.ask_alone(body, protocol.Attempt, session)
-        else:
-            task = self._pool.ask(body, protocol.Attempt, may_move=False, is_nested=is_user)
+        is_alone = trial_of_session(session) in self._deaths and not is_user
+        task = Task(body, may_move=False, is_nested=is_user, session=session if is_alone else None)
         self._first[session] = task
-        return task
+        return self._pool.ask(task)
 
-    def lose(self, question: Question, how: str) -> TargetError:
+    def lose(self, question: Question, lost: WorkerLostError) -> TargetError:
         """The error of a session whose worker has ended."""
         session, trial = question.session, trial_of_session(question.session)
         first = self._first.pop(session, None)
@@ -382,8 +351,8 @@ class _Sessions:
         self._pool.end_session(session)
         if deaths >= (_LAST_CHANCE_OF_USER if is_user else LAST_CHANCE):
             del self._deaths[trial]
-            return _lost_error(how)
-        why = f"the process that held the session ended, and is started again: {how}"
+            return TargetError(str(lost), kind="exit")
+        why = f"the process that held the session ended, and is started again: {lost.how}"
         return SessionLostError(why, kind="exit")
 
     def end(self, session: str) -> Worker | None:

@@ -25,38 +25,39 @@ _PONG_S = 2.5
 """How long a worker may take to answer a ping."""
 
 
-class WorkerLostError(Exception):
+class WorkerLostError(TargetError):
     """The worker has ended, and the request is not repeated."""
+
+    def __init__(self, how: str) -> None:
+        why = f"the process that was to answer ended, also when it did nothing else: {how}"
+        super().__init__(why, kind="exit")
+        self.how = how
 
 
 class Task:
     """A request, until its reply is there."""
 
-    __slots__ = (
-        "deaths", "done", "expects", "is_nested", "may_move", "request", "session", "worker",
-    )  # fmt: skip
-
     def __init__(
-        self, body: protocol.Body, expects: type[Any], *, may_move: bool, is_nested: bool,
+        self, body: protocol.Body, *, may_move: bool = True, is_nested: bool = False,
         session: str | None = None,
     ) -> None:  # fmt: skip
         self.request = protocol.Request(int.from_bytes(urandom(7), "big"), body)
-        self.expects = expects
         self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.deaths = 0
         """How many workers ended while they did nothing else."""
         self.may_move = may_move
         """Whether another worker can do it: not if this one holds the session."""
-        self.is_nested = is_nested
-        """Whether another task that is under way waits for it."""
         self.session = session
         """The session that it begins in quarantine."""
         self.worker: Worker | None = None
+        self.is_nested = is_nested
+        """Whether another task that is under way waits for it."""
+        self.is_new = isinstance(body, protocol.Ask) and not is_nested
+        """Whether nothing that is under way can be waiting for it."""
 
 
 class Worker(ABC):
-    """A worker, as the run sees it. Messages of one turn of the event loop are sent together. A
-    worker that writes anything else than messages is ended."""
+    """A worker, as the run sees it."""
 
     def __init__(self) -> None:
         self.tasks: dict[int, Task] = {}
@@ -67,6 +68,7 @@ class Worker(ABC):
         self.is_blocked = False
         self.pool: Pool | None = None
         self._lines: list[bytes] = []
+        """Messages that are to be sent."""
         self._killed_for = ""
         self._over = asyncio.Event()
 
@@ -87,9 +89,8 @@ class Worker(ABC):
         """End it at once."""
 
     def send(self, message: protocol.ToWorker) -> None:
-        if not self._lines:
-            asyncio.get_running_loop().call_soon(self.flush)
         self._lines.append(protocol.write_message(message))
+        self.flush()
 
     def kill(self, why: str) -> None:
         self._killed_for = self._killed_for or why
@@ -103,15 +104,8 @@ class Worker(ABC):
             message = protocol.read_from_worker(line)
         except ValueError as error:
             self.kill(f"{NO_MESSAGE}: {error!s:.200}")
-            return
-        if isinstance(message, protocol.Ending):
-            self.receive_ending(message)
         else:
             self.pool.receive(self, message)
-
-    def receive_ending(self, ending: protocol.Ending) -> None:
-        """Take the reason for which it ends itself."""
-        self.kill(ending.why or NO_MESSAGE)
 
     def lose(self, how: str) -> None:
         """Report, once, that it has ended."""
@@ -119,23 +113,6 @@ class Worker(ABC):
             self._over.set()
             assert self.pool is not None
             self.pool.lose(self, self._killed_for or how)
-
-    def receive_reply(self, reply: protocol.Reply) -> bool:
-        """Whether it is the reply to a task. A worker that replies to no task, or with nonsense, is
-        ended."""
-        task = self.tasks.get(reply.number)
-        if task is None:
-            if reply.number not in self.dropped:
-                self.kill(NO_MESSAGE)
-            self.dropped.discard(reply.number)
-            return False
-        if not isinstance(reply.body, (task.expects, protocol.Refused)):
-            self.kill(NO_MESSAGE)
-            return False
-        del self.tasks[reply.number]
-        if not task.done.done():
-            task.done.set_result(reply.body)
-        return True
 
 
 class Size(NamedTuple):
@@ -177,7 +154,22 @@ class Pool:
         """Whether a worker holds a session."""
 
     def open(self) -> None:
-        self._start_workers()
+        while len(self._workers) < self._count:
+            worker = self._make()
+            worker.pool = self
+            self._workers.append(worker)
+            worker.send(self._setup)
+            starting = asyncio.ensure_future(self._start(worker))
+            self._starting.add(starting)
+            starting.add_done_callback(self._starting.discard)
+
+    async def _start(self, worker: Worker) -> None:
+        try:
+            await worker.start()
+        except TargetError as error:
+            worker.lose(str(error))
+        else:
+            worker.flush()
 
     async def close(self, grace_s: float) -> None:
         self._is_closed = True
@@ -191,26 +183,16 @@ class Pool:
 
     # Requests.
 
-    def ask(
-        self, body: protocol.Body, expects: type[Any], worker: Worker | None = None, *,
-        may_move: bool = True, is_nested: bool = False,
-    ) -> Task:  # fmt: skip
+    def ask(self, task: Task, worker: Worker | None = None) -> Task:
         """Send a request to that worker, or to the one with the fewest."""
-        task = Task(body, expects, may_move=may_move, is_nested=is_nested)
         if worker is not None and not worker.is_lost:
             self._give(task, worker)
-            return task
-        if _is_new_work(task):
+        elif task.session is not None:
+            self._quarantine.append(task)
+        elif task.is_new:
             self._waiting.append(task)
         else:
             self._waiting.appendleft(task)  # what is under way may need it to come to its end
-        self._dispatch()
-        return task
-
-    def ask_alone(self, body: protocol.Body, expects: type[Any], session: str) -> Task:
-        """Send a request to a worker that does nothing else until the session ends."""
-        task = Task(body, expects, may_move=False, is_nested=False, session=session)
-        self._quarantine.append(task)
         self._dispatch()
         return task
 
@@ -233,7 +215,7 @@ class Pool:
         """End a worker whose event loop is blocked."""
         if not worker.is_ready or worker.is_lost:
             return
-        ping = self.ask(protocol.Ping(), protocol.Pong, worker)
+        ping = self.ask(Task(protocol.Ping()), worker)
         await asyncio.wait([ping.done], timeout=_PONG_S)
         worker.tasks.pop(ping.request.number, None)
         if ping.done.done():
@@ -246,14 +228,33 @@ class Pool:
     # What workers do.
 
     def receive(self, worker: Worker, message: protocol.ToRun) -> None:
-        if isinstance(message, protocol.Reply):
-            if worker.receive_reply(message):
-                self._dispatch()
-        elif isinstance(message, protocol.Ready):
-            worker.is_ready, self._failed_starts = True, 0
-            self._dispatch()
-        elif isinstance(message, protocol.AskJudge | protocol.Warned):
-            self._listen(worker, message)
+        match message:
+            case protocol.Reply():
+                if not self._accept(worker, message):
+                    worker.kill(NO_MESSAGE)
+            case protocol.Ready():
+                worker.is_ready, self._failed_starts = True, 0
+            case protocol.Ending():
+                worker.kill(message.why or NO_MESSAGE)
+            case _:
+                self._listen(worker, message)
+                return
+        self._dispatch()
+
+    def _accept(self, worker: Worker, reply: protocol.Reply) -> bool:
+        """Take a reply. False if there is no such request, or if it can't be the reply to it."""
+        task = worker.tasks.get(reply.number)
+        if task is None:
+            was_dropped = reply.number in worker.dropped
+            worker.dropped.discard(reply.number)
+            return was_dropped
+        expected = protocol.REPLIES[type(task.request.body)]
+        if not isinstance(reply.body, (expected, protocol.Refused)):
+            return False
+        del worker.tasks[reply.number]
+        if not task.done.done():
+            task.done.set_result(reply.body)
+        return True
 
     def lose(self, worker: Worker, how: str) -> None:
         """A worker has ended. Another is started once there is something to do."""
@@ -279,16 +280,13 @@ class Pool:
                 self._quarantine.append(task)
         self._failed_starts += not worker.is_ready
         if self._failed_starts >= _MOST_FAILED_STARTS and not self._ready():
-            self._give_up(how)
+            # Nothing says that another would start.
+            for task in (*self._waiting, *self._quarantine):
+                if not task.done.done():
+                    task.done.set_exception(TargetError(f"no worker starts: {how}"))
+            self._waiting.clear()
+            self._quarantine.clear()
         self._dispatch()
-
-    def _give_up(self, how: str) -> None:
-        """No worker starts, and nothing says that another would."""
-        for task in (*self._waiting, *self._quarantine):
-            if not task.done.done():
-                task.done.set_exception(TargetError(f"no worker starts: {how}"))
-        self._waiting.clear()
-        self._quarantine.clear()
 
     # Which worker does what.
 
@@ -300,7 +298,7 @@ class Pool:
         if self._is_closed:
             return
         if self._quarantine or self._waiting:
-            self._start_workers()
+            self.open()
         self._dispatch_quarantine()
         while self._waiting:
             task = self._waiting[0]
@@ -323,7 +321,8 @@ class Pool:
             self._give(task, idlest)
 
     def _find_idlest(self) -> Worker | None:
-        """The worker for the next task in quarantine: until it is idle, it gets no new work."""
+        """The worker for the next task in quarantine: until it is idle, it gets no new work. To
+        wait for a new one may take for ever: its machine may be gone."""
         if not self._quarantine:
             return None
         ready = self._ready()
@@ -333,13 +332,13 @@ class Pool:
         reserved = self._isolated or self._find_idlest()
         ready = [worker for worker in self._ready() if worker is not reserved]
         if not ready:
-            return None if _is_new_work(task) else reserved
+            return None if task.is_new else reserved
         least = min(ready, key=lambda each: len(each.tasks))
-        if not _is_new_work(task) or len(least.tasks) < self._size.share:
+        if not task.is_new or len(least.tasks) < self._size.share:
             return least
         if self._count < self._size.most and len(self._ready()) == len(self._workers):
             self._count += 1
-            self._start_workers()
+            self.open()
         # Workers that start get their share.
         return least if len(self._ready()) == len(self._workers) else None
 
@@ -350,26 +349,3 @@ class Pool:
 
     def _ready(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.is_ready]
-
-    def _start_workers(self) -> None:
-        while len(self._workers) < self._count:
-            worker = self._make()
-            worker.pool = self
-            self._workers.append(worker)
-            worker.send(self._setup)
-            starting = asyncio.ensure_future(self._start(worker))
-            self._starting.add(starting)
-            starting.add_done_callback(self._starting.discard)
-
-    async def _start(self, worker: Worker) -> None:
-        try:
-            await worker.start()
-        except TargetError as error:
-            worker.lose(str(error))
-        else:
-            worker.flush()
-
-
-def _is_new_work(task: Task) -> bool:
-    """Whether nothing that is under way can be waiting for it."""
-    return isinstance(task.request.body, protocol.Ask) and not task.is_nested

@@ -106,7 +106,6 @@ class ProcessWorker(Worker):
             return
         stdin = self._transport.get_pipe_transport(0)
         if stdin is not None:
-            self.flush()
             stdin.close()
         await self._await_end(grace_s)
         self.end()

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 from msgspec import field
 from msgspec.json import Decoder
 
-from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.runner.calls import Attempted, OverTimeError
 from evalcase.store.rows import check_json, check_values, decode_struct, encode_struct
 from evalcase.types.answer import Answer, Failure, Seconds
@@ -179,12 +178,8 @@ class Key(Value, frozen=True, tag="key"):
     key: JSON
 
 
-class SessionEnded(Value, frozen=True, tag="session-ended"):
-    error: str | None = None
-
-
-class Pong(Value, frozen=True, tag="pong"):
-    pass
+class Done(Value, frozen=True, tag="done"):
+    """To a Ping, or an EndSession."""
 
 
 class Refused(Value, frozen=True, tag="refused"):
@@ -193,11 +188,13 @@ class Refused(Value, frozen=True, tag="refused"):
     why: str
     is_config: bool = False
 
-    def error(self) -> EvalcaseError:
-        return (ConfigError if self.is_config else TargetError)(self.why)
 
-
-ReplyBody: TypeAlias = Opened | Attempt | Graded | Key | SessionEnded | Pong | Refused
+ReplyBody: TypeAlias = Opened | Attempt | Graded | Key | Done | Refused
+REPLIES: dict[type[Body], type[ReplyBody]] = {
+    OpenTarget: Opened, Ask: Attempt, FindKey: Key, GradeAnswer: Graded, EndSession: Done,
+    Ping: Done,
+}  # fmt: skip
+"""The reply to each request, if it is not refused."""
 
 
 class Reply(Value, frozen=True, tag="reply"):

@@ -21,15 +21,14 @@ from evalcase.executors.executor import WorkerExecutor, make_setup, select_varia
 from evalcase.executors.pool import Pool, Size, Worker
 from evalcase.executors.processes import count_cores
 from evalcase.executors.protocol import Close, Ending, Setup, read_from_run
-from evalcase.executors.worker import Outbox, ScrubbedOutput, Service
+from evalcase.executors.worker import ScrubbedOutput, Send, Service, make_send
 from evalcase.runner.plan import Plan
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
 
 _NOT_SHIPPED = [".git", ".evalcase", "__pycache__", ".venv"]
-_VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
 _DETAIL = re.compile(
-    r"(?m)(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)"
+    r"(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)"
 )
 _NO_TELEMETRY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _WAIT_S = 30.0
@@ -73,7 +72,8 @@ class RayExecutor(WorkerExecutor):
             try:
                 ray.init(address, runtime_env=shipped, logging_level=logging.ERROR, **local)
             except Exception as error:
-                raise ConfigError(explain_refusal(error, address)) from error
+                why = f"Ray at {address} can't be used: {describe_error(error)}"
+                raise ConfigError(why) from error
 
     def leave(self) -> None:
         import ray
@@ -87,7 +87,7 @@ class RayExecutor(WorkerExecutor):
         return Pool(size, self._make_worker, self._setup, self.listen, self.warn_lost)
 
     def _make_worker(self) -> RayWorker:
-        return RayWorker(self._make_actor, self._warn_waiting)
+        return RayWorker(self._make_actor, self.warn)
 
     def _make_actor(self) -> Any:  # noqa: ANN401 - a handle of Ray's
         import ray
@@ -99,11 +99,6 @@ class RayExecutor(WorkerExecutor):
         )  # fmt: skip
         return actor.remote()
 
-    def _needs(self) -> dict[str, float]:
-        settings = self._settings
-        needs = {"CPU": settings.cpus, "GPU": settings.gpus, **settings.resources}
-        return {name: count for name, count in needs.items() if count}
-
     def _local_cpus(self) -> int:
         most = max(self._settings.workers or 0, self._settings.max_workers or 0)
         return max(count_cores(), ceil(most * self._settings.cpus))
@@ -112,48 +107,13 @@ class RayExecutor(WorkerExecutor):
         """How many workers there is room for just now."""
         import ray
 
-        if self._settings.address == "local" and self._settings.cpus <= 1:
+        settings = self._settings
+        if settings.address == "local" and settings.cpus <= 1:
             return count_cores()
         has: dict[str, float] = ray.cluster_resources()
-        counts = [int(has.get(name, 0) // count) for name, count in self._needs().items()]
+        needs = {"CPU": settings.cpus, "GPU": settings.gpus, **settings.resources}
+        counts = [int(has.get(name, 0) // count) for name, count in needs.items() if count]
         return max(min(counts, default=1), 1)
-
-    def _warn_waiting(self, seconds: float) -> None:
-        import ray
-
-        has = {name: ray.cluster_resources().get(name, 0) for name in self._needs()}
-        self._warn(
-            f"a worker of Ray was given nothing to run on for {seconds:g} s: it needs "
-            f"{_list_resources(self._needs())}, and the cluster has {_list_resources(has)} in all"
-        )
-
-
-def _list_resources(resources: Mapping[str, float]) -> str:
-    return ", ".join(f"{count:g} {name}" for name, count in resources.items()) or "nothing"
-
-
-def explain_refusal(error: BaseException, address: str) -> str:
-    """Why a cluster can't be used, and what to do about it."""
-    text = str(error)
-    versions = _VERSIONS.findall(text)
-    if len(versions) == 2 and versions[0] != versions[1]:
-        (ray, python), (own_ray, own_python) = versions
-        needs = [f"use Python {python} here"] if python != own_python else []
-        needs += [f"pip install ray=={ray}"] if ray != own_ray else []
-        return (
-            f"the cluster at {address} has Ray {ray} and Python {python}, and this is Ray "
-            f"{own_ray} and Python {own_python}: {', and '.join(needs)}"
-        )
-    if isinstance(error, ImportError) and address.startswith("ray://"):
-        return f"{address} needs the client of Ray: pip install 'ray[client]'"
-    said = [line.strip() for line in text.splitlines() if line.strip()]
-    first = said[0] if said else type(error).__name__
-    if first.endswith(":") and len(said) > 1:
-        first += f" {said[-1]}"
-    why = f"Ray at {address} can't be used: {first.rstrip(':')}"
-    if isinstance(error, ConnectionError) and "RAY_AUTH_MODE" not in os.environ:
-        return f"{why}. If it asks for a token, set RAY_AUTH_MODE=token, so that Ray sends its own"
-    return why
 
 
 @contextmanager
@@ -175,22 +135,22 @@ def _limit_environment(environment: Mapping[str, str] | None) -> Iterator[None]:
 class RayWorker(Worker):
     """An actor, as the run sees it."""
 
-    def __init__(self, make: Callable[[], Any], warn_waiting: Callable[[float], None]) -> None:
-        """`warn_waiting` gets the seconds for which Ray has found no machine."""
+    def __init__(self, make: Callable[[], Any], warn: Callable[[str], None]) -> None:
         super().__init__()
         self._make = make
-        self._warn_waiting = warn_waiting
+        self._warn = warn
         self._actor: Any = None
         self._pushing: asyncio.Task[None] | None = None
         self._pulling: asyncio.Task[None] | None = None
-        self._is_closing = False
 
     async def start(self) -> None:
         self._actor = self._make()
         try:
             version = await self._await_version()
         except Exception as error:
-            raise TargetError(f"a worker of Ray can't be started: {explain_loss(error)}") from error
+            raise TargetError(
+                f"a worker of Ray can't be started: {describe_error(error)}"
+            ) from error
         if version != evalcase.__version__:
             raise TargetError(
                 f"the workers of Ray have evalcase {version}, and this is {evalcase.__version__}: "
@@ -206,14 +166,14 @@ class RayWorker(Worker):
                 await asyncio.wait([version], timeout=_WAIT_S)
                 if not version.done():
                     waited_s += _WAIT_S
-                    self._warn_waiting(waited_s)
+                    why = "`ray status` says what the cluster lacks"
+                    self._warn(f"a worker of Ray has had no machine for {waited_s:g} s: {why}")
         finally:
             version.cancel()  # where the run is over
         return str(version.result())
 
     async def close(self, grace_s: float) -> None:
         if self._pulling is not None and not self._over.is_set():
-            self._is_closing = True
             self.send(Close())
             with suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
@@ -223,19 +183,13 @@ class RayWorker(Worker):
                 task.cancel()
         self.kill("it was closed")
 
-    def receive_ending(self, ending: Ending) -> None:
-        if ending.why is None and self._is_closing:
-            self._over.set()
-            return
-        super().receive_ending(ending)
-        self.lose("")
-
     def end(self) -> None:
         import ray
 
         if self._actor is not None:
             with suppress(Exception):  # whatever Ray raises, there is nothing left to end
                 ray.kill(self._actor)
+        self.lose("it was ended")
 
     def flush(self) -> None:
         is_pushing = self._pushing is not None and not self._pushing.done()
@@ -248,7 +202,7 @@ class RayWorker(Worker):
             try:
                 await _await_reply(self._actor.push.remote(b"".join(lines)))
             except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
-                self.lose(explain_loss(error))
+                self.lose(describe_error(error))
                 return
 
     async def _pull(self) -> None:
@@ -256,7 +210,7 @@ class RayWorker(Worker):
             try:
                 batch: bytes = await _await_reply(self._actor.pull.remote())
             except Exception as error:  # noqa: BLE001 - as above
-                self.lose(explain_loss(error))
+                self.lose(describe_error(error))
                 return
             for line in batch.splitlines():
                 self.receive(line)
@@ -273,14 +227,11 @@ async def _await_reply(reference: Any) -> Any:  # noqa: ANN401 - what an actor r
     return await asyncio.shield(waiting)
 
 
-def explain_loss(error: BaseException) -> str:
-    """Why an actor is gone, out of the many lines that Ray writes."""
-    text = str(error)
+def describe_error(error: BaseException) -> str:
+    """Why Ray refuses, or an actor is gone, out of the many lines that Ray writes."""
+    text = " ".join(str(error).split())
     found = _DETAIL.search(text)
-    if found is None:
-        lines = text.strip().splitlines()
-        return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:300]
-    return f"its process or its node is gone: {found[1].rstrip('.')}"[:300]
+    return f"{type(error).__name__}: {found[1] if found is not None else text}"[:300]
 
 
 class Actor:
@@ -289,7 +240,6 @@ class Actor:
     def __init__(self) -> None:
         self._lines: list[bytes] = []
         self._has_lines = asyncio.Event()
-        self._outbox: Outbox | None = None
         self._service: Service | None = None
 
     async def version(self) -> str:
@@ -298,17 +248,15 @@ class Actor:
 
     async def push(self, batch: bytes) -> None:
         """Take messages, the Setup first."""
-        if self._outbox is None:
-            self._outbox = Outbox(self._add)
         for line in batch.splitlines():
             message = read_from_run(line)
             if isinstance(message, Setup):
-                await self._begin(message, self._outbox)
+                await self._begin(message, make_send(self._add))
             elif self._service is None:
                 continue  # the run knows why
             elif isinstance(message, Close):
                 await self._service.close()
-                self._outbox.send(Ending())
+                make_send(self._add)(Ending())  # after all that was sent before
             else:
                 self._service.receive(message)
 
@@ -323,9 +271,9 @@ class Actor:
         self._lines.append(lines)
         self._has_lines.set()
 
-    async def _begin(self, setup: Setup, outbox: Outbox) -> None:
+    async def _begin(self, setup: Setup, send: Send) -> None:
         try:
-            service = Service(_move_setup(setup), this_environment(), outbox.send)
+            service = Service(_move_setup(setup), this_environment(), send)
             # Ray has its logs there.
             sys.stdout, sys.stderr = (
                 ScrubbedOutput(os.fdopen(os.dup(number), "wb"), service.scrub) for number in (1, 2)
@@ -333,7 +281,7 @@ class Actor:
             await service.open()
             self._service = service
         except Exception as error:  # noqa: BLE001 - the run must hear of it
-            outbox.send(Ending(f"{type(error).__name__}: {error}"))
+            send(Ending(f"{type(error).__name__}: {error}"))
 
 
 def _move_setup(setup: Setup) -> Setup:

@@ -138,7 +138,7 @@ class Service:
         if isinstance(message, protocol.Request):
             number = message.number
             if isinstance(message.body, protocol.Ping):
-                self._send(protocol.Reply(number, protocol.Pong()))
+                self._send(protocol.Reply(number, protocol.Done()))
                 return
             task = asyncio.create_task(self._reply(number, message.body))
             self._under_way[number] = task
@@ -174,7 +174,9 @@ class Service:
             described = await key if asyncio.iscoroutine(key) else key
             return protocol.Key(name_of_kind(target), described)  # type: ignore[arg-type]
         if isinstance(body, protocol.EndSession):
-            return protocol.SessionEnded(await self._end_session(target, body.session))
+            if (why := await self._end_session(target, body.session)) is not None:
+                raise TargetError(why)
+            return protocol.Done()
         assert isinstance(body, protocol.OpenTarget)
         sources = target.sources() if Target in type(target).__mro__ else {}
         traits = replace(target.traits, batching=None, quota=None, seen=None, only_reads=False)
@@ -274,75 +276,36 @@ class ScrubbedOutput(TextIOWrapper):
         return len(text)
 
 
-class Outbox:
-    """The messages of one turn of the event loop, sent together. Any thread may add to it."""
+def make_send(write: Callable[[bytes], object]) -> Send:
+    """Sends messages by a function of this event loop. Any thread may send."""
+    loop = asyncio.get_running_loop()
 
-    def __init__(self, flush: Callable[[bytes], None]) -> None:
-        self._flush = flush
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
-        self._lines: list[bytes] = []
+    def send(message: protocol.ToRun) -> None:
+        loop.call_soon_threadsafe(write, protocol.write_message(message))
 
-    def send(self, message: protocol.ToRun) -> None:
-        line = protocol.write_message(message)
-        if threading.get_ident() == self._thread:
-            self._add(line)
-        else:
-            self._loop.call_soon_threadsafe(self._add, line)
-
-    def _add(self, line: bytes) -> None:
-        if not self._lines:
-            self._loop.call_soon(self.flush)
-        self._lines.append(line)
-
-    def flush(self) -> None:
-        lines, self._lines = self._lines, []
-        if lines:
-            self._flush(b"".join(lines))
+    return send
 
 
 # The worker as a process.
 
 
-class _Input(asyncio.Protocol):
-    """Bytes to messages."""
-
-    def __init__(self) -> None:
-        self.messages: asyncio.Queue[protocol.ToWorker] = asyncio.Queue()
-        self._rest = b""
-
-    def data_received(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            self.messages.put_nowait(protocol.read_from_run(line))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        del exc
-        self.messages.put_nowait(protocol.Close())
-
-
-class ProcessService:
-    """A service between two pipes."""
-
-    async def serve(self, out: int) -> None:
-        """Reply until the run closes the input, or says so."""
-        loop = asyncio.get_running_loop()
-        received = _Input()
-        await loop.connect_read_pipe(lambda: received, os.fdopen(0, "rb", buffering=0))
-        pipe = os.fdopen(out, "wb", buffering=0)
-        transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
-        outbox = Outbox(transport.write)
-        setup = await received.messages.get()
-        if not isinstance(setup, protocol.Setup):
-            return
-        service = Service(setup, this_environment(), outbox.send)
-        sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
-        await service.open()
-        while not isinstance(message := await received.messages.get(), protocol.Close):
-            service.receive(message)
-        await service.close()
-        outbox.flush()
-        await asyncio.sleep(0)
+async def serve(out: int) -> None:
+    """Reply to the lines of standard input until it ends."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=sys.maxsize)
+    stdin = os.fdopen(0, "rb", buffering=0)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stdin)
+    pipe = os.fdopen(out, "wb", buffering=0)
+    transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
+    setup = protocol.read_from_run(await reader.readline())
+    assert isinstance(setup, protocol.Setup)
+    service = Service(setup, this_environment(), make_send(transport.write))
+    sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
+    await service.open()
+    while line := await reader.readline():
+        service.receive(protocol.read_from_run(line))
+    await service.close()
+    await asyncio.sleep(0)  # the last messages are sent
 
 
 def end_with_parent() -> None:
@@ -366,9 +329,8 @@ def serve_run() -> None:
     out = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    service = ProcessService()
     try:
-        run_async(service.serve(out))
+        run_async(serve(out))
     finally:
         sys.stderr.flush()
         os._exit(0)
