@@ -95,7 +95,7 @@ def _weighed(weighed: Strata) -> dict[str, Estimate | None]:
 
 
 def _plain(table: Confusion, passed: int, judged: int) -> dict[str, Estimate | None]:
-    kappa = cohen_kappa(table.rows)
+    kappa = cohen_kappa(table)
     true_passes = table.true_passes, table.people_passed
     true_fails = table.true_fails, table.people_failed
     # Better than a coin: otherwise there is nothing to be corrected.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.labels import LabelFile, read_labels
+from evalcase.report.labels import append_label, read_labels
 from evalcase.types.grade import Label
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import Project
@@ -92,7 +92,8 @@ def write_labels(project: Project, wrong: int = 2, **fields: Any) -> None:
     known = hashes(project)
     for number in range(40):
         agrees = number >= 2 * wrong
-        LabelFile(str(project.path / "labels.jsonl")).append(
+        append_label(
+            str(project.path / "labels.jsonl"),
             Label("s.eval.yaml", f"c{number}", "agent", known[f"c{number}"],
                   (number % 2 == 1) == agrees, **{"by": "ada", **fields})
         )  # fmt: skip
@@ -138,18 +139,21 @@ def test_a_gate_looks_at_the_lower_bound(project: Project, least: str, code: int
 
 def test_a_gate_is_not_met_by_labels_that_cannot_say(project: Project) -> None:
     known = hashes(project)
-    LabelFile(str(project.path / "labels.jsonl")).append(
-        Label("s.eval.yaml", "c1", "agent", known["c1"], True, "ada")
+    append_label(
+        str(project.path / "labels.jsonl"),
+        Label("s.eval.yaml", "c1", "agent", known["c1"], True, "ada"),
     )
     assert project.run("calibrate", "--min-kappa", "-1").code == 1
 
 
 def test_labels_of_other_answers_are_refused_and_counted(project: Project) -> None:
     write_labels(project)
-    file = LabelFile(str(project.path / "labels.jsonl"))
-    file.append(Label("s.eval.yaml", "c1", "agent", "0" * 16, True, "eve"))
-    file.append(Label("s.eval.yaml", "broken", "agent", hashes(project)["broken"], True, "eve"))
-    file.append(Label("t.eval.yaml", "c1", "agent", "0" * 16, True, "eve"))
+    path = str(project.path / "labels.jsonl")
+    append_label(path, Label("s.eval.yaml", "c1", "agent", "0" * 16, True, "eve"))
+    append_label(
+        path, Label("s.eval.yaml", "broken", "agent", hashes(project)["broken"], True, "eve")
+    )
+    append_label(path, Label("t.eval.yaml", "c1", "agent", "0" * 16, True, "eve"))
     (section,) = json.loads(project.run("calibrate", "--json").out)["sections"]
     labels = section["labels"]
     assert (labels["refused"], labels["elsewhere"], labels["without_verdict"]) == (1, 1, 1)

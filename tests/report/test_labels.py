@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.labels import LabelFile, read_labels
+from evalcase.report.labels import append_label, read_labels
 from evalcase.types.grade import Label
 from tests.for_each import for_each
 
@@ -25,7 +25,7 @@ def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
         Label(**{**ONE, "passed": False}, repeat=2, criterion="polite", drawn_from=0.25),
     ]
     for label in labels:
-        LabelFile(path).append(label)
+        append_label(path, label)
     assert read_labels(path) == labels
 
 
@@ -39,7 +39,7 @@ def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
             synced.append(os.fstat(fd).st_size)
 
     path = tmp_path / "labels.jsonl"
-    LabelFile(str(path), Watched()).append(Label(**ONE))
+    append_label(str(path), Label(**ONE), Watched())
     assert synced == [path.stat().st_size]
 
 
@@ -70,4 +70,4 @@ def test_a_pipe_is_neither_waited_for_nor_written_to(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not a regular file"):
         read_labels(path)
     with pytest.raises(ConfigError, match="can't be written"):
-        LabelFile(path).append(Label(**ONE))
+        append_label(path, Label(**ONE))

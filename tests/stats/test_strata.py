@@ -18,7 +18,7 @@ def by_verdict(table: Confusion, rate: float, judged: int) -> Strata:
 @pytest.mark.parametrize("kinds", [1, 2])
 def test_with_every_answer_labelled_it_is_what_the_table_says(kinds: int) -> None:
     table = Confusion(140, 20, 15, 85)
-    plain = cohen_kappa(table.rows)
+    plain = cohen_kappa(table)
     whole = Strata((Stratum(1.0, table),), 260)
     strata = whole if kinds == 1 else by_verdict(table, 160 / 260, 260)
     kappa = strata.kappa()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
 
 import click
 
@@ -15,88 +14,78 @@ from evalcase.cli.options import Number, json_option, runs_dir_option
 from evalcase.cli.terminal import screen_for
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
-from evalcase.report.calibrate import draw_answers, first_of_each, shares_of
-from evalcase.report.calibration_text import question_lines
-from evalcase.report.labels import Judge, LabelFile, read_judge, read_labels
+from evalcase.report.calibrate import (
+    calibrate_grader,
+    calibration_object,
+    draw_answers,
+    first_of_each,
+    shares_of,
+)
+from evalcase.report.calibration_text import calibration_lines, question_lines
+from evalcase.report.json import json_line
+from evalcase.report.labels import Judge, append_label, read_judge, read_labels
 from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.grade import AnswerName, Judged, Label
 from evalcase.types.question import TrialKey
+from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
 
 _KEYS = {"p": True, "pass": True, "f": False, "fail": False}
 _PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
 _NO_KEY = "is not an answer: type p, f, s, b or q, or the whole word, and Enter"
-_SEE, _GO_ON = "to see what they tell", "to go on"
 
 
-class Labelling:
-    """One sitting."""
+class _Labelling:
+    """A person labels answers at a terminal."""
 
     def __init__(
-        self, kept: StoredRun, judge: Judge, criterion: str | None, path: str, by: str, again: str
+        self, stored: StoredRun, judge: Judge, criterion: str | None, path: str, by: str
     ) -> None:
-        """`again` is the command that calibrates by the same labels."""
-        self._kept = kept
+        self._stored = stored
         self._judge = judge
         self._criterion = criterion
         self._path = path
         self._by = by
-        self._again = again
-        self._file = LabelFile(path)
-        self._written = 0
         self._said: dict[AnswerName, bool] = {}
-        self._shares = {True: 1.0, False: 1.0}
+        drawn = draw_answers(first_of_each(judge.said).values(), criterion, stored.run.id)
+        if not drawn:
+            what = "" if criterion is None else f" on `{criterion}`"
+            raise ConfigError(f"`{judge.name}` returned no verdict{what} in run {stored.run.id}")
+        self._shares = shares_of(drawn, criterion)
+        known = read_labels(path) if os.path.lexists(path) else []
+        done = {each.answer for each in known if (each.by, each.criterion) == (by, criterion)}
+        self._left = [judged for judged in drawn if judged.answer not in done]
+        """What this person has not labelled yet, in the order in which it is drawn."""
+        self._written = 0
 
-    def ask(self) -> int:
-        """Ask until nothing is left or the person has enough; the exit code."""
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise ConfigError("--label asks a person: standard input and output must be a terminal")
-        left = self._left()
-        if not left:
+    def ask(self, again: str) -> None:
+        """Ask until nothing is left or the person has enough. `again` is the command that
+        calibrates by the same labels."""
+        if not self._left:
             sys.stdout.write(f"nothing left to label for {self._by}\n")
-            return 0
+            return
         at = 0
-        is_over = False
         try:
-            while 0 <= at < len(left):
-                step = self._ask_one(left[at], at + 1, len(left))
+            while at < len(self._left):
+                step = self._ask_one(at)
                 if step is None:
                     break
                 at = max(0, at + step)
-            is_over = all(judged.answer in self._said for judged in left)
         finally:
-            self._say_goodbye(is_over=is_over)
-        return 0
+            labels = write_count(self._written, "label")
+            sys.stdout.write(f"\n{labels} written to {make_visible(self._path)}\n")
+            if self._written:
+                sys.stdout.write(f"to see what they tell  {again}\n")
+            if len(self._said) < len(self._left):
+                by = make_visible(shlex.quote(self._by))
+                sys.stdout.write(f"to go on               {again} --label --by {by}\n")
 
-    def _left(self) -> list[Judged]:
-        """What this person has not labelled yet, in the order in which it is drawn."""
-        try:
-            known = read_labels(self._path)
-        except FileNotFoundError:
-            known = []
-        done = {
-            label.answer for label in known
-            if label.by == self._by and label.criterion == self._criterion
-        }  # fmt: skip
-        answers = first_of_each(self._judge.said).values()
-        drawn = draw_answers(answers, self._criterion, self._kept.run.id)
-        if not drawn:
-            raise ConfigError(self._nothing())
-        self._shares = shares_of(drawn, self._criterion)
-        return [judged for judged in drawn if judged.answer not in done]
-
-    def _nothing(self) -> str:
-        what = "" if self._criterion is None else f" on `{self._criterion}`"
-        return f"`{self._judge.name}` returned no verdict{what} in run {self._kept.run.id}"
-
-    def _ask_one(self, judged: Judged, number: int, count: int) -> int | None:
+    def _ask_one(self, at: int) -> int | None:
         """How far to go on: 1 to the next answer, -1 to the one before; None to stop."""
-        for line in self._shown(judged, number, count):
-            sys.stdout.write(line + "\n")
-        if (said := self._said.get(judged.answer)) is not None:
-            sys.stdout.write(f"you said {'pass' if said else 'fail'}; skip keeps it\n")
+        judged = self._left[at]
+        self._show(judged, f"answer {at + 1:,} of {len(self._left):,}")
         while True:
             sys.stdout.write(_PROMPT)
             sys.stdout.flush()
@@ -111,42 +100,30 @@ class Labelling:
             if word in ("b", "back"):
                 return -1
             if word in _KEYS:
-                self._save(judged, passed=_KEYS[word])
+                self._save(judged, _KEYS[word])
                 return 1
             sys.stdout.write(f"`{cut(make_visible(word), 20)}` {_NO_KEY}\n" if word else "")
 
-    def _shown(self, judged: Judged, number: int, count: int) -> Iterator[str]:
-        name = judged.answer
-        key = TrialKey(name.suite, name.case, name.target, judged.repeat)
-        result = self._kept.find_result(key)
-        case = self._kept.find_case(name.suite, name.case)
-        screen = screen_for(sys.stdout)
-        yield ""
-        yield f"── answer {number:,} of {count:,} ".ljust(screen.width, "─")
+    def _show(self, judged: Judged, title: str) -> None:
+        name, screen = judged.answer, screen_for(sys.stdout)
+        result = self._stored.find_result(TrialKey(*name[:3], judged.repeat))
+        case = self._stored.find_case(name.suite, name.case)
+        sys.stdout.write("\n" + f"── {title} ".ljust(screen.width, "─") + "\n")
         if result is not None:
-            grader = self._judge.name
-            yield from question_lines(case, result, grader, self._criterion, screen)
+            for line in question_lines(case, result, self._judge.name, self._criterion, screen):
+                sys.stdout.write(line + "\n")
+        if (said := self._said.get(name)) is not None:
+            sys.stdout.write(f"you said {'pass' if said else 'fail'}; skip keeps it\n")
 
-    def _save(self, judged: Judged, *, passed: bool) -> None:
+    def _save(self, judged: Judged, passed: bool) -> None:
         name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
-        self._file.append(
-            Label(
-                name.suite, name.case, name.target, name.hash, passed, self._by,
-                repeat=judged.repeat, criterion=self._criterion, drawn_from=self._shares[verdict],
-            )
+        label = Label(
+            *name, passed, self._by, repeat=judged.repeat, criterion=self._criterion,
+            drawn_from=self._shares[verdict],
         )  # fmt: skip
+        append_label(self._path, label)
         self._written += 1
         self._said[name] = passed
-
-    def _say_goodbye(self, *, is_over: bool) -> None:
-        labels = write_count(self._written, "label")
-        sys.stdout.write(f"\n{labels} written to {make_visible(self._path)}\n")
-        if self._written:
-            sys.stdout.write(f"{_SEE}  {self._again}\n")
-        if is_over:
-            return
-        going_on = f"{self._again} --label --by {make_visible(shlex.quote(self._by))}"
-        sys.stdout.write(f"{_GO_ON:{len(_SEE)}}  {going_on}\n")
 
 
 _LABELS = "labels.jsonl"
@@ -198,18 +175,29 @@ def command(
     with StoredRun(*found) as kept:
         judge = read_judge(kept.run.id, kept.results(), grader)
         if label:
-            from evalcase.util.environment import this_environment
-
-            environment = this_environment().variables
-            return Labelling(
-                kept, judge, criterion, path, by or _find_user(environment), again
-            ).ask()
+            if not (sys.stdin.isatty() and sys.stdout.isatty()):
+                raise ConfigError(
+                    "--label asks a person: standard input and output must be a terminal"
+                )
+            _Labelling(kept, judge, criterion, path, by or _find_user()).ask(again)
+            return 0
         kept.refuse_interrupted()
         labels = [each for each in _read_known_labels(path, again) if by in (None, each.by)]
-        return _calibrate_judge(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
+        calibration = calibrate_grader(kept.run.id, judge.name, judge.said, labels, criterion)
+    if as_json:
+        sys.stdout.write(json_line(calibration_object(calibration, min_kappa)) + "\n")
+    else:
+        for line in calibration_lines(calibration, screen_for(sys.stdout)):
+            sys.stdout.write(line + "\n")
+    if min_kappa is None or all(section.reaches(min_kappa) for section in calibration.sections):
+        return 0
+    if not as_json:
+        sys.stdout.write(f"\nthe interval of kappa starts below --min-kappa {min_kappa:g}\n")
+    return 1
 
 
-def _find_user(environment: Mapping[str, str]) -> str:
+def _find_user() -> str:
+    environment = this_environment().variables
     for name in ("LOGNAME", "USER", "USERNAME"):
         if environment.get(name):
             return environment[name]
@@ -236,24 +224,3 @@ def _read_known_labels(path: str, again: str) -> list[Label]:
     except FileNotFoundError as error:
         hint = f"`{again} --label` creates it"
         raise ConfigError(f"there are no labels: {path} does not exist; {hint}") from error
-
-
-def _calibrate_judge(
-    run: str, judge: Judge, labels: list[Label], criterion: str | None, min_kappa: float | None,
-    *, as_json: bool,
-) -> int:  # fmt: skip
-    from evalcase.report.calibrate import calibrate_grader, calibration_object
-    from evalcase.report.calibration_text import calibration_lines
-    from evalcase.report.json import json_line
-
-    found = calibrate_grader(run, judge.name, judge.said, labels, criterion)
-    if as_json:
-        sys.stdout.write(json_line(calibration_object(found, min_kappa)) + "\n")
-    else:
-        for line in calibration_lines(found, screen_for(sys.stdout)):
-            sys.stdout.write(line + "\n")
-    if min_kappa is None or all(section.reaches(min_kappa) for section in found.sections):
-        return 0
-    if not as_json:
-        sys.stdout.write(f"\nthe interval of kappa starts below --min-kappa {min_kappa:g}\n")
-    return 1

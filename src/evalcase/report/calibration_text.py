@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import exp
+from collections.abc import Iterable, Iterator
 
-from evalcase.report.calibrate import Between, Calibration, Matched, Section, Trust, say_verdict
+from evalcase.report.calibrate import Between, Calibration, Section
 from evalcase.report.case_text import asked_lines, message_lines
 from evalcase.report.terminal import Screen, cut
 from evalcase.stats.intervals import Estimate
 from evalcase.types.case import Case
 from evalcase.types.result import Result
-from evalcase.util.text import make_visible, write_count
+from evalcase.util.text import list_some, make_visible, write_count
 
 _COLUMN = 10
 _FIGURE = 26
@@ -22,91 +21,74 @@ def calibration_lines(calibration: Calibration, screen: Screen) -> Iterator[str]
     for number, section in enumerate(calibration.sections):
         if number:
             yield ""
-        yield from _section_lines(calibration, section, screen)
-
-
-def _section_lines(calibration: Calibration, section: Section, screen: Screen) -> Iterator[str]:
-    trust, matched = section.trust, section.matched
-    for row in screen.wrap(say_verdict(trust)):
-        yield screen.paint(row, "place")
-    yield ""
-    yield from _write_fact("judge", f"{calibration.grader}, of run {calibration.run}", screen)
-    if matched.criterion is not None:
-        yield from _write_fact("criterion", matched.criterion, screen)
-    yield from _write_fact("labels", _say_labels(matched), screen)
-    for old, new in matched.moved.items():
-        told = f"{old} is called {new} in this run, which has the same answers: rename it there"
-        yield from _write_fact("", told, screen)
-    if matched.known is not None:
-        has = ", ".join(matched.known) or "none"
-        told = f"this judge has no criterion {matched.criterion}: {has}"
-        yield from _write_fact("", told, screen)
-    if not trust.table.total:
-        return
-    yield ""
-    yield from _table_lines(trust)
-    yield ""
-    yield from _figure_lines(trust, matched, screen)
-    others = list(_other_facts(section))
-    if others:
+        yield from (screen.paint(row, "place") for row in screen.wrap(section.verdict))
         yield ""
-    for label, text in others:
-        yield from _write_fact(label, text, screen)
+        judge = f"{calibration.grader}, of run {calibration.run}"
+        yield from _fact_lines([("judge", judge), *_label_facts(section)], screen)
+        if not section.confusion.total:
+            continue
+        yield from ("", f"{'':12}{'people pass':>13}{'people fail':>13}")
+        for name, row in zip(("judge passes", "judge fails"), section.confusion.rows, strict=True):
+            yield f"{name:12}{row[0]:13,}{row[1]:13,}"
+        yield ""
+        yield from _figure_lines(section, screen)
+        if others := list(_other_facts(section)):
+            yield ""
+        yield from _fact_lines(others, screen)
 
 
-def _write_fact(label: str, text: str, screen: Screen) -> Iterator[str]:
-    yield from screen.label(label, make_visible(text), column=_COLUMN)
+def _fact_lines(facts: Iterable[tuple[str, str]], screen: Screen) -> Iterator[str]:
+    for label, text in facts:
+        yield from screen.label(label, make_visible(text), column=_COLUMN)
 
 
-def _say_labels(matched: Matched) -> str:
-    by = f", by {_list_names(matched.raters)}" if matched.raters else ""
-    said = [f"{matched.labels:,} used{by}"]
+def _label_facts(section: Section) -> Iterator[tuple[str, str]]:
+    """Which labels count, and why others don't."""
+    labels = section.labels
+    if section.criterion is not None:
+        yield "criterion", section.criterion
+    names = [cut(name, 30) for name in labels.by]
+    by = f", by {list_some(names[:3], len(names))}" if names else ""
+    said = [f"{labels.used:,} used{by}"]
     for count, words in (
-        (matched.refused, "refused: their answers are not those that were judged"),
-        (matched.elsewhere, "of cases or targets that this run doesn't have"),
-        (matched.without_verdict, "of answers on which the judge returned no verdict"),
-        (matched.undecided, "answers left out, on which people are divided"),
+        (labels.refused, "refused: their answers are not those that were judged"),
+        (labels.elsewhere, "of cases or targets that this run doesn't have"),
+        (labels.without_verdict, "of answers on which the judge returned no verdict"),
+        (labels.undecided, "answers left out, on which people are divided"),
     ):
         if count:
             said.append(f"{count:,} {words}")
-    return "; ".join(said)
+    yield "labels", "; ".join(said)
+    for old, new in labels.moved_suites.items():
+        yield "", f"{old} is called {new} in this run, which has the same answers: rename it there"
+    if labels.known_criteria is not None:
+        has = ", ".join(labels.known_criteria) or "none"
+        yield "", f"this judge has no criterion {section.criterion}: {has}"
 
 
-def _list_names(names: tuple[str, ...]) -> str:
-    shown = [cut(name, 30) for name in names[:3]]
-    if more := len(names) - len(shown):
-        return f"{', '.join(shown)} and {more:,} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def _table_lines(trust: Trust) -> Iterator[str]:
-    yield f"{'':12}{'people pass':>13}{'people fail':>13}"
-    for name, row in zip(("judge passes", "judge fails"), trust.table.rows, strict=True):
-        yield f"{name:12}{row[0]:13,}{row[1]:13,}"
-
-
-def _figure_lines(trust: Trust, matched: Matched, screen: Screen) -> Iterator[str]:
+def _figure_lines(section: Section, screen: Screen) -> Iterator[str]:
     yield screen.paint(f"{'':{_FIGURE}}{'':6}  95 % interval", "dim")
-    word = "passes" if trust.people >= 0.5 else "fails"
-    constant = f"who always {word} has {trust.constant:.2f}"
-    yield _write_figure("agreement", trust.agreement, constant)
-    yield _write_figure("passes what people pass", trust.true_passes)
-    yield _write_figure("fails what people fail", trust.true_fails)
-    if trust.kappa_interval is not None:
-        yield _write_figure("kappa", trust.kappa_interval, "0 is chance, 1 is perfect")
+    word = "passes" if section.pass_rate_by_people >= 0.5 else "fails"
+    constant = f"who always {word} has {section.constant_agreement:.2f}"
+    yield _write_figure("agreement", section.agreement, constant)
+    yield _write_figure("passes what people pass", section.true_pass_rate_of_judge)
+    yield _write_figure("fails what people fail", section.true_fail_rate_of_judge)
+    if section.kappa_interval is not None:
+        yield _write_figure("kappa", section.kappa_interval, "0 is chance, 1 is perfect")
     else:
-        value = "–" if trust.kappa is None else f"{trust.kappa:.2f}"
-        refused = f"no interval: {trust.kappa_refused}"
-        yield from _hang_text(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, screen)
-    yield _write_figure(
-        "pass rate by the judge", trust.judge_share, f"of {write_count(trust.judged, 'answer')}"
-    )
-    if trust.true_share is not None:
-        yield _write_figure("true pass rate", trust.true_share)
+        value = "–" if section.kappa is None else f"{section.kappa:.2f}"
+        figure = f"{'kappa':{_FIGURE}}{value:>6}"
+        refused = f"no interval: {section.kappa_refused}"
+        yield from screen.label(figure, refused, column=_FIGURE + 8)
+    judged = f"of {write_count(section.judged, 'answer')}"
+    yield _write_figure("pass rate by the judge", section.pass_rate_by_judge_interval, judged)
+    if section.pass_rate is not None:
+        yield _write_figure("true pass rate", section.pass_rate)
     else:
-        refused = f"not said: {trust.true_share_refused}"
-        yield from _hang_text(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, screen)
-    if matched.is_weighed:
+        figure = f"{'true pass rate':{_FIGURE}}{'–':>6}"
+        refused = f"not said: {section.pass_rate_refused}"
+        yield from screen.label(figure, refused, column=_FIGURE + 8)
+    if section.labels.weighed:
         told = "As many fails as passes of the judge were labelled: figures are weighed by"
         yield from screen.wrap(f"({told} their shares in the run.)")
 
@@ -118,15 +100,9 @@ def _write_figure(name: str, estimate: Estimate | None, beside: str = "") -> str
     return f"{name:{_FIGURE}}{estimate.value:6.2f}  {interval:15} {beside}".rstrip()
 
 
-def _hang_text(lead: str, text: str, screen: Screen) -> Iterator[str]:
-    for row in screen.wrap(text, max(20, screen.width - len(lead))):
-        yield lead + row
-        lead = " " * len(lead)
-
-
 def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
     """What else is known of the judge and of the people."""
-    itself = section.itself
+    itself, ratio = section.itself, section.length_ratio
     if itself.agreement is not None:
         told = f"of {write_count(itself.answers, 'answer')} that it judged again"
         yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
@@ -137,29 +113,22 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
         yield "people", _say_between(between)
     if len(section.people) > _MOST_RATER_PAIRS:
         yield "", f"and {len(section.people) - _MOST_RATER_PAIRS:,} more pairs of people"
-    length = section.trust.length
-    if length is not None:
-        yield "length", _say_length(length)
+    if ratio is not None:
+        told = f"false passes are {ratio.value:.1f} times as long as false fails"
+        favours = "long" if ratio.low > 1 else "short" if ratio.high < 1 else ""
+        doubt = f": the judge may favour {favours} answers" if favours else ""
+        yield "length", f"{told} ({ratio.low:.1f} to {ratio.high:.1f}){doubt}"
 
 
 def _say_between(between: Between) -> str:
-    one, other = (cut(name, 30) for name in between.raters)
-    told = (
-        f"{one} and {other} agree on {between.agreed:,} of {write_count(between.answers, 'answer')}"
-    )
-    if between.kappa is None:
+    one, other = (cut(name, 30) for name in between.by)
+    answers = write_count(between.answers, "answer")
+    told = f"{one} and {other} agree on {between.agreed:,} of {answers}"
+    if between.kappa is None or between.kappa_interval is None:
         return told
-    low, high = between.kappa.interval[1:]
+    _, low, high = between.kappa_interval
     interval = f" ({low:.2f} to {high:.2f})" if between.answers >= 20 else ""
-    return f"{told}: kappa {between.kappa.value:.2f}{interval}"
-
-
-def _say_length(length: Estimate) -> str:
-    times, low, high = (exp(value) for value in length)
-    told = f"false passes are {times:.1f} times as long as false fails ({low:.1f} to {high:.1f})"
-    if length.low > 0:
-        return f"{told}: the judge may favour long answers"
-    return f"{told}: the judge may favour short answers" if length.high < 0 else told
+    return f"{told}: kappa {between.kappa:.2f}{interval}"
 
 
 def question_lines(

@@ -54,29 +54,23 @@ def _read_label(line: bytes, where: str) -> Label:
         raise ConfigError(f"{where}: this is not a label: {error}") from error
 
 
-class LabelFile:
-    """Appends labels. Each is on disk when `append` returns."""
-
-    def __init__(self, path: str, disk: Disk | None = None) -> None:
-        self._path = path
-        self._disk = disk or LocalDisk()
-
-    def append(self, label: Label) -> None:
-        line = as_json(encode_object(label)).encode("utf-8", "backslashreplace") + b"\n"
+def append_label(path: str, label: Label, disk: Disk | None = None) -> None:
+    """Append a label to a file. It is on disk when this returns."""
+    disk = disk or LocalDisk()
+    line = as_json(encode_object(label)).encode("utf-8", "backslashreplace") + b"\n"
+    try:
+        fd = open_to_append(path)
         try:
-            fd = open_to_append(self._path)
-            try:
-                size = os.fstat(fd).st_size
-                # An editor may have left the last line without its end.
-                if size and os.pread(fd, 1, size - 1) != b"\n":
-                    line = b"\n" + line
-                write_all(self._disk, fd, line)
-                self._disk.fsync(fd)
-            finally:
-                os.close(fd)
-        except OSError as error:
-            message = f"{self._path} can't be written: {error.strerror or error}"
-            raise ConfigError(message) from error
+            size = os.fstat(fd).st_size
+            # An editor may have left the last line without its end.
+            if size and os.pread(fd, 1, size - 1) != b"\n":
+                line = b"\n" + line
+            write_all(disk, fd, line)
+            disk.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
 
 
 class Judge(Struct):

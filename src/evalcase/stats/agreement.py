@@ -66,14 +66,23 @@ class Kappa(NamedTuple):
     interval: Estimate
 
 
-def cohen_kappa(table: Sequence[Sequence[float]]) -> Kappa | None:
-    """Of a square table of counts, a row for each verdict of the one, a column for those of the
-    other. None where it means nothing: both always say the same one thing, or there is nothing."""
-    found = _measure_table(table)
-    smooth = _measure_table([[count + SMOOTHING for count in row] for row in table])
+def cohen_kappa(table: Sequence[float]) -> Kappa | None:
+    """Of the four cells of a `Confusion`. None where it means nothing: both always say the same one
+    thing, or there is nothing."""
+    found, smooth = _measure_counts(table, 0), _measure_counts(table, SMOOTHING)
     if found is None or smooth is None:
         return None
     return Kappa(found[0], sqrt(found[1]), estimate_kappa(found[0], *smooth))
+
+
+def _measure_counts(table: Sequence[float], by: float) -> tuple[float, float] | None:
+    """Kappa and its variance, with so much more in each cell."""
+    total = sum(table) + 4 * by
+    cells = [(count + by) / total for count in table] if total else [0.0] * 4
+    found = _measure_cells(cells)
+    if not total or found is None:
+        return None
+    return found[0], _vary(found[1], cells)[1] / total
 
 
 def estimate_kappa(value: float, smooth: float, variance: float) -> Estimate:
@@ -83,40 +92,6 @@ def estimate_kappa(value: float, smooth: float, variance: float) -> Estimate:
     share = (1 + smooth) / 2
     _, low, high = estimate_around(share, 4 * share * (1 - share) / variance)
     return Estimate(value, min(value, 2 * low - 1), max(value, 2 * high - 1))
-
-
-def _measure_table(table: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Kappa and its variance."""
-    total = sum(map(sum, table))
-    if not total:
-        return None
-    shares = [[count / total for count in row] for row in table]
-    rows = [sum(row) for row in shares]
-    columns = [sum(column) for column in zip(*shares, strict=True)]
-    by_chance = sum(row * column for row, column in zip(rows, columns, strict=True))
-    if by_chance >= 1 - 1e-12:
-        return None
-    agreed = sum(shares[each][each] for each in range(len(shares)))
-    value = (agreed - by_chance) / (1 - by_chance)
-    variance = _estimate_variance(shares, rows, columns, value, by_chance) / total
-    return value, max(0.0, variance)
-
-
-def _estimate_variance(
-    shares: Sequence[Sequence[float]], rows: Sequence[float], columns: Sequence[float],
-    value: float, by_chance: float,
-) -> float:  # fmt: skip
-    """The variance of one observation."""
-    apart = 1 - value
-    same = other = 0.0
-    for i, row in enumerate(shares):
-        for j, share in enumerate(row):
-            if i == j:
-                same += share * (1 - (rows[i] + columns[i]) * apart) ** 2
-            else:
-                other += share * (columns[i] + rows[j]) ** 2
-    known = value - by_chance * apart
-    return float((same + apart**2 * other - known**2) / (1 - by_chance) ** 2)
 
 
 class Fleiss:
@@ -148,15 +123,6 @@ class Fleiss:
         if by_chance >= 1 - 1e-12:
             return None
         return (self._agreed / self.subjects - by_chance) / (1 - by_chance)
-
-
-def fleiss_kappa(subjects: Iterable[Mapping[str, int]]) -> float | None:
-    """Of votes, counted by verdict for each subject. Subjects may have different numbers of votes;
-    those with one say nothing. None where there are no others, or all votes are the same."""
-    votes = Fleiss()
-    for subject in subjects:
-        votes.add(subject)
-    return votes.kappa
 
 
 def estimate_youden(passes: Estimate, fails: Estimate) -> Estimate:
@@ -275,16 +241,21 @@ class Strata(Value, frozen=True):
         """Within kinds, from those that were labelled; between them, from all that there are."""
         within, means = 0.0, []
         for share, table in self.kinds:
-            chances = _smooth_table(table, by)
-            mean = sum(slope * chance for slope, chance in zip(slopes, chances, strict=True))
-            square = sum(slope**2 * chance for slope, chance in zip(slopes, chances, strict=True))
-            within += share**2 * max(0.0, square - mean**2) / table.total
+            mean, variance = _vary(slopes, _smooth_table(table, by))
+            within += share**2 * variance / table.total
             means.append((share, mean))
         middle = sum(share * mean for share, mean in means)
         return within + sum(share * (mean - middle) ** 2 for share, mean in means) / self.judged
 
 
-def _measure_cells(cells: Slopes) -> tuple[float, Slopes] | None:
+def _vary(slopes: Slopes, chances: Sequence[float]) -> tuple[float, float]:
+    """The mean and the variance of a figure, of one answer."""
+    mean = sum(slope * chance for slope, chance in zip(slopes, chances, strict=True))
+    square = sum(slope**2 * chance for slope, chance in zip(slopes, chances, strict=True))
+    return mean, max(0.0, square - mean**2)
+
+
+def _measure_cells(cells: Sequence[float]) -> tuple[float, Slopes] | None:
     """Kappa, and how fast it grows with each cell; None where nothing varies."""
     a, b, c, d = cells
     judge, people, agreed = a + b, a + c, a + d

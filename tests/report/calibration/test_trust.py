@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.calibrate import say_verdict
 from evalcase.types.grade import Judged, Label
 from tests.for_each import for_each
 from tests.report.calibration.labels import judged, label, of_table, only
 
 
 def test_the_figures_of_a_good_judge() -> None:
-    trust = of_table((45, 6, 5, 44), more=(200, 100)).trust
+    trust = of_table((45, 6, 5, 44), more=(200, 100))
     assert trust.agreement == pytest.approx((0.89, 0.814, 0.937), abs=1e-3)
-    assert trust.true_passes is not None
-    assert trust.true_passes.value == 0.9
-    assert trust.true_fails is not None
-    assert trust.true_fails.value == 0.88
+    assert trust.true_pass_rate_of_judge is not None
+    assert trust.true_pass_rate_of_judge.value == 0.9
+    assert trust.true_fail_rate_of_judge is not None
+    assert trust.true_fail_rate_of_judge.value == 0.88
     assert trust.kappa == pytest.approx(0.78)
-    assert trust.constant == 0.5
-    assert (trust.passed, trust.judged) == (251, 400)
-    assert trust.true_share is not None
-    assert trust.true_share.value == pytest.approx((251 / 400 + 0.88 - 1) / 0.78)
-    assert trust.true_share.low < 0.65 < trust.true_share.high
+    assert trust.constant_agreement == 0.5
+    assert (trust.pass_rate_by_judge, trust.judged) == (251 / 400, 400)
+    assert trust.pass_rate is not None
+    assert trust.pass_rate.value == pytest.approx((251 / 400 + 0.88 - 1) / 0.78)
+    assert trust.pass_rate.low < 0.65 < trust.pass_rate.high
 
 
 def test_answers_drawn_by_verdict_are_weighed() -> None:
     """As many fails as passes were labelled, but the run has 780 passes in 1,000."""
-    trust = of_table((72, 6, 40, 70), more=(702, 110), by_verdict=True).trust
-    assert (trust.passed, trust.judged) == (780, 1000)
-    assert trust.true_share is not None
-    assert trust.true_share.value == pytest.approx(0.8)
-    assert trust.true_passes is not None
-    assert trust.true_passes.value == pytest.approx(0.9)
+    trust = of_table((72, 6, 40, 70), more=(702, 110), by_verdict=True)
+    assert (trust.pass_rate_by_judge, trust.judged) == (0.78, 1000)
+    assert trust.pass_rate is not None
+    assert trust.pass_rate.value == pytest.approx(0.8)
+    assert trust.true_pass_rate_of_judge is not None
+    assert trust.true_pass_rate_of_judge.value == pytest.approx(0.9)
 
 
 @for_each("cells", [(30, 2, 3, 7), (7, 3, 2, 30), (40, 5, 0, 0), (5, 0, 0, 0)])
@@ -40,8 +39,8 @@ def test_no_interval_of_kappa_with_fewer_than_ten_of_either_kind(
     cells: tuple[int, int, int, int],
 ) -> None:
     section = of_table(cells, more=(100, 100))
-    assert section.trust.kappa_interval is None
-    assert "10 of each are needed" in section.trust.kappa_refused
+    assert section.kappa_interval is None
+    assert "10 of each are needed" in (section.kappa_refused or "")
     assert not section.reaches(-1.0)
 
 
@@ -49,14 +48,15 @@ def test_no_interval_of_kappa_with_fewer_than_ten_of_either_kind(
 def test_no_true_rate_unless_the_judge_is_better_than_a_coin(
     cells: tuple[int, int, int, int],
 ) -> None:
-    trust = of_table(cells, more=(100, 100)).trust
-    assert trust.true_share is None
-    assert trust.true_share_refused == "the judge is not clearly better than a coin"
+    trust = of_table(cells, more=(100, 100))
+    assert trust.pass_rate is None
+    assert trust.pass_rate_refused == "the judge is not clearly better than a coin"
 
 
 def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
     section = of_table((45, 6, 5, 44), more=(10, 10))
-    assert section.trust.floor == pytest.approx(0.6192, abs=1e-3)
+    assert section.kappa_interval is not None
+    assert section.kappa_interval.low == pytest.approx(0.6192, abs=1e-3)
     assert section.reaches(0.61)
     assert not section.reaches(0.62)
 
@@ -82,7 +82,7 @@ def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
     ],
 )
 def test_a_sentence_says_what_it_comes_to(cells: tuple[int, int, int, int], said: str) -> None:
-    assert said in say_verdict(of_table(cells, more=(10, 10)).trust)
+    assert said in of_table(cells, more=(10, 10)).verdict
 
 
 def test_false_passes_and_false_fails_are_compared_by_length() -> None:
@@ -93,6 +93,6 @@ def test_false_passes_and_false_fails_are_compared_by_length() -> None:
         length = (400 if passed else 100) + number
         said.append(judged(number, passed, length=length))
         labels.append(label(number, not passed))
-    length_gap = only(said, labels).trust.length
+    length_gap = only(said, labels).length_ratio
     assert length_gap is not None
-    assert 1.2 < length_gap.low < length_gap.value < 1.4
+    assert 3.3 < length_gap.low < length_gap.value < 4.1
