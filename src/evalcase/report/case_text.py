@@ -40,11 +40,10 @@ from evalcase.util.text import (
 
 _SIDES = ("expected", "got", "where", "note", "calls")
 """Details that are drawn as two sides."""
-_OF_JUDGE = ("protocol", "votes", "criteria", "claims", "neutralised", "template")
+_OF_JUDGE = ("protocol", "votes", "criteria", "claims")
 """Details of a judge's grade that are drawn on their own."""
 _MOST_ROWS = 1000
 _OTHERS = ("threshold", "conversation_id", "metadata", "tags")
-_TIMES = {2: "twice", 3: "three times"}
 
 
 def case_lines(suite: str, id: str, case: Case | None, screen: Screen) -> Iterator[str]:
@@ -306,34 +305,26 @@ def _is_judged(details: Mapping[str, Any]) -> bool:
 def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     """Each criterion and claim with its verdict and reason, and who judged. The details may come
     from anyone's record: what doesn't look as expected is shown as it is."""
-    for each in _items(details, "criteria"):
-        more = [f"weight {each['weight']:g}"] if _is_weighed(each) else []
+    for each in _judgements(details):
+        text = f"{each['id']}: {each.get('text')}" if "id" in each else str(each.get("claim"))
+        weight, votes = each.get("weight"), each.get("votes")
+        more = [f"weight {weight:g}"] if isinstance(weight, float) and weight != 1 else []
         more += ["required"] if each.get("required") else []
-        if isinstance(each.get("votes"), dict):
-            counts = (f"{count} × {_word(name)}" for name, count in each["votes"].items())
-            more.append(", ".join(counts))
+        if isinstance(votes, dict):
+            more.append(", ".join(f"{count} × {_word(name)}" for name, count in votes.items()))
         told = f" ({'; '.join(more)})" if more else ""
-        text = f"{each.get('id')}: {each.get('text')}{told}\n{each.get('reason')}"
-        yield from screen.label(_word(each.get("verdict")), text)
-    for each in _items(details, "claims"):
-        text = f"{each.get('claim')}\n{each.get('reason')}"
-        yield from screen.label(_word(each.get("verdict")), text)
+        yield from screen.label(_word(each.get("verdict")), f"{text}{told}\n{each.get('reason')}")
     votes = _items(details, "votes")
     for vote in votes:
         yield from screen.label("judged by", _describe_vote(vote))
-        if len(votes) > 1 and (said := _vote_words(vote)):
-            yield from screen.label("", "\n".join(said))
-    broken = details.get("neutralised")
-    if isinstance(broken, int):
-        what = "control token was" if broken == 1 else "control tokens were"
-        yield from screen.label("", f"{broken} {what} neutralised in what it was shown")
-    if "template" in details:
-        yield from screen.label("template", str(details["template"]))
+        for each in _judgements(vote) if len(votes) > 1 else ():
+            name = f"{each['id']} " if "id" in each else ""
+            said = each.get("reason") if name else each.get("claim")
+            yield from screen.label("", f"{name}{_word(each.get('verdict'))}: {said}")
 
 
-def _is_weighed(criterion: Mapping[str, Any]) -> bool:
-    weight = criterion.get("weight", 1.0)
-    return isinstance(weight, int | float) and weight != 1.0
+def _judgements(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [*_items(details, "criteria"), *_items(details, "claims")]
 
 
 def _items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -342,25 +333,16 @@ def _items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return [each if isinstance(each, dict) else {"reason": as_json(each)} for each in items]
 
 
-def _vote_words(vote: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{each.get('id')} {_word(each.get('verdict'))}: {each.get('reason')}"
-        for each in _items(vote, "criteria")
-    ] + [f"{_word(each.get('verdict'))}: {each.get('claim')}" for each in _items(vote, "claims")]
-
-
 def _describe_vote(vote: Mapping[str, Any]) -> str:
-    model, attempts = vote.get("model"), vote.get("attempts")
-    told = [f"{vote.get('judge')} ({model})" if model is not None else str(vote.get("judge"))]
-    if isinstance(attempts, int) and attempts > 1:
-        told.append(f"asked {_TIMES.get(attempts, f'{attempts} times')}")
-    if "mode" in vote:
-        told.append(_word(vote["mode"]))
-    if vote.get("cached"):
-        told.append("from the cache")
-    if "message" in vote:
-        told.append(str(vote["message"]))
-    return ", ".join(told)
+    model, attempts = vote.get("model"), vote.get("attempts", 1)
+    told = [
+        str(vote.get("judge")) + (f" ({model})" if model is not None else ""),
+        f"asked {attempts} times" if attempts != 1 else "",
+        _word(vote.get("mode", "")),
+        "from the cache" if vote.get("cached") else "",
+        str(vote.get("message", "")),
+    ]
+    return ", ".join(filter(None, told))
 
 
 def _word(name: object) -> str:

@@ -11,7 +11,7 @@ from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.cases import fold_trials
 from evalcase.report.figures import Figures, Interval
-from evalcase.report.tables import MOST_TABLE_ROWS, RowCell, notebook_table, row_of_case, trial_row
+from evalcase.report.tables import MOST_TABLE_ROWS, RowCell, notebook_row, notebook_table, trial_row
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
 from evalcase.store.rows import Status
@@ -217,7 +217,7 @@ def html_of(evaluated: Evaluated) -> str:
     """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
     with StoredRun(evaluated.run, evaluated.grading) as stored:
         shown = islice(fold_trials(stored.results(), stored.outcome), MOST_TABLE_ROWS)
-        rows = [row_of_case(each, stored.find_case(each.suite, each.case)) for each in shown]
+        rows = [notebook_row(each, stored.find_case(each.suite, each.case)) for each in shown]
     notice = "" if evaluated.complete else evaluated.notice or evaluated.status
     return notebook_table(evaluated.totals, rows, notice, is_shared=evaluated.is_shared)
 

@@ -12,6 +12,7 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, NamedTuple
+from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
 
@@ -41,21 +42,20 @@ _FOREIGN = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 """Characters outside of XML 1.0, and those that steer a terminal or the direction of text."""
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_WHITE = {"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
-_TEXT = str.maketrans({**_ENTITIES, "\r": "&#13;"})
-_ATTRIBUTE = str.maketrans({**_ENTITIES, **_WHITE})
+
+
+_IN_ATTRIBUTE = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def xml_text(text: str) -> str:
     """The text of an element."""
-    return _FOREIGN.sub(_spell_character, text).translate(_TEXT)
+    return escape(_FOREIGN.sub(_spell_character, text), {"\r": "&#13;"})
 
 
 def xml_tag(name: str, attributes: Mapping[str, str], end: str = ">") -> str:
     """The start of an element; with `/>` as its end, the whole of an empty one."""
     said = "".join(
-        f' {key}="{_FOREIGN.sub(_spell_character, value).translate(_ATTRIBUTE)}"'
+        f' {key}="{escape(_FOREIGN.sub(_spell_character, value), _IN_ATTRIBUTE)}"'
         for key, value in attributes.items()
     )
     return f"<{name}{said}{end}"
@@ -108,28 +108,6 @@ class _TestGroup(Struct):
             self.places.extend((at, size))
 
 
-class _Errors(Struct):
-    """Trials that errored, as far as no test case is in error for them."""
-
-    total: int = 0
-    hidden: int = 0
-    cases: int = 0
-
-    def add(self, each: CaseTrials) -> None:
-        errored = sum(trial.verdict == "errored" for trial in each.trials)
-        self.total += errored
-        if errored and each.verdict != "errored":
-            self.hidden += errored
-            self.cases += 1
-
-    def describe(self, allowed: int) -> str:
-        """What no test case says, where it breaks the run; else empty."""
-        if not self.hidden or self.total <= allowed:
-            return ""
-        trials, cases = write_count(self.hidden, "trial"), write_count(self.cases, "case")
-        return f"{trials} errored in {cases} that got another verdict anyway"
-
-
 def write_junit(reported: Reported) -> Iterator[str]:
     stored, evaluated = reported.stored, reported.evaluated()
     finder = LineFinder(reported, this_environment().state)
@@ -138,7 +116,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
         reported.junit_properties, say_mixed(stored.mixed), say_grading(evaluated),
     )  # fmt: skip
     groups: dict[tuple[str, str], _TestGroup] = {}
-    errors = _Errors()
+    total = hidden = hidden_in = 0  # trials that errored, and those of cases that did not
     with tempfile.TemporaryFile() as spool:
         for each in fold_trials(reported.results(), stored.outcome):
             suite = finder.see(each.suite)
@@ -147,9 +125,15 @@ def write_junit(reported: Reported) -> Iterator[str]:
             spool.write(data)
             group = groups.setdefault((suite, each.target), _TestGroup())
             group.add(_ELEMENTS[each.verdict], each.duration_s, at, len(data))
-            errors.add(each)
-        hidden = errors.describe(max_errors_of(evaluated))
-        yield from _write_document(groups, spool, about, hidden)
+            errored = sum(trial.verdict == "errored" for trial in each.trials)
+            total += errored
+            if errored and each.verdict != "errored":
+                hidden, hidden_in = hidden + errored, hidden_in + 1
+        told = ""
+        if hidden and total > max_errors_of(evaluated):
+            trials, cases = write_count(hidden, "trial"), write_count(hidden_in, "case")
+            told = f"{trials} errored in {cases} that got another verdict anyway"
+        yield from _write_document(groups, spool, about, told)
 
 
 _ELEMENTS = {
@@ -197,17 +181,17 @@ def _suite_tag(suite: str, target: str, group: _TestGroup, about: _Head) -> str:
         "skipped": str(group.counts.get("skipped", 0)),
         "time": _write_seconds(group.time_s), "timestamp": about.created_at[:19], "file": suite,
     })  # fmt: skip
-    properties = "".join(
+    told = {"run": about.run, "target": target, "mixed": about.mixed, "grading": about.grading}
+    return f"{start}\n{_write_properties(told)}\n"
+
+
+def _write_properties(values: Mapping[str, str]) -> str:
+    inside = "".join(
         xml_tag("property", {"name": name, "value": value}, "/>")
-        for name, value in (
-            ("run", about.run),
-            ("target", target),
-            ("mixed", about.mixed),
-            ("grading", about.grading),
-        )
+        for name, value in values.items()
         if value
     )
-    return f"{start}\n<properties>{properties}</properties>\n"
+    return f"<properties>{inside}</properties>"
 
 
 def _read_spool(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
@@ -251,21 +235,22 @@ def _write_inside(
     each: CaseTrials, case: Case | None, locate: Locate, about: _Head
 ) -> Iterator[str]:
     if about.properties:
-        yield _write_properties(each)
+        yield _write_properties({
+            "verdict": each.verdict, "trials": str(each.outcome.trials),
+            "score": "" if each.score is None else f"{each.score:.6g}",
+            "cost_usd": "" if each.cost_usd is None else f"{each.cost_usd:.6g}",
+        })  # fmt: skip
     if each.verdict == "passed":
         for trial in each.trials:
             if trial.verdict != "passed":
-                yield _write_element(_name_flaky(trial), trial, case, "", locate)
+                name = "flakyError" if trial.verdict == "errored" else "flakyFailure"
+                yield _write_element(name, trial, case, "", locate)
     elif each.verdict in ("skipped", UNFINISHED):
         why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
         yield xml_tag("skipped", {"message": _cut_message(why)}, "/>")
     else:
         told = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
         yield _write_element(_ELEMENTS[each.verdict], each.telling, case, told, locate)
-
-
-def _name_flaky(trial: Result) -> str:
-    return "flakyError" if trial.verdict == "errored" else "flakyFailure"
 
 
 def _write_element(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
@@ -290,18 +275,6 @@ def _cap_lines(lines: Iterable[str]) -> str:
             break
         fitting.append(text)
     return "\n".join(fitting)
-
-
-def _write_properties(each: CaseTrials) -> str:
-    values = {"verdict": each.verdict, "trials": str(each.outcome.trials)}
-    if each.score is not None:
-        values["score"] = f"{each.score:.6g}"
-    if each.cost_usd is not None:
-        values["cost_usd"] = f"{each.cost_usd:.6g}"
-    inside = "".join(
-        xml_tag("property", {"name": key, "value": value}, "/>") for key, value in values.items()
-    )
-    return f"<properties>{inside}</properties>"
 
 
 def _cut_message(text: str) -> str:

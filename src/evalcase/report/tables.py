@@ -19,7 +19,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
 
 from evalcase.report.cases import CaseTrials
 from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_of
@@ -136,33 +136,7 @@ def _csv_cell(value: RowCell) -> RowCell:
 
 
 _PARQUET_ROWS = 10_000
-
-
-class _Sink:
-    """A file that is only written to; what was written is taken out of it piece by piece."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._size = 0
-
-    def write(self, data: Any) -> int:  # noqa: ANN401 - pyarrow hands over a buffer
-        piece = bytes(data)
-        self._pieces.append(piece)
-        self._size += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._size
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    def take(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
+_PIECE_BYTES = 1 << 20
 
 
 def parquet_pieces(
@@ -174,13 +148,14 @@ def parquet_pieces(
 
     types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     schema = pa.schema([(name, types[COLUMN_TYPES.get(name, float)]) for name in columns])
-    sink, left = _Sink(), iter(rows)
-    with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
-        while group := list(islice(left, _PARQUET_ROWS)):
-            table = [{name: _parquet_cell(row.get(name)) for name in columns} for row in group]
-            writer.write_table(pa.Table.from_pylist(table, schema))
-            yield sink.take()
-    yield sink.take()
+    left = iter(rows)
+    with TemporaryFile() as file:
+        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            while group := list(islice(left, _PARQUET_ROWS)):
+                table = [{name: _parquet_cell(row.get(name)) for name in columns} for row in group]
+                writer.write_table(pa.Table.from_pylist(table, schema))
+        file.seek(0)
+        yield from iter(lambda: file.read(_PIECE_BYTES), b"")
 
 
 def _parquet_cell(value: RowCell) -> RowCell:
@@ -190,6 +165,9 @@ def _parquet_cell(value: RowCell) -> RowCell:
 
 MOST_TABLE_ROWS = 200
 _MOST_CHARACTERS = 240
+_NOTEBOOK = (
+    "case", "target", "verdict", "score", "input", "expected", "answer", "reason", "seconds",
+)  # fmt: skip
 _COLOURS = {"passed": "#2f8f46", "failed": "#d6453d", "errored": "#b7791f"}
 """Readable on white and on black."""
 _OTHERWISE = "#808080"
@@ -197,42 +175,30 @@ _CELL = "text-align:left;vertical-align:top;padding:2px 10px;border-bottom:1px s
 _TEXT = f"{_CELL};white-space:pre-wrap;max-width:28em"
 
 
-class NotebookRow(NamedTuple):
-    """A case at a target."""
-
-    case: str
-    target: str
-    verdict: str
-    score: float | None
-    input: str
-    expected: str
-    answer: str
-    reason: str
-    duration_s: float
-
-
-def row_of_case(each: CaseTrials, case: Case | None) -> NotebookRow:
-    """What a row says of a case: the trial that tells most about its verdict."""
+def notebook_row(each: CaseTrials, case: Case | None) -> dict[str, str]:
+    """What is said of a case at a target, by the trial that tells most about its verdict."""
     row = trial_row("", each.telling, case, each.outcome)
-    reason = str(row["reason"] or "") if each.verdict != "passed" else ""
-    if each.outcome.repeats > 1:
-        reason = f"{passed_of(each.outcome)}{'; ' if reason else ''}{reason}"
-    answer = row["answer"] or row["tool_calls"]
-    return NotebookRow(
-        each.case, each.target, each.verdict, each.score, str(row["input"] or ""),
-        str(row["expected_output"] or ""), str(answer or ""), reason, each.duration_s,
-    )  # fmt: skip
+    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
+    told += [str(row["reason"])] if row["reason"] and each.verdict != "passed" else []
+    return {
+        "case": each.case, "target": each.target, "verdict": each.verdict,
+        "score": "" if each.score is None else f"{each.score:.3g}",
+        "input": str(row["input"] or ""), "expected": str(row["expected_output"] or ""),
+        "answer": str(row["answer"] or row["tool_calls"] or ""), "reason": "; ".join(told),
+        "seconds": _write_seconds(each.duration_s),
+    }  # fmt: skip
 
 
 def notebook_table(
-    totals: Totals, rows: Sequence[NotebookRow], notice: str = "", *, is_shared: bool = False
+    totals: Totals, rows: Sequence[dict[str, str]], notice: str = "", *, is_shared: bool = False
 ) -> str:
     """The whole of it. With targets that are `shared`, each row says which it is of."""
-    names = ["case", *(["target"] if is_shared else []), "verdict", "score", "input", "expected"]
-    heads = "".join(
-        _html_cell(name, _CELL, "th") for name in [*names, "answer", "reason", "seconds"]
+    names = [name for name in _NOTEBOOK if is_shared or name != "target"]
+    heads = "".join(_html_cell(name, _CELL, "th") for name in names)
+    body = "".join(
+        f"<tr>{''.join(_html_cell(row[name], _style(name, row)) for name in names)}</tr>"
+        for row in rows
     )
-    body = "".join(_write_row(row, is_shared=is_shared) for row in rows)
     left = totals.cases.total + totals.unfinished - len(rows)
     more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
     said = f"<p>{_cut_text(notice)}</p>" if notice else ""
@@ -243,17 +209,10 @@ def notebook_table(
     )
 
 
-def _write_row(row: NotebookRow, *, is_shared: bool) -> str:
-    colour = _COLOURS.get(row.verdict, _OTHERWISE)
-    cells = [_html_cell(row.case, _CELL)]
-    cells += [_html_cell(row.target, _CELL)] if is_shared else []
-    cells += [
-        _html_cell(row.verdict, f"{_CELL};color:{colour};font-weight:bold"),
-        _html_cell("" if row.score is None else f"{row.score:.3g}", _CELL),
-        *[_html_cell(text, _TEXT) for text in (row.input, row.expected, row.answer, row.reason)],
-        _html_cell(_write_seconds(row.duration_s), _CELL),
-    ]
-    return f"<tr>{''.join(cells)}</tr>"
+def _style(name: str, row: dict[str, str]) -> str:
+    if name == "verdict":
+        return f"{_CELL};color:{_COLOURS.get(row[name], _OTHERWISE)};font-weight:bold"
+    return _TEXT if name in ("input", "expected", "answer", "reason") else _CELL
 
 
 def _write_seconds(seconds: float) -> str:

@@ -212,9 +212,6 @@ class Screen:
         fits = cell_len(before + inside + after) <= room
         return Text(before + inside + after + (carets if fits else ""))
 
-    def prose(self, text: str, *, indent: int = INDENT, taken: int = 0) -> list[str]:
-        return hang_text(text, self.width, indent=indent, taken=taken)
-
 
 def _beside(sizes: Sequence[int]) -> int:
     """The cells that the columns after the first take, with the gaps before them."""
@@ -243,7 +240,9 @@ def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int 
     if width is None:
         return [text]
     rows, free = [""], width - taken
-    for number, word in enumerate(_split_words(text)):
+    whole = _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text)
+    for number, part in enumerate(whole.split(" ")):
+        word = part.replace("\0", " ")
         spaced = f" {word}" if number else word
         if cell_len(spaced) > free and (rows[-1] or taken > indent):
             rows.append(" " * indent + word)
@@ -252,18 +251,6 @@ def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int 
             rows[-1] += spaced
             free -= cell_len(spaced)
     return rows
-
-
-def _split_words(text: str) -> Iterator[str]:
-    """The words of a text; a command counts as one."""
-    at = 0
-    for found in _COMMAND.finditer(text):
-        yield from (before := text[at : found.start()].split(" "))[:-1]
-        rest = text[found.end() :].partition(" ")
-        yield before[-1] + found[0] + rest[0]
-        at = found.end() + len(rest[0]) + 1
-    if at <= len(text):
-        yield from text[at:].split(" ")
 
 
 def defuse_lines(lines: Iterable[str]) -> Iterator[str]:

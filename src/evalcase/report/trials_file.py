@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
 from io import BufferedReader
 from typing import Annotated, Any
 
@@ -24,7 +23,6 @@ from evalcase.util.files import open_file
 from evalcase.util.json import DEEPEST_ROW, MAX_LINE, parse_object
 from evalcase.util.table import Table, mark_of
 
-_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _UNDECIDED = -1
 _MOST_TARGETS = 10_000
 
@@ -95,41 +93,48 @@ class TrialsFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.folder = "."
+        """Where their run was begun, as seen from its project's folder."""
+        self.origin: str | None = None
+        """The run whose cases that did not pass they are of."""
+        self._planned: dict[str, int | None] = {}
+        """The trials of each run, as far as it says."""
+        self._broken: set[str] = set()
+        self._counts: Counter[str] = Counter()
+        self._targets: dict[str, bool] = {}
+        """Whether each was changed while its run went on."""
+        self._trials = Table("Q")
+        """Where the row of each begins."""
+        self._cases = Table("Q")
+        """The same for the first row of each case."""
+        self._outcomes = Table("bIIId")
+        """Verdict, trials that passed, trials, repeats and pass rate."""
         self._file: BufferedReader | None = None
+        for number, (at, row) in enumerate(self._rows(), 1):
+            self._index(row, at, number)
 
     @property
     def runs(self) -> tuple[str, ...]:
         """The runs that they are of."""
-        return tuple(self._seen.planned)
+        return tuple(self._planned)
 
     @property
     def targets(self) -> tuple[str, ...]:
-        return tuple(sorted(self._seen.targets))
+        return tuple(sorted(self._targets))
 
     @property
     def mixed(self) -> tuple[str, ...]:
         """The targets with answers from before and after a change."""
-        return tuple(sorted(name for name, mixed in self._seen.targets.items() if mixed))
-
-    @property
-    def folder(self) -> str:
-        """Where their run was begun, as seen from its project's folder."""
-        return self._seen.folder
-
-    @property
-    def origin(self) -> str | None:
-        """The run whose cases that did not pass they are of."""
-        return self._seen.origin
+        return tuple(sorted(name for name, mixed in self._targets.items() if mixed))
 
     @property
     def missing(self) -> str:
         """Why this is not all of a run; empty if it is."""
-        seen = self._seen
-        for run, planned in seen.planned.items():
-            if seen.statuses[run] != "completed":
+        for run, planned in self._planned.items():
+            if run in self._broken:
                 return f"run {run} was not completed when the file was written"
-            if planned is not None and seen.counts[run] < planned:
-                return f"it has {seen.counts[run]:,} of the {planned:,} trials of run {run}"
+            if planned is not None and self._counts[run] < planned:
+                return f"it has {self._counts[run]:,} of the {planned:,} trials of run {run}"
         return ""
 
     def results(self) -> Iterator[Result]:
@@ -139,32 +144,24 @@ class TrialsFile:
 
     def outcome(self, result: Result) -> Outcome:
         """What became of the case of a result, all of its trials together."""
-        found = self._seen.cases.find(mark_of(result.key[:3]))
+        found = self._outcomes.find(mark_of(result.key[:3]))
         assert found is not None
         verdict = None if found[0] == _UNDECIDED else VERDICTS[found[0]]
         return Outcome(verdict, *found[1:5])
 
     def find_case(self, suite: str, case: str) -> Case | None:
         """A case, as far as the file has it: what was asked and expected, tags and metadata."""
-        row = self._row_at(self._seen.named.find(mark_of((suite, case))))
+        row = self._row_at(self._cases.find(mark_of((suite, case))))
         return row.as_case() if row is not None and row.key[:2] == (suite, case) else None
 
     def find_result(self, key: TrialKey) -> Result | None:
         """The result of one trial; None if there is none."""
-        row = self._row_at(self._seen.trials.find(mark_of(key)))
+        row = self._row_at(self._trials.find(mark_of(key)))
         return row.result() if row is not None and row.key == key else None
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-            self._file = None
-
-    @cached_property
-    def _seen(self) -> _Seen:
-        seen = _Seen(self.path)
-        for number, (at, row) in enumerate(self._rows(), 1):
-            seen.add(row, at, number)
-        return seen
 
     def _rows(self) -> Iterator[tuple[int, _Row]]:
         """Every row, with the byte at which it begins."""
@@ -184,56 +181,28 @@ class TrialsFile:
         self._file.seek(found[0])
         return _read_row(self._file.readline(MAX_LINE + 1), self.path)
 
-
-class _Seen:
-    """What is known of a file when it was gone through."""
-
-    def __init__(self, path: str) -> None:
-        self.targets: dict[str, bool] = {}
-        """Whether each was changed while its run went on."""
-        self.planned: dict[str, int | None] = {}
-        self.statuses: dict[str, str] = {}
-        self.counts: Counter[str] = Counter()
-        self.folder = "."
-        self.origin: str | None = None
-        self.trials = Table("Q")
-        """Where the row of each begins."""
-        self.named = Table("Q")
-        """The same for the first row of each case."""
-        self.cases = Table("bIIId")
-        """Verdict, trials that passed, trials, repeats and pass rate."""
-        self._path = path
-
-    def add(self, row: _Row, at: int, number: int) -> None:
-        mark = mark_of(row.key)
-        if self.trials.find(mark) is not None:
+    def _index(self, row: _Row, at: int, number: int) -> None:
+        mark, case, group = mark_of(row.key), mark_of(row.key[:2]), mark_of(row.key[:3])
+        if self._trials.find(mark) is not None:
             name = f"{row.case} at {row.target}, repeat {row.repeat}"
             raise ConfigError(
-                f"{self._path}: the {number:,}. trial, {name}, was there before: each is counted "
+                f"{self.path}: the {number:,}. trial, {name}, was there before: each is counted "
                 "once; a file has the trials of one run"
             )
-        self.trials.add(mark, at)
-        self._note_run(row)
-        self.targets[row.target] = self.targets.get(row.target, False) or row.mixed
-        if len(self.targets) > _MOST_TARGETS:
-            raise ConfigError(f"{self._path} has more than {_MOST_TARGETS:,} targets")
-        case = mark_of(row.key[:2])
-        if self.named.find(case) is None:
-            self.named.add(case, at)
-        self._count(row)
-
-    def _note_run(self, row: _Row) -> None:
-        self.planned[row.run] = row.run_trials
-        self.statuses[row.run] = row.run_status
-        self.counts[row.run] += 1
-        self.folder = row.run_folder
-        self.origin = row.failed_of
-
-    def _count(self, row: _Row) -> None:
-        group = mark_of(row.key[:3])
-        _, passed, trials, *_ = self.cases.find(group) or (0, 0, 0)
-        verdict = _UNDECIDED if row.case_verdict is None else _NUMBERS[row.case_verdict]
-        self.cases.add(
+        self._trials.add(mark, at)
+        if self._cases.find(case) is None:
+            self._cases.add(case, at)
+        self._planned[row.run] = row.run_trials
+        self._counts[row.run] += 1
+        if row.run_status != "completed":
+            self._broken.add(row.run)
+        self.folder, self.origin = row.run_folder, row.failed_of
+        self._targets[row.target] = self._targets.get(row.target, False) or row.mixed
+        if len(self._targets) > _MOST_TARGETS:
+            raise ConfigError(f"{self.path} has more than {_MOST_TARGETS:,} targets")
+        _, passed, trials, *_ = self._outcomes.find(group) or (0, 0, 0)
+        verdict = _UNDECIDED if row.case_verdict is None else VERDICTS.index(row.case_verdict)
+        self._outcomes.add(
             group, verdict, passed + (row.verdict == "passed"), trials + 1,
             max(row.repeats, trials + 1), row.pass_rate_needed,
         )  # fmt: skip
