@@ -68,7 +68,12 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
     placed = [each for each in shown if each.path != "$"]
-    paths = ", ".join(": ".join(filter(None, (each.path, each.in_a_word))) for each in placed)
+    # Beside one that says more than its path, a path alone would seem to say the same.
+    plain = " differs" if any(each.in_a_word for each in placed) else ""
+    paths = ", ".join(
+        f"{each.path}: {each.in_a_word}" if each.in_a_word else f"{each.path}{plain}"
+        for each in placed
+    )
     return Listed("; ".join([*map(str, shown), *more]), " ".join(filter(None, [paths, *more])))
 
 
