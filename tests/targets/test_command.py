@@ -408,3 +408,57 @@ def test_what_only_a_shell_understands_is_refused(line: str) -> None:
 def test_in_quotes_it_is_an_argument() -> None:
     assert SPLIT is not None
     assert SPLIT("cut -d '|' \"a && b\"") == {"command": ["cut", "-d", "|", "a && b"]}
+
+
+# Transcripts of coding agents.
+
+RECORDED = Path(__file__).parents[1] / "answers"
+
+
+def test_the_transcript_of_an_agent_is_an_answer_with_its_calls(make: Make) -> None:
+    file = str(RECORDED / "claude_code/one_call.jsonl")
+    source = "import sys; print('a log line'); print(open(sys.argv[1]).read())"
+    answer = ask(make(source, file, output="claude-stream-json"))
+    assert (answer.text, [call.name for call in answer.tool_calls]) == (
+        "There are two beds.", ["Bash"],
+    )  # fmt: skip
+    assert answer.usage is not None
+
+
+def test_a_limit_of_an_agent_is_an_answer_whatever_its_exit_code(make: Make) -> None:
+    said = [
+        {"type": "assistant", "message": {"role": "assistant", "content": "Still looking."}},
+        {"type": "result", "subtype": "error_max_turns", "is_error": True},
+    ]
+    lines = "\n".join(map(json.dumps, said))
+    source = f"import sys; print({lines!r}); sys.exit(1)"
+    answer = ask(make(source, output="claude-stream-json"))
+    assert (answer.text, answer.messages[-1]["finish_reason"]) == ("Still looking.", "max_turns")
+
+
+@for_each(
+    ("source", "said"),
+    [
+        (
+            """print('{"type": "result", "subtype": "success", "is_error": true, '
+                  '"api_error_status": 529, "result": "Overloaded"}'); sys.exit(1)""",
+            "Claude Code failed: Overloaded",
+        ),
+        ('print(\'{"type": "system"}\')', "the transcript of Claude Code has no end"),
+        ("print('Not logged in')", "the agent printed no JSON"),
+        ("sys.stderr.write('boom'); sys.exit(3)", "the command exited with code 3"),
+        ("print('{}' * 999)", "the transcript is larger than `max_output_bytes`"),
+    ],
+)
+def test_an_agent_that_failed_is_an_error(make: Make, source: str, said: str) -> None:
+    target = make(f"import sys\n{source}", output="claude-stream-json", max_output_bytes=500)
+    with pytest.raises(TargetError) as caught:
+        ask(target)
+    assert said in str(caught.value)
+
+
+def test_an_agent_may_write_its_transcript_to_a_file(make: Make) -> None:
+    source = "import shutil, sys; shutil.copy(sys.argv[1], sys.argv[2])"
+    file = str(RECORDED / "mini_swe_agent/trajectory.json")
+    answer = ask(make(source, file, "{output_file}", output="traj"))
+    assert (answer.text, answer.tool_calls[0].name) == ("There are two beds.", "bash")

@@ -28,19 +28,9 @@ from evalcase.targets.chat import (
     has_address,
     split_model,
 )
-from evalcase.targets.messages import (
-    ChatTurn,
-    ContentPart,
-    ImagePart,
-    PdfPart,
-    SentCall,
-    TextPart,
-    read_content_parts,
-    read_image_address,
-    read_turns,
-)
+from evalcase.targets.messages import ChatTurn, SentCall, read_turns, write_parts
 from evalcase.targets.presets import ANTHROPIC, Preset
-from evalcase.targets.replies import read_anthropic
+from evalcase.targets.replies import leave_out, read_anthropic
 from evalcase.types.options import Text, about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
@@ -139,29 +129,29 @@ def _shorten(blocks: list[JSON]) -> JSON:
 
 
 def _write_blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
-    parts = read_content_parts(content, files)
-    if any(isinstance(part, ImagePart) and "detail" in part.extras for part in parts):
-        warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
-    return [_write_block(part) for part in parts]
+    return [_write_block(part, warn) for part in write_parts(content, files)]
 
 
-def _write_block(part: ContentPart) -> JSON:
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text, **part.extras}
-    if isinstance(part, PdfPart):
-        source: JSON = {"type": "base64", "media_type": "application/pdf", "data": part.data}
-        return {"type": "document", "source": source, "title": part.name, **part.extras}
-    if isinstance(part, dict):
-        image = part.get("image_url") if part["type"] == "image_url" else None
-        url = image.get("url") if isinstance(image, dict) else image
-        if not isinstance(url, str):
-            return part
-        part = read_image_address(url, {})
-    extras = {key: value for key, value in part.extras.items() if key != "detail"}
-    source = {"type": "base64", "media_type": part.media_type, "data": part.data}
-    if part.url is not None:
-        source = {"type": "url", "url": part.url}
-    return {"type": "image", "source": source, **extras}
+def _write_block(part: dict[str, Any], warn: Warn) -> JSON:
+    rest = leave_out(part, ("type", "image_url", "file"))
+    match part:
+        case {"type": "image_url", "image_url": {"url": str(url), **about}}:
+            if "detail" in about:
+                warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
+            return {"type": "image", "source": _write_source(url), **rest}
+        case {"type": "image_url", "image_url": str(url)}:
+            return {"type": "image", "source": _write_source(url), **rest}
+        case {"type": "file", "file": {"file_data": str(url), "filename": str(name)}}:
+            return {"type": "document", "source": _write_source(url), "title": name, **rest}
+    return part
+
+
+def _write_source(url: str) -> JSON:
+    head, comma, data = url.partition(",")
+    scheme, _, kind = head.partition(":")
+    if scheme.lower() == "data" and kind.endswith(";base64") and comma:
+        return {"type": "base64", "media_type": kind.partition(";")[0], "data": data}
+    return {"type": "url", "url": url}
 
 
 class MessagesStream(Assembler):

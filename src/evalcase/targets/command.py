@@ -47,7 +47,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.answers import How, read_beside, read_output
+from evalcase.targets.answers import read_beside, read_output
 from evalcase.targets.base import (
     describe_question,
     key_of_question,
@@ -55,6 +55,7 @@ from evalcase.targets.base import (
     warn_of_hidden,
     write_content,
 )
+from evalcase.targets.transcripts import FORMATS, TranscriptFormat, read_transcript
 from evalcase.tracing.context import HEADER, VARIABLE, StartedTraces, TraceContext
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
@@ -152,9 +153,13 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
             elsewhere=("input",),
         ),
     ] = None
-    output: Annotated[Literal["auto", "text", "json"] | None, about("How to read its output.")] = (
-        None
-    )
+    output: Annotated[
+        Literal["auto", "text", "json", TranscriptFormat] | None,
+        about(
+            "How to read its output: `auto`, `text`, `json`, or the transcript of a coding agent.",
+            elsewhere=("output_format", "format"),
+        ),
+    ] = None
     max_output_bytes: Annotated[Count, about("How many bytes of output to keep.")] = 10000000
     mode: Annotated[
         Literal["once", "worker"],
@@ -358,15 +363,15 @@ class CommandTarget(Target):
                 environment[VARIABLE] = trace.traceparent
             most_bytes = self._options.max_output_bytes
             async with Process(argv, self._cwd, environment, most_bytes) as process:
-                output = await self._run(process, self._write_stdin(question), folder)
-                return self._read(output, process)
+                code, output = await process.run(self._write_stdin(question))
+                # Coding agents exit with a code of their own, and say more in their transcript.
+                if code != 0 and (self._options.output not in FORMATS or not output.data.strip()):
+                    raise process.failure("the command", output.data)
+                if self._template.used & {"output_file", "OUTPUT_FILE"}:
+                    output = self._read_file(process, folder)
+                return self._read(output, process, code)
 
-    async def _run(self, process: Process, stdin: bytes | None, folder: str) -> Output:
-        code, stdout = await process.run(stdin)
-        if code != 0:
-            raise process.failure("the command", stdout.data)
-        if not self._template.used & {"output_file", "OUTPUT_FILE"}:
-            return stdout
+    def _read_file(self, process: Process, folder: str) -> Output:
         try:
             path = os.path.join(folder, _FILES["output_file"])
             return Output(*read_start(path, self._options.max_output_bytes))
@@ -374,11 +379,18 @@ class CommandTarget(Target):
             message = f"the command left no answer in its output file: {error.strerror}"
             raise TargetError(message, kind="protocol", details=process.details()) from None
 
-    def _read(self, output: Output, process: Process) -> Answer:
+    def _read(self, output: Output, process: Process, code: int) -> Answer:
         """The answer. Standard error is kept where there is no text."""
-        how: How = "agentv" if self._options.is_agentv else self._options.output or "auto"
+        how = "agentv" if self._options.is_agentv else self._options.output or "auto"
         try:
-            answer = read_output(output, how, self._surroundings.warn)
+            match how:
+                case "auto" | "text" | "json" | "agentv":
+                    answer = read_output(output, how, self._surroundings.warn)
+                case _ if output.truncated:
+                    what = "the transcript is larger than `max_output_bytes`"
+                    raise TargetError(what, kind="protocol")
+                case _:
+                    answer = read_transcript(output.data, how, exit_code=code)
         except TargetError as error:
             error.details |= {"stderr": process.stderr} if process.stderr else {}
             raise

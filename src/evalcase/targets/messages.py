@@ -7,7 +7,7 @@ import json
 from base64 import b64decode
 from collections.abc import Iterable
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import ContentFile, Files, image_type
@@ -99,90 +99,61 @@ def read_turns(messages: Iterable[Message], warn: Warn) -> list[ChatTurn]:
     return turns
 
 
-# Content to parts that every chat API knows in a shape of its own.
+# Content parts.
 
 
-class TextPart(NamedTuple):
-    text: str
-    extras: dict[str, JSON]
-
-
-class ImagePart(NamedTuple):
-    url: str | None
-    """Its address; None where there is data."""
-    media_type: str
-    data: str
-    """Base64."""
-    extras: dict[str, JSON]
-
-    @property
-    def address(self) -> str:
-        """Its address, or a data URL."""
-        return self.url or f"data:{self.media_type};base64,{self.data}"
-
-
-class PdfPart(NamedTuple):
-    name: str
-    data: str
-    """Base64."""
-    extras: dict[str, JSON]
-
-
-ContentPart: TypeAlias = TextPart | ImagePart | PdfPart | dict[str, JSON]
-
-
-def read_content_parts(content: JSON, files: Files) -> list[ContentPart]:
-    """The parts of some content: data is text as JSON, a part of an unknown type is itself. Raise
-    TargetError for one that can't be sent."""
+def write_parts(content: JSON, files: Files) -> list[dict[str, JSON]]:
+    """The parts of some content, in the form of OpenAI's chat API: data is text as JSON, a part of
+    an unknown type is itself. Raise TargetError for one that can't be sent."""
     if content is None:
         return []
-    if isinstance(content, str):
-        return [TextPart(content, {})]
     parts = parts_of(content)
     if not parts:
-        return [TextPart(json.dumps(content, ensure_ascii=False), {})]
-    return [_read_part(part, files) for part in parts]
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        return [{"type": "text", "text": text}]
+    return [_write_part(part, files) for part in parts]
 
 
-def _read_part(part: dict[str, JSON], files: Files) -> ContentPart:
+def _write_part(part: dict[str, JSON], files: Files) -> dict[str, JSON]:
     text = part_text(part)
     if text is not None:
-        return TextPart(text, _drop(part, "text", "value"))
+        return {"type": "text", "text": text, **_drop(part, "text", "value")}
     name = part.get("path", part.get("value"))
     if part["type"] == "file" and isinstance(name, str) and name in files:
-        return _read_file_part(files[name], _drop(part, "path", "value"))
+        return _write_file(files[name], _drop(part, "path", "value"))
     found = find_picture(part) if part["type"] == "image" else None
     if found is None:
         return part  # in the shape of some provider
     extras = _drop(part, found.key, "media_type", "mime_type")
-    if found.kind == "file":
-        file = files[found.text]
-        if not file.media_type.startswith("image/"):
-            raise TargetError(f"`{found.text}` is not a PNG, JPEG, GIF or WebP image")
-        return ImagePart(None, file.media_type, file.data, extras)
     if found.kind == "address":
-        return read_image_address(found.text, extras)
-    return _read_image_data(found.text, part.get("media_type", part.get("mime_type")), extras)
+        return _write_image(found.text, extras)
+    if found.kind == "base64":
+        media_type = part.get("media_type", part.get("mime_type"))
+        return _write_image(_data_url(found.text, media_type), extras)
+    if not files[found.text].media_type.startswith("image/"):
+        raise TargetError(f"`{found.text}` is not a PNG, JPEG, GIF or WebP image")
+    return _write_file(files[found.text], extras)
 
 
-def _read_file_part(file: ContentFile, extras: dict[str, JSON]) -> ContentPart:
-    if file.media_type == "application/pdf":
-        return PdfPart(file.name, file.data, extras)
+def _write_file(file: ContentFile, extras: dict[str, JSON]) -> dict[str, JSON]:
     if file.media_type == "text/plain":
-        return TextPart(f'<file name="{file.name}">\n{file.data}\n</file>', extras)
-    return ImagePart(None, file.media_type, file.data, extras)
+        return {
+            "type": "text",
+            "text": f'<file name="{file.name}">\n{file.data}\n</file>',
+            **extras,
+        }
+    url = f"data:{file.media_type};base64,{file.data}"
+    if file.media_type == "application/pdf":
+        return {"type": "file", "file": {"filename": file.name, "file_data": url}, **extras}
+    return _write_image(url, extras)
 
 
-def read_image_address(url: str, extras: dict[str, JSON]) -> ImagePart:
-    """An image at an address, which may be a data URL."""
-    head, comma, data = url.partition(",")
-    scheme, _, kind = head.partition(":")
-    if scheme.lower() == "data" and kind.endswith(";base64") and comma:
-        return _read_image_data(data, kind.partition(";")[0], extras)
-    return ImagePart(url, "", "", extras)
+def _write_image(url: str, extras: dict[str, JSON]) -> dict[str, JSON]:
+    detail = {"detail": extras["detail"]} if "detail" in extras else {}
+    return {"type": "image_url", "image_url": {"url": url, **detail}, **_drop(extras, "detail")}
 
 
-def _read_image_data(data: str, media_type: JSON, extras: dict[str, JSON]) -> ImagePart:
+def _data_url(data: str, media_type: JSON) -> str:
     data = "".join(data.split())
     try:
         start = b64decode(data[:64], validate=True)
@@ -191,7 +162,7 @@ def _read_image_data(data: str, media_type: JSON, extras: dict[str, JSON]) -> Im
     found = media_type if isinstance(media_type, str) and media_type else image_type(start)
     if found is None:
         raise TargetError("an image has `data` without a `media_type`, such as image/png")
-    return ImagePart(None, found, data, extras)
+    return f"data:{found};base64,{data}"
 
 
 def _drop(part: dict[str, JSON], *names: str) -> dict[str, JSON]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import Files, last_user_content, write_content
@@ -23,15 +23,11 @@ from evalcase.targets.chat import (
 )
 from evalcase.targets.messages import (
     ChatTurn,
-    ContentPart,
-    ImagePart,
-    PdfPart,
-    TextPart,
-    read_content_parts,
     read_turns,
+    write_parts,
 )
 from evalcase.targets.presets import OPENAI, PRESETS, Preset
-from evalcase.targets.replies import read_completion, read_response
+from evalcase.targets.replies import leave_out, read_completion, read_response
 from evalcase.types.options import about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
@@ -72,7 +68,7 @@ class CompletionsApi(ChatApi):
 
 def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
     turn.warn_of_extras(_EXTRAS, "OpenAI's API", warn)
-    message: dict[str, JSON] = {"role": turn.role, "content": _write_parts(turn.content, files)}
+    message: dict[str, JSON] = {"role": turn.role, "content": _write_content(turn.content, files)}
     if turn.calls:
         message["tool_calls"] = [
             {"id": id, "type": "function", "function": {"name": name, "arguments": text}}
@@ -83,43 +79,18 @@ def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
     return {**message, **{key: item for key, item in turn.extras.items() if key in _EXTRAS}}
 
 
-def _write_parts(content: JSON, files: Files) -> JSON:
-    parts = read_content_parts(content, files)
+def _write_content(content: JSON, files: Files) -> JSON:
+    parts = write_parts(content, files)
     if content is None:
         return None
-    if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].extras:
-        return parts[0].text
-    return [_write_part(part) for part in parts]
-
-
-def _write_part(part: ContentPart) -> JSON:
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text, **part.extras}
-    if isinstance(part, ImagePart):
-        detail = {key: item for key, item in part.extras.items() if key == "detail"}
-        extras = {key: item for key, item in part.extras.items() if key != "detail"}
-        return {"type": "image_url", "image_url": {"url": part.address, **detail}, **extras}
-    if isinstance(part, PdfPart):
-        data = f"data:application/pdf;base64,{part.data}"
-        return {"type": "file", "file": {"filename": part.name, "file_data": data}, **part.extras}
-    return part
-
-
-class _CallPieces(NamedTuple):
-    """A tool call on its way."""
-
-    about: Pieces
-    function: Pieces
-
-    def joined(self) -> dict[str, JSON]:
-        function = self.function.joined()
-        return {**self.about.joined(), **({"function": function} if function else {})}
+    is_text = len(parts) == 1 and parts[0].keys() == {"type", "text"}
+    return parts[0]["text"] if is_text else [*parts]
 
 
 class CompletionsStream(Assembler):
     def __init__(self) -> None:
         self._message = Pieces(_WHOLE)
-        self._calls: dict[int, _CallPieces] = {}
+        self._calls: dict[int, Pieces] = {}
         self._about: dict[str, JSON] = {}
         self._last = 0
         """The highest number of a call."""
@@ -140,7 +111,8 @@ class CompletionsStream(Assembler):
             return None
         message = self._message.joined()
         if self._calls:
-            message["tool_calls"] = [self._calls[index].joined() for index in sorted(self._calls)]
+            calls = (self._calls[index].joined() for index in sorted(self._calls))
+            message["tool_calls"] = [*map(_join_call, calls)]
         return {"choices": [{"message": message, "finish_reason": self._reason}], **self._about}
 
     def text(self) -> str:
@@ -162,15 +134,20 @@ class CompletionsStream(Assembler):
         index = piece.get("index", self._last)
         if not isinstance(index, int):
             raise ValueError("a tool call has an odd index")
-        known = self._calls[index].about.find("id") if index in self._calls else None
+        known = self._calls[index].find("id") if index in self._calls else None
         if piece.get("id") and known and piece["id"] != known:
             index = self._last + 1  # some services count them all as the same one
         self._last = max(self._last, index)
-        call = self._calls.setdefault(index, _CallPieces(Pieces(_WHOLE), Pieces(_WHOLE)))
-        call.about.add(_without_nulls(piece, "index", "function"))
+        call = self._calls.setdefault(index, Pieces(_WHOLE))
+        call.add(_without_nulls(piece, "index", "function"))
         function = piece.get("function")
         if isinstance(function, dict):
-            call.function.add(_without_nulls(function))
+            call.add(_without_nulls(function))
+
+
+def _join_call(call: dict[str, JSON]) -> JSON:
+    function = {key: call[key] for key in ("name", "arguments") if key in call}
+    return {**leave_out(call, function), **({"function": function} if function else {})}
 
 
 def _without_nulls(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
@@ -236,18 +213,19 @@ class ResponsesApi(ChatApi):
 def _write_item_parts(turn: ChatTurn, files: Files) -> JSON:
     if isinstance(turn.content, str):
         return turn.content
-    parts = read_content_parts(turn.content, files)
-    return [_write_item_part(part, is_answer=turn.role == "assistant") for part in parts]
+    text_type = "output_text" if turn.role == "assistant" else "input_text"
+    return [_write_item_part(part, text_type) for part in write_parts(turn.content, files)]
 
 
-def _write_item_part(part: ContentPart, *, is_answer: bool) -> JSON:
-    if isinstance(part, TextPart):
-        return {"type": "output_text" if is_answer else "input_text", "text": part.text}
-    if isinstance(part, ImagePart):
-        return {"type": "input_image", "image_url": part.address, **part.extras}
-    if isinstance(part, PdfPart):
-        data = f"data:application/pdf;base64,{part.data}"
-        return {"type": "input_file", "filename": part.name, "file_data": data, **part.extras}
+def _write_item_part(part: dict[str, Any], text_type: str) -> JSON:
+    match part:
+        case {"type": "text", "text": text}:
+            return {"type": text_type, "text": text}
+        case {"type": "image_url", "image_url": {"url": url}}:
+            rest = {**leave_out(part["image_url"], ("url",)), **leave_out(part, ("image_url",))}
+            return {**rest, "type": "input_image", "image_url": url}
+        case {"type": "file", "file": dict(file)}:
+            return {"type": "input_file", **file, **leave_out(part, ("type", "file"))}
     return part
 
 
