@@ -3,19 +3,20 @@ rows of large tables go to a temporary file."""
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from heapq import merge
+from io import BytesIO
 from itertools import chain
 from struct import Struct
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 
 _IN_MEMORY = 1 << 23
 """Bytes above which rows go to a file."""
 _BLOCK = 1 << 18
-"""Bytes that are written and read at once."""
+"""Bytes that are read at once."""
 _FIRST_SIZE = 64
 _SORTED_AT_ONCE = 1 << 15
 """Rows that are sorted at once: a list of a million numbers would take 40 MB."""
@@ -27,92 +28,49 @@ def mark_of(key: Hashable) -> int:
 
 
 class RowStore:
-    """Rows of bytes of one size, by number. Where no file can be written, all stay in memory."""
+    """Rows of bytes of one size, by number: in memory, and in a temporary file once they are many.
+    Where no such file can be made, all stay in memory."""
 
     def __init__(self, size: int, in_memory: int = _IN_MEMORY) -> None:
         self._size = size
-        self._tail = array("B")
-        """The last rows; all of them, as long as there is no file."""
         self._most = in_memory
-        """Bytes after which the tail is written to the file."""
-        self._filed = 0
-        """The bytes in the file."""
-        self._file: int | None = None
+        """Bytes after which the rows go to a file."""
+        self._file: IO[bytes] = BytesIO()
+        self._bytes = 0
 
     def append(self, row: bytes) -> None:
-        self._tail.frombytes(row)
-        if len(self._tail) >= self._most:
-            self._flush()
+        self._file.seek(self._bytes)
+        self._file.write(row)
+        self._bytes += self._size
+        if self._bytes >= self._most:
+            self._most = 1 << 62
+            self._move_to_disk()
 
     def read(self, number: int) -> bytes:
-        at = number * self._size - self._filed
-        if at >= 0:
-            return self._tail[at : at + self._size].tobytes()
-        return self._read(self._size, at + self._filed)
+        self._file.seek(number * self._size)
+        return self._file.read(self._size)
 
     def write(self, number: int, row: bytes) -> None:
         """Replace a row."""
-        at = number * self._size
-        if at < self._filed:
-            try:
-                self._write(row, at)
-                return
-            except OSError:
-                self._take_back()
-        at -= self._filed
-        self._tail[at : at + self._size] = array("B", row)
+        self._file.seek(number * self._size)
+        self._file.write(row)
 
     def blocks(self) -> Iterator[bytes]:
         """All rows in order, many at once."""
         step = max(_BLOCK // self._size, 1) * self._size
-        for at in range(0, self._filed, step):
-            yield self._read(min(step, self._filed - at), at)
-        if self._tail:
-            yield self._tail.tobytes()
+        for at in range(0, self._bytes, step):
+            self._file.seek(at)
+            yield self._file.read(step)
 
-    def _flush(self) -> None:
-        try:
-            if self._file is None:
-                self._file = _open_temporary()
-            self._write(self._tail.tobytes(), self._filed)
-        except OSError:
-            self._take_back()
-            return
-        self._filed += len(self._tail)
-        self._tail = array("B")
-        self._most = _BLOCK
-
-    def _read(self, count: int, at: int) -> bytes:
-        assert self._file is not None
-        return os.pread(self._file, count, at)
-
-    def _write(self, rows: bytes, at: int) -> None:
-        assert self._file is not None
-        if os.pwrite(self._file, rows, at) != len(rows):
-            raise OSError("the disk is full")
-
-    def _take_back(self) -> None:
-        """Hold all rows in memory from now on."""
-        self._most = 1 << 62
-        if self._file is not None:
-            self._tail = array("B", b"".join(self.blocks()))
-        self._close()
-        self._filed = 0
-
-    def _close(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-        self._file = None
+    def _move_to_disk(self) -> None:
+        with suppress(OSError):
+            file = TemporaryFile()  # noqa: SIM115 - it lives as long as the rows
+            file.writelines(self.blocks())
+            file.flush()
+            self._file = file
 
     def __del__(self) -> None:
-        self._close()
-
-
-def _open_temporary() -> int:
-    if not hasattr(os, "pread"):
-        raise OSError("this system can't read at a position")  # Windows
-    with TemporaryFile() as file:
-        return os.dup(file.fileno())
+        self._file.close()
 
 
 class Table:
@@ -128,19 +86,15 @@ class Table:
         self._slots = array("I", bytes(4 * _FIRST_SIZE))
 
     def add(self, mark: int, *numbers: float) -> None:
-        slots, marks = self._slots, self._marks
-        last = len(slots) - 1
-        slot = mark & last
-        while (row := slots[slot]) and marks[row - 1] != mark:
-            slot = (slot + 1) & last
-        packed = self._row.pack(*numbers)
+        slot, packed = self._find_slot(mark), self._row.pack(*numbers)
+        row = self._slots[slot]
         if row:
             self._rows.write(row - 1, packed)
             return
         self._rows.append(packed)
-        marks.append(mark)
-        slots[slot] = row = len(marks)
-        if 2 * row > last:
+        self._marks.append(mark)
+        self._slots[slot] = len(self._marks)
+        if 2 * len(self._marks) >= len(self._slots):
             self._grow()
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
@@ -181,24 +135,24 @@ class Table:
 
     def _number_of(self, mark: int) -> int:
         """The number of the row of a mark, from 0; -1 if there is none."""
+        return self._slots[self._find_slot(mark)] - 1
+
+    def _find_slot(self, mark: int) -> int:
+        """The slot of a mark, or the free one where it belongs."""
         slots, marks = self._slots, self._marks
         last = len(slots) - 1
         slot = mark & last
         while (row := slots[slot]) and marks[row - 1] != mark:
             slot = (slot + 1) & last
-        return row - 1
+        return slot
 
     def _unpacked(self) -> Iterator[tuple[Any, ...]]:
         return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
 
     def _grow(self) -> None:
-        slots = self._slots = array("I", (0,)) * (4 * len(self._slots))
-        last = len(slots) - 1
+        self._slots = array("I", (0,)) * (4 * len(self._slots))
         for row, mark in enumerate(self._marks, 1):
-            slot = mark & last
-            while slots[slot]:
-                slot = (slot + 1) & last
-            slots[slot] = row
+            self._slots[self._find_slot(mark)] = row
 
 
 def _order_numbers(count: int, key: Callable[[int], Any]) -> Iterator[int]:
