@@ -16,6 +16,8 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.util import find_spec
+from itertools import accumulate
+from symtable import symtable
 from threading import Lock
 from typing import Any, Literal
 from warnings import catch_warnings
@@ -69,15 +71,21 @@ def list_modules(folder: str) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _parse(text: bytes) -> ast.Module:
-    """The module of a text, without what is only for type checkers."""
+def _parse(text: bytes) -> tuple[ast.Module, dict[str, bool]]:
+    """The tree of a module; and the names that it binds, also under a condition, with whether each
+    is its own or imported."""
     with _PARSING, catch_warnings(action="ignore"):
+        compile(text, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
+        tables = [symtable(text, "<file>", "exec")]
         tree = ast.parse(text)
-        compile(tree, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
-    for each in tree.body:
-        if isinstance(each, ast.If) and ast.unparse(each.test).endswith("TYPE_CHECKING"):
-            each.body = []
-    return tree
+    names: dict[str, bool] = {}
+    for table in tables:
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            is_bound = symbol.is_assigned() or symbol.is_imported()
+            if is_bound and (table is tables[0] or symbol.is_declared_global()):
+                names[symbol.get_name()] = not symbol.is_imported()
+    return tree, names
 
 
 def object_to_function(
@@ -95,13 +103,11 @@ def _find_broken(reference: str, root: str, code: str) -> Finding | None:
     """A finding if the file of `module:name`, or a package around it, is not valid Python."""
     module = reference.partition(":")[0]
     steps = [] if module.startswith("./") else module.split(".")[:-1]
-    packages = [".".join(steps[:count]) for count in range(1, len(steps) + 1)]
-    for path in [file_of_module(each, root) for each in (*packages, module)]:
-        if path is None:
-            continue
+    for each in (*accumulate(steps, "{}.{}".format), module):
         try:
-            _parse(read_file(path, _MOST_BYTES, root))
+            _read_module(each, root)
         except SyntaxError as error:
+            path = file_of_module(each, root) or ""
             line = f"line {error.lineno}: " if error.lineno is not None else ""
             written = (error.text or "").strip()
             message = f"{os.path.relpath(path, root)} is not valid Python: {line}{error.msg}"
@@ -112,109 +118,73 @@ def _find_broken(reference: str, root: str, code: str) -> Finding | None:
     return None
 
 
+def _read_module(reference: str, root: str) -> tuple[str, bytes]:
+    """The file of `module:name`, and its text, which is valid Python."""
+    path = file_of_module(reference.partition(":")[0], root)
+    if path is None:
+        raise FileNotFoundError
+    text = read_file(path, _MOST_BYTES, root)
+    _parse(text)
+    return path, text
+
+
 def _find_undefined(reference: str, root: str, code: str) -> Finding | None:
     """A finding if the file of `module:name` does not define the name."""
-    path, text = _read_module(reference, root)
-    first, *inner = reference.partition(":")[2].split(".")
-    if text is None or _DYNAMIC.search(text) or not first.isidentifier():
+    try:
+        path, text = _read_module(reference, root)
+    except _UNREADABLE:
+        return None
+    name, names = reference.partition(":")[2].partition(".")[0], _parse(text)[1]
+    if name in names or not name.isidentifier() or _DYNAMIC.search(text):
         return None
     folder, file = os.path.split(path)
-    if file == "__init__.py" and first in list_modules(folder):
+    if file == "__init__.py" and name in list_modules(folder):
         return None
-    tree, where = _parse(text), os.path.relpath(path, root)
-    if first not in _names_in(tree):
-        return _undefined(where, first, _names_in(tree), code)
-    match _binding(tree.body, first) if inner else []:
-        # The text of such a class says all that it has.
-        case [ast.ClassDef(bases=[], keywords=[], decorator_list=[]) as made]:
-            if inner[0] not in {*_names_in(made), *dir(object), *dir(type)}:
-                where = f"the class `{first}` in {where}"
-                return _undefined(where, inner[0], _names_in(made), code)
-    return None
-
-
-def _undefined(where: str, name: str, names: dict[str, bool], code: str) -> Finding:
     public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
     hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
-    return Finding((), f"{where} has no `{name}`", hint, code=code)
+    return Finding((), f"{os.path.relpath(path, root)} has no `{name}`", hint, code=code)
 
 
-def _read_module(reference: str, root: str) -> tuple[str, bytes | None]:
-    """The file of `module:name` and its text; None for one that is missing or not valid."""
-    path = file_of_module(reference.partition(":")[0], root)
-    try:
-        text = read_file(path, _MOST_BYTES, root) if path is not None else None
-        _parse(text or b"")
-    except _UNREADABLE:
-        text = None
-    return path or "", text
-
-
-@lru_cache(maxsize=4)
-def _names_in(scope: ast.Module | ast.ClassDef) -> dict[str, bool]:
-    """The names that a module or class binds, also under a condition, and whether each is its own
-    or imported."""
-    globals_ = [node.names for node in ast.walk(scope) if isinstance(node, ast.Global)]
-    return {name: True for names in globals_ for name in names} | {
-        name: not isinstance(node, ast.alias)
-        for statement in scope.body
-        for node in _nodes_of(statement)
-        for name in _bound_by(node)
-    }
-
-
-def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of a statement, without the bodies of functions and classes."""
-    nodes: list[ast.AST] = [statement]
-    for node in nodes:
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            nodes += ast.iter_child_nodes(node)
-
-
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.alias(name=name, asname=other):
-            yield other or name.partition(".")[0]
-        case ast.Name(id=name, ctx=ast.Store()):
-            yield name
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            yield node.name
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.MatchMapping(rest=str(name)):
-            yield name
-
-
-def _binding(body: Iterable[ast.stmt], name: str) -> list[ast.stmt]:
-    return [
-        statement
-        for statement in body
-        if any(name in _bound_by(node) for node in _nodes_of(statement))
-    ]
+def _find_binding(scope: ast.AST, name: str) -> Iterator[ast.stmt]:
+    """The statements that bind a name, the outermost first."""
+    for node in ast.walk(scope):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if node.name == name:
+                yield node
+            case ast.Assign() | ast.AnnAssign() | ast.Import() | ast.ImportFrom():
+                bound = [each.asname or each.name for each in getattr(node, "names", ())]
+                targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+                bound += [each.id for each in targets if isinstance(each, ast.Name)]
+                if name in bound:
+                    yield node
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     """The file, line from 1 and column from 0 where `module:name` is defined in the project."""
-    path, text = _read_module(reference, root)
-    body = _parse(text).body if text is not None else []
-    found: ast.stmt | None = None
+    try:
+        path, text = _read_module(reference, root)
+    except _UNREADABLE:
+        return None
+    found: ast.AST | None = _parse(text)[0]
     for name in reference.partition(":")[2].split("."):
-        found = next(iter(_binding(body, name)), None)
-        body = found.body if isinstance(found, ast.ClassDef) else []
-    return None if found is None else (path, found.lineno, found.col_offset)
+        inside = [] if found is None else ast.iter_child_nodes(found)
+        found = next((each for node in inside for each in _find_binding(node, name)), None)
+    return (path, found.lineno, found.col_offset) if isinstance(found, ast.stmt) else None
 
 
 def read_function(reference: str, root: str) -> Callable[..., object] | None:
     """A function with the parameters of `module:function` that does nothing; None where its text
     does not say plainly how it is called."""
-    _, text = _read_module(reference, root)
-    name = reference.partition(":")[2]
-    if text is None or _DYNAMIC.search(text):
+    try:
+        _, text = _read_module(reference, root)
+    except _UNREADABLE:
         return None
-    match _binding(_parse(text).body, name):
-        case [ast.FunctionDef() | ast.AsyncFunctionDef() as made] if not made.decorator_list:
+    tree, name = _parse(text)[0], reference.partition(":")[2]
+    match [*_find_binding(tree, name)]:
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as made] if made in tree.body:
+            if made.decorator_list or _DYNAMIC.search(text):
+                return None
             given = ast.arguments(
                 made.args.posonlyargs, made.args.args, made.args.vararg, made.args.kwonlyargs,
                 [each and ast.Constant(None) for each in made.args.kw_defaults],
