@@ -17,7 +17,7 @@ from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from itertools import accumulate
-from symtable import symtable
+from symtable import SymbolTable, symtable
 from threading import Lock
 from typing import Any, Literal
 from warnings import catch_warnings
@@ -71,21 +71,30 @@ def list_modules(folder: str) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _parse(text: bytes) -> tuple[ast.Module, dict[str, bool]]:
-    """The tree of a module; and the names that it binds, also under a condition, with whether each
-    is its own or imported."""
+def _parse(text: bytes) -> tuple[ast.Module, SymbolTable]:
+    """The tree of a module and its names, without what is only for type checkers."""
     with _PARSING, catch_warnings(action="ignore"):
-        compile(text, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
-        tables = [symtable(text, "<file>", "exec")]
         tree = ast.parse(text)
+        compile(tree, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
+        for each in tree.body:
+            if isinstance(each, ast.If) and ast.unparse(each.test).endswith("TYPE_CHECKING"):
+                each.body = [ast.Pass()]
+        return tree, symtable(ast.unparse(tree), "<file>", "exec")
+
+
+@lru_cache(maxsize=4)
+def _names_in(scope: SymbolTable) -> dict[str, bool]:
+    """The names that a module or a class binds, also under a condition, and whether each is its own
+    or imported."""
     names: dict[str, bool] = {}
+    tables = [scope]
     for table in tables:
         tables += table.get_children()
         for symbol in table.get_symbols():
             is_bound = symbol.is_assigned() or symbol.is_imported()
-            if is_bound and (table is tables[0] or symbol.is_declared_global()):
+            if is_bound and (table is scope or symbol.is_declared_global()):
                 names[symbol.get_name()] = not symbol.is_imported()
-    return tree, names
+    return names
 
 
 def object_to_function(
@@ -134,16 +143,24 @@ def _find_undefined(reference: str, root: str, code: str) -> Finding | None:
         path, text = _read_module(reference, root)
     except _UNREADABLE:
         return None
-    name, names = reference.partition(":")[2].partition(".")[0], _parse(text)[1]
-    if name in names or not name.isidentifier() or _DYNAMIC.search(text):
-        return None
+    tree, module = _parse(text)
+    name, *inner = reference.partition(":")[2].split(".")
+    where, names = os.path.relpath(path, root), _names_in(module)
+    for each in tree.body if inner else ():
+        match each:
+            # The text of such a class says all that it has.
+            case ast.ClassDef(bases=[], keywords=[], decorator_list=[]) if each.name == name:
+                where, name = f"the class `{name}` in {where}", inner[0]
+                scopes = {scope.get_name(): scope for scope in module.get_children()}
+                names = {**dict.fromkeys(dir(type), False), **_names_in(scopes[each.name])}
     folder, file = os.path.split(path)
-    if file == "__init__.py" and name in list_modules(folder):
+    is_module = file == "__init__.py" and name in list_modules(folder)
+    if name in names or is_module or not name.isidentifier() or _DYNAMIC.search(text):
         return None
     public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
     hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
-    return Finding((), f"{os.path.relpath(path, root)} has no `{name}`", hint, code=code)
+    return Finding((), f"{where} has no `{name}`", hint, code=code)
 
 
 def _find_binding(scope: ast.AST, name: str) -> Iterator[ast.stmt]:
