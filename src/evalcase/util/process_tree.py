@@ -1,9 +1,8 @@
 """The end of a child process and of all that it started, wherever in the system that went.
 
 Each child has a token in its environment, which its descendants inherit: so they are found by
-psutil, even if they have left its session and their parent is gone. A family is stopped before it
-is killed, for else it could grow faster than it is found. A child that has cleared its environment
-and was orphaned is out of reach.
+psutil, even if they have left its session and their parent is gone. A child that has cleared its
+environment and was orphaned is out of reach.
 
 If evalcase itself is killed, a guard ends its children: this file, run as a program.
 """
@@ -69,26 +68,17 @@ def end_family(
     They are returned: they may take a moment to end. Only processes that began later than `since`
     are looked at; by default, later than this process."""
     born = psutil.Process().create_time() if since is None else since
-    known: set[psutil.Process] = set() if root is None else {root}
     members: set[psutil.Process] = set()
-    is_killed = False
+    # One that was killed in the middle of a fork may have a child after the last look.
     for _ in range(_ROUNDS):
+        known = members if root is None else {root, *members}
         new = _find_family(token, known, born) - members
-        if new:
-            for each in new:
-                with suppress(psutil.Error):
-                    each.suspend()
-            members |= new
-            known |= new
-            is_killed = False
-        elif is_killed or not members:
+        if not new:
             break
-        else:
-            # One that was stopped in the middle of a fork may have a child after the last look.
-            for each in members:
-                with suppress(psutil.Error):
-                    each.kill()
-            is_killed = True
+        for each in new:
+            with suppress(psutil.Error):
+                each.kill()
+        members |= new
     return members
 
 
