@@ -28,8 +28,6 @@ from tests.for_each import for_each
         ("zzz: hi", "there are expected, equals, contains"),
         ("judge: {rubric: polite}", "a criterion in your own words is the argument: {judge: …}"),
         ("judge: {rubric: faithfull}", "did you mean `faithful`?"),
-        ("contains 30 days: null", "write {contains: 30 days}"),
-        ("is kind to all: null", "write {judge: …} to have a model say whether it is so"),
     ],
 )
 def test_a_hint_leads_to_what_works(grader: str, hint: str) -> None:

@@ -8,37 +8,19 @@ import pytest
 
 import evalcase
 
-AT_TOP = "settings go at the top of the file, before any table"
-GRADERS = "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
 OPENAI = '[targets.bot]\nkind = "openai"\nmodel = "m"\n'
-FOR_EACH = 'write [targets.NAME] for each of them, and kind = "…" below it'
 
 
 @pytest.mark.parametrize(
     ("text", "place", "hint"),
     [
-        ('[target.bot]\nkind = "echo"\n', "1:1", "did you mean [targets.NAME]?"),
-        (f"{OPENAI}temperature = 0\n", "4:1", "write params = { temperature = 0 }"),
-        (f"{OPENAI}stop = ['a']\n", "4:1", 'write params = { stop = ["a"] }'),
+        (f"{OPENAI}temperature = 0\n", "4:1", "did you mean `params`?"),
         (f"{OPENAI}parameters = {{stop = 'a'}}\n", "4:1", "did you mean `params`?"),
         ('[targts.bot]\nkind = "echo"\n', "1:2", "did you mean `targets`?"),
         ('[providers.bot]\nkind = "echo"\n', "1:2", "did you mean `targets`?"),
         ('[targets]\nkind = "echo"\n', "2:8", 'write [targets.NAME] and kind = "…" below it'),
-        ('[[targets]]\nkind = "echo"\n', "1:1", FOR_EACH),
         ('[targets.bot]\ntype = "echo"\n', "1:10", 'for example kind = "echo"'),
         ('[judge]\nmodel = "echo"\n', "2:1", "did you mean `target`?"),
-        ('judge = "echo"\n', "1:9", "write [judge], and target = … below it"),
-        ("[defaults]\nretries = 1\n", "1:2", AT_TOP),
-        (
-            '[tool.evalcase]\ntarget = "echo"\n',
-            "1:2",
-            "[tool.evalcase] is for pyproject.toml: here its settings go at the top",
-        ),
-        (
-            '[graders.mine]\nkind = "python"\n',
-            "1:2",
-            GRADERS,
-        ),
     ],
 )
 def test_a_table_that_is_called_otherwise_is_told(

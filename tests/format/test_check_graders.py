@@ -151,10 +151,10 @@ def test_what_takes_the_place_of_execution_means_the_same(
         ("graders: [{script: python3 x.py}]", "write [python3, x.py]"),
         ("graders: [{type: contains, value: x, not: yes}]", "write true, without quotes"),
         ("graders: [expected], suite_graders: off", "write false, without quotes"),
-        ("graders: ['python:checks']", "write checks:FUNCTION"),
+        ("graders: ['python:checks']", "did you mean `checks:FUNCTION`?"),
         ("graders: ['python:checks.polite']", "did you mean `checks:polite`?"),
-        ("graders: ['python:checks.py']", "write ./checks.py:FUNCTION"),
-        ("graders: ['python:./checks.py']", "write ./checks.py:FUNCTION"),
+        ("graders: ['python:checks.py']", "did you mean `./checks.py:FUNCTION`?"),
+        ("graders: ['python:./checks.py']", "did you mean `./checks.py:FUNCTION`?"),
         ("graders: [expected], target: [a, b]", "several are written as `targets`"),
         (
             "graders: [expected], target: {kind: echo}",

@@ -84,12 +84,10 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
     [
         ("field-accuracy", f"write {INSTEAD['field_accuracy']}"),
         ("not-word-count", f"write {INSTEAD['word_count']}"),
-        ("Greets the user",
-         "write {judge: …} to have a model say whether it is so: “Greets the user”"),
         ({"type": "python", "value": "file://checks.py:polite"},
          "did you mean `./checks.py:polite`?"),
         ({"type": "python", "value": "file://evals/checks.py"},
-         "did you mean `./evals/checks.py:get_assert`?"),
+         "did you mean `./evals/checks.py:FUNCTION`?"),
         ({"type": "cost", "threshold": 0.002},
          "`threshold` is a score; its limit is `value`; for example: - cost: 0.01"),
     ],

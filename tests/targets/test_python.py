@@ -298,8 +298,8 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
 @pytest.mark.parametrize(
     ("source", "name", "said"),
     [
-        ("", "agent", "write agent:FUNCTION"),
-        ("", "agent:", "write agent:FUNCTION"),
+        ("", "agent", "did you mean `agent:FUNCTION`?"),
+        ("", "agent:", "did you mean `agent:FUNCTION`?"),
         ("", "agent.py:answer", "did you mean `./agent.py:answer`?"),
         ("", "sub/agent.py:f", "did you mean `./sub/agent.py:f`?"),
         ("", "agnt:answer", "there is no module `agnt`; did you mean `agent`?"),

@@ -63,7 +63,7 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
         "wants_b:f": f"{what} `wants_b:f`: importing `wants_b` failed: ModuleNotFoundError: "
         f"No module named 'nosuchthing' ({project / 'wants_b.py'}:1)",
         "syntax_b:f": f"{what} `syntax_b:f`: importing `syntax_b` failed: SyntaxError: ",
-        "agent_b": f"{what}: `agent_b` does not name a function: write agent_b:FUNCTION",
+        "agent_b": f"{what}: `agent_b` does not name a function: did you mean `agent_b:FUNCTION`?",
         "sys": f"{what}: `sys` does not name a function: ",
         "sys:": f"{what}: `sys:` does not name a function: ",
         "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: did you mean "
@@ -150,8 +150,8 @@ def test_a_module_in_a_folder_of_the_project_is_hinted_at(
     (project / "src" / "shop_b").mkdir(parents=True)
     (project / "src" / "shop_b" / "__init__.py").touch()
     assert said("shop_b.agent:f") == (
-        "python target `shop_b.agent:f`: there is no module `shop_b`; src/shop_b is there: install "
-        "it (`pip install -e .`), or set PYTHONPATH=src"
+        "python target `shop_b.agent:f`: there is no module `shop_b`; src/shop_b is there: set "
+        "PYTHONPATH=src, or install it (`pip install -e .`)"
     )
 
 

@@ -5,7 +5,6 @@ project. `format` asks a catalogue while it reads, and no code of the project is
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -296,10 +295,5 @@ def hint_for_grader(name: str) -> str:
     if plain in INSTEAD:
         return f"write {INSTEAD[plain]}"
     known = list_names("graders")
-    word, *rest = re.split(r"[:\s]\s*", name.strip(), maxsplit=1)
-    if rest and word in known:
-        return f"write {{{word}: {rest[0]:.60}}}"
-    if " " in name.strip():
-        return f"write {{judge: …}} to have a model say whether it is so: “{name.strip():.60}”"
     near = nearest_meaning(name, {each: each for each in known})
     return hint_at(near) or f"there are {', '.join(known)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import field, structs
@@ -303,31 +303,9 @@ def config_of_text(text: str, path: str, root: str, shown: str) -> Config | None
         )
         return Config(root, path, Source(document, table, (wrong,)))
     faults = problems_in(Settings, data, "the configuration")
-    findings = []
-    for each in faults:
-        name = str(each.path[0])
-        hint = _HINTS.get((name, type(data.get(name)))) if len(each.path) == 1 else None
-        found = in_toml(each)
-        findings.append(found._replace(hint=hint or found.hint))
     settings = _read_sound(data, {each.path[0] for each in faults})
-    source = Source(document, table, tuple(findings))
+    source = Source(document, table, tuple(map(in_toml, faults)))
     return Config(root, path, source, **structs.asdict(settings))
-
-
-_GRADERS = (
-    "a suite says what it is graded by, as `graders`; a function of yours is `python:…` there"
-)
-_HINTS: Mapping[tuple[str, type], str] = {
-    ("judge", str): "write [judge], and target = … below it",
-    ("target", dict): "did you mean [targets.NAME]?",
-    ("targets", list): 'write [targets.NAME] for each of them, and kind = "…" below it',
-    ("graders", dict): _GRADERS,
-    ("evaluators", dict): _GRADERS,
-    ("tool", dict): "[tool.evalcase] is for pyproject.toml: here its settings go at the top",
-    ("evalcase", dict): "settings go at the top of the file, before any table",
-    ("defaults", dict): "settings go at the top of the file, before any table",
-}
-"""By the name and the type of what is written."""
 
 
 def _read_sound(data: dict[str, Any], at_fault: set[str | int]) -> Settings:

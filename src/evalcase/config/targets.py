@@ -14,7 +14,6 @@ from typing import Any
 from evalcase.config.config import Config, in_toml, name_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
-from evalcase.format.toml import write_setting
 from evalcase.targets.presets import PRESETS
 from evalcase.targets.signatures import bind_function
 from evalcase.types.problem import Finding, KeyPath, did_you_mean, find_nearest, hint_at
@@ -29,7 +28,7 @@ from evalcase.util.project import (
     find_script,
     leads_inside,
 )
-from evalcase.util.sources import file_of_module, object_to_function, read_function
+from evalcase.util.sources import object_to_function, read_function
 
 _NONE: Mapping[str, Finding] = MappingProxyType({})
 
@@ -171,13 +170,14 @@ def object_to_target(
     word, value = split_name(name)
     if not is_known("targets", word):
         if ":" in name:
-            return _object_to_kind(name, config.root)
+            return _object_to_kind(name)
         return _object_to_undefined(name, config) if config.is_read else broken.get(name)
     try:
         kind = find_target_kind(word)
         if not value and kind.value_needed:
             message = f"the target `{name}` needs a value"
-            return Finding((), message, _hint_at_value(kind), code="unknown-target")
+            hint = f"write {kind.name}:{(kind.value or 'value').upper()}"
+            return Finding((), message, hint, code="unknown-target")
         is_trusted = not of_suite or name == config.target
         unfit = None if is_trusted else _object_to_reach(kind, value, config)
         if unfit is not None or only_name:
@@ -190,28 +190,19 @@ def object_to_target(
     return broken.get(name)
 
 
-def _hint_at_value(kind: TargetKind) -> str:
-    hint = f"write {kind.name}:{(kind.value or 'value').upper()}"
-    option = fields_of(kind.options).get(kind.value or "")
-    is_text = option is not None and isinstance(option.example, str)
-    return f"{hint}, for example {kind.name}:{option.example}" if option and is_text else hint
-
-
-def _object_to_kind(name: str, root: str) -> Finding:
+def _object_to_kind(name: str) -> Finding:
     known = list_names("targets")
     kind, colon, value = name.partition(":")
-    near = find_nearest(kind.lower(), known)
-    if near is not None and kind.isidentifier() and file_of_module(kind, root) is None:
-        hint = hint_at(f"{near}{colon}{value}")
-    else:
-        hint = _hint_for_target(name, root) or f"there are {', '.join(known)}"
+    near = find_nearest(kind.lower(), known) if kind.isidentifier() else None
+    hint = _hint_for_target(name) if near is None else hint_at(f"{near}{colon}{value}")
+    hint = hint or f"there are {', '.join(known)}"
     return Finding((), f"there is no target kind `{kind}`", hint, code="unknown-target")
 
 
 def _object_to_undefined(name: str, config: Config) -> Finding:
     table = name_table(config.path, "targets." + (name if name.isidentifier() else f'"{name}"'))
-    hint = _hint_for_target(name, config.root)
-    hint = hint or f"add {table}, or write kind:value, such as python:my_agent:answer"
+    hint = f"add {table}, or write kind:value, such as python:my_agent:answer"
+    hint = _hint_for_target(name) or hint
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
         return Finding((), message, hint, code="undefined-target")
@@ -234,30 +225,25 @@ def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Finding | 
 
 
 _MEANT = {
+    r"(?:\./)?([^:]+\.py)": r"python:./\1:FUNCTION",
+    r"(?:\./)?([^:]+\.py):(.+)": r"python:./\1:\2",
     r"\S+ .+": r"command:\g<0>",
     r"[^:]+\.jsonl?": r"replay:\g<0>",
     r"\.?/[^:]+": r"command:\g<0>",
-    r"(openai|anthropic)/(.+)": r"\1:\2",
     r"((chat)?gpt-?\d|o[134]\b).*": r"openai:\g<0>",
     r"claude.*": r"anthropic:\g<0>",
-    rf"({'|'.join(PRESETS)})/(.+)": r"\1:\2",
+    rf"(openai|anthropic|{'|'.join(PRESETS)})/(.+)": r"\1:\2",
     r"(?:google|litellm)[:/](.+)": r"openai:\1@ADDRESS",
-}  # fmt: skip
+    r"[^\W\d][\w.]*:[^\W\d][\w.]*": r"python:\g<0>",
+}
 """What to write for names of a certain look."""
 
 
-def _hint_for_target(name: str, root: str) -> str | None:
+def _hint_for_target(name: str) -> str | None:
     """What was probably meant by a name that is not a target; None if nothing is likely."""
-    module, _, function = name.partition(":")
-    if module.endswith(".py"):
-        file = module if module.startswith((".", "/")) else f"./{module}"
-        return hint_at(f"python:{file}:{function or 'FUNCTION'}")
     for pattern, meant in _MEANT.items():
         if (match := re.fullmatch(pattern, name)) is not None:
             return hint_at(match.expand(meant))
-    is_dotted = all(step.isidentifier() for step in f"{module}.{function or 'f'}".split("."))
-    if is_dotted and (function or file_of_module(module.partition(".")[0], root)):
-        return hint_at(f"python:{module}:{function or 'FUNCTION'}")
     return None
 
 
@@ -296,7 +282,7 @@ def _find_wrong_table(
     if not isinstance(word, str) or not word:
         return  # a problem of the configuration, which reports it
     if not is_known("targets", word):
-        yield _object_to_kind(word, config.root)._replace(path=(*path, "kind"))
+        yield _object_to_kind(word)._replace(path=(*path, "kind"))
         return
     try:
         kind = find_target_kind(word)
@@ -334,18 +320,7 @@ def target_faults(
     what = f"a target of kind `{kind.name}`"
     at_fault = [name for name in values if name not in sound]
     for fault in problems_in(kind.options, sound, what, path, at_fault=at_fault):
-        yield _hint_at_inside(in_toml(fault), kind, sound)
-
-
-def _hint_at_inside(fault: Finding, kind: TargetKind, values: Mapping[str, JSON]) -> Finding:
-    """The same with the form of an option that stands in a table: `params = {temperature = 0}`."""
-    name = str(fault.path[-1]) if fault.path else ""
-    if fault.code != "unknown-option" or fault.hides or isinstance(values.get(name), dict | None):
-        return fault
-    for each in fields_of(kind.options).values():
-        if name in each.elsewhere and each.takes.json == "object" and not each.inside:
-            return fault._replace(hint=f"write {write_setting(each.name, {name: values[name]})}")
-    return fault
+        yield in_toml(fault)
 
 
 def describe_same_model(judge: str, target: str, config: Config) -> str | None:

@@ -122,7 +122,6 @@ Whole = Annotated[int, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=1)]
 TargetName = Annotated[Text, of_kind("the name of a target", names="target")]
 TargetNames = Annotated[tuple[TargetName, ...], Meta(min_length=1), of_kind("a list of targets")]
-FileName = Annotated[Text, of_kind("the path of a file", names="file")]
 
 
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
@@ -172,22 +171,8 @@ def _check_pattern(value: str, place: Place) -> Iterator[Finding]:
     why = object_to_pattern(value)
     if why is not None:
         slashes = re.fullmatch(r"/(.+)/([a-z]*)", value)
-        with_case = ", with ignore_case: true" if slashes and "i" in slashes[2] else ""
-        hint = next((cure for what, cure in _PATTERN_CURES.items() if why.startswith(what)), None)
-        if slashes:
-            hint = f"a pattern is written without slashes: {slashes[1]}{with_case}"
+        hint = f"a pattern is written without slashes: {slashes[1]}" if slashes else None
         yield place.fault(f"is not a pattern: {why}", hint)
-
-
-_PATTERN_CURES = {
-    "unterminated character set": r"close it with ], or write \[ for a bracket itself",
-    "missing ), unterminated subpattern": r"close it with ), or write \( for a parenthesis itself",
-    "unbalanced parenthesis": r"write \) for a parenthesis itself",
-    "nothing to repeat": r"write \*, \+ or \? for the character itself",
-    "multiple repeat": r"write \*, \+ or \? for the character itself",
-    "bad escape": r"write \\ for a backslash itself",
-    "bad character range": r"put the hyphen last, as in [a_-]",
-}
 
 
 Pattern = Annotated[Text, of_kind("a pattern", check=_check_pattern)]
@@ -224,20 +209,16 @@ def _is_dotted(names: str) -> bool:
 
 
 def _hint_at_function(value: str) -> str:
-    # Other tools write `file://checks.py:polite`, and promptfoo calls `get_assert` by default.
-    is_file = value.startswith("file://")
+    # Other tools write `file://checks.py:polite`.
     module, _, name = value.removeprefix("file:").removeprefix("//").partition(":")
     if ".." in module or module.startswith("/"):
         return "only files of the project are imported, as in ./checks.py:polite"
     if module.endswith(".py"):
         module = f"./{module.removeprefix('./')}"
-        name = name or ("get_assert" if is_file else "")
     elif not name and "." in module:
         module, _, name = module.rpartition(".")
-    if _names_function(module, name):
-        return f"did you mean `{module}:{name}`?"
-    if not name and _names_function(module, "any"):
-        return f"write {module}:FUNCTION"
+    if _names_function(module, name or "FUNCTION"):
+        return f"did you mean `{module}:{name or 'FUNCTION'}`?"
     return "write module:function, for example my_agent:answer"
 
 

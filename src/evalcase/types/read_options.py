@@ -188,9 +188,7 @@ class Option(Value, frozen=True):
         return self.takes.kind.names or (None if item is None else item.kind.names)
 
     def problems_in(self, value: JSON, path: KeyPath = ()) -> list[Finding]:
-        faults: list[Finding] = []
-        _read(self.takes, value, Place((*path, self.name), len(path)), faults)
-        return faults
+        return problems_of(self.takes, value, (*path, self.name))
 
 
 @lru_cache(maxsize=256)
@@ -393,31 +391,21 @@ def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
         return None, None
     number = _number_meant(type, value)
     hint = number and f"write {number}"
-    if "exclusiveMinimum" in type.bounds:  # all of them are seconds
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        hint = None if is_number else f"write seconds without a unit: {number or 30}"
+    if "exclusiveMinimum" in type.bounds and isinstance(value, str):  # all of them are seconds
+        hint = f"write seconds without a unit{f': {number}' if number else ''}"
     return hint, None if number is None else Fix(number)
 
 
-_SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
-
-
 def _number_meant(type: Type, value: JSON) -> str | None:
-    """The number that a text, a percentage or a time with its unit means, if it is in bounds."""
-    found = re.fullmatch(r"\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(%|[a-z]*)\s*", str(value))
+    """The number in a text, also a percentage or seconds with their unit, if it is in bounds."""
+    found = re.fullmatch(r"\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(%|s?)\s*", str(value))
     if found is None:
         return None
-    number, unit = float(found[1]), found[2]
-    units = {"": 1.0}
-    if type.bounds.get("maximum") == 1:
-        # What 5 means of a share is unclear; 80 is a percentage.
-        units = {"%": 0.01, "": 0.01 if 9 < number <= 100 else 1}
-    elif "exclusiveMinimum" in type.bounds:
-        units |= _SECONDS
-    if unit not in units:
-        return None
-    number = round(number * units[unit], 6)
-    meant = int(number) if type.json == "integer" and number.is_integer() else number
+    meant: float = float(found[1])
+    # What 5 means of a share is unclear; 80 is a percentage.
+    if type.bounds.get("maximum") == 1 and (found[2] == "%" or 9 < meant <= 100):
+        meant = round(meant / 100, 6)
+    meant = int(meant) if type.json == "integer" and meant.is_integer() else meant
     return f"{meant:g}" if _fits(type, meant) and type.contains(meant) else None
 
 

@@ -99,8 +99,7 @@ def _import_module(name: str, wanted: str, root: str) -> ModuleType:
         _refuse_gevent(wanted)
         missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
         if is_file and missing.startswith("."):
-            why = "it has a relative import, which needs a package: name it as a module, "
-            why += "python:PACKAGE.MODULE:NAME, or import what it needs by its full name"
+            why = "it has a relative import, which needs a package: name it as a module"
             raise ConfigError(f"{wanted}: {why}") from None
         if missing and f"{name}.".startswith(f"{missing}."):
             hint = hint_at_module(missing, sys.path[0] or os.curdir)
@@ -167,10 +166,6 @@ def _describe_no_attribute(found: object, attribute: str, wanted: str) -> str:
     hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
     file = getattr(found, "__file__", None)
     where = f" ({file})" if file else ""
-    own = f"{found.__name__.replace('.', '/')}.py" if isinstance(found, ModuleType) else ""
-    path = os.path.realpath(os.path.join(sys.path[0], own))
-    if own and os.path.isfile(path) and path != os.path.realpath(file or ""):
-        hint = f"name the project's own file: ./{own}:{attribute}"
     shown = getattr(found, "__name__", type(found).__name__)
     return f"{wanted}: `{shown}`{where} has no `{attribute}`{f': {hint}' if hint else ''}"
 

@@ -53,12 +53,6 @@ def describe_root(root: str) -> str:
     return f"paths are relative to the project's folder{'' if seen == os.curdir else f', {seen}'}"
 
 
-def find_working_folder(root: str) -> str | None:
-    """The working folder, seen from the root of a project that it is a folder of."""
-    here, there = os.path.realpath(os.getcwd()), os.path.realpath(root)
-    return os.path.relpath(here, there) if here != there and is_inside(here, there) else None
-
-
 def leaves_by_link(path: str) -> bool:
     """Whether a path that a person or a shell names leads out of the project by a link: the file
     itself out of its own project, or a folder above it out of the project of the working folder.

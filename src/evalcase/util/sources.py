@@ -25,7 +25,7 @@ from warnings import catch_warnings
 from evalcase.types.problem import Finding, did_you_mean
 from evalcase.util.environment import PACKAGE
 from evalcase.util.files import digest_file, is_inside, read_file, read_start
-from evalcase.util.project import find_working_folder, project_root
+from evalcase.util.project import project_root
 
 _PARSING = Lock()
 """Python 3.11 parses, and changes the filters of warnings, safely only in one thread at a time."""
@@ -227,7 +227,7 @@ def _find_missing_module(reference: str, root: str) -> Finding | None:
     if steps[0] not in list_modules(root):
         if _is_installed(steps[0]):
             return None
-        hint = hint_at_module(steps[0], root, reference)
+        hint = hint_at_module(steps[0], root)
         return Finding((), f"there is no module `{steps[0]}`", hint, code="missing-module")
     folder = root
     for count, step in enumerate(steps[1:], 1):
@@ -250,21 +250,14 @@ def _is_installed(name: str) -> bool:
         return True  # a module that some program put into sys.modules
 
 
-def hint_at_module(missing: str, root: str, reference: str = "") -> str:
+def hint_at_module(missing: str, root: str) -> str:
     """How to use a module that lies in a folder of the project, such as `src`, or the name of a
-    similar one. With a `reference`, `module:name`, a file can be named by its path."""
+    similar one."""
     known = list_modules(root)
-    for folder in filter(None, (find_working_folder(root), *known)):
-        path = file_of_module(missing.partition(".")[0], os.path.join(root, folder))
-        if path is None:
-            continue
-        there, (module, _, name) = f"{folder}/{missing}", reference.partition(":")
-        way = f"set PYTHONPATH={os.path.relpath(os.path.join(root, folder))}"
-        if os.path.basename(path) == "__init__.py":
-            return f"{there} is there: install it (`pip install -e .`), or {way}"
-        if module == missing:
-            way = f"name it by its path, python:./{there}.py:{name}, or {way}"
-        return f"{there}.py is there: {way}"
+    for folder in known:
+        if file_of_module(missing.partition(".")[0], os.path.join(root, folder)) is not None:
+            way = f"set PYTHONPATH={os.path.relpath(os.path.join(root, folder))}"
+            return f"{folder}/{missing} is there: {way}, or install it (`pip install -e .`)"
     return did_you_mean(missing, known) or _WHERE
 
 
