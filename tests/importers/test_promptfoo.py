@@ -12,7 +12,7 @@ import yaml
 from evalcase.importers.convert import Imported, import_suite
 from evalcase.importers.draft import Choices
 from evalcase.importers.javascript import translate_pattern
-from evalcase.importers.promptfoo_assertions import ASSERTION_TYPES, WITHOUT_COUNTERPART
+from evalcase.importers.promptfoo_checks import ASSERTION_TYPES, WITHOUT_COUNTERPART
 from evalcase.importers.source import UnusableError
 from tests.cli.in_process import run_in_process
 from tests.for_each import for_each

@@ -20,6 +20,14 @@ NO_ARGUMENT = object()
 """For a grader without an argument: null is one."""
 
 
+class NoCounterpartError(Exception):
+    """Why nothing in evalcase says the same."""
+
+    def __init__(self, why: str, hint: str | None = None) -> None:
+        super().__init__(why)
+        self.hint = hint
+
+
 class Choices(NamedTuple):
     """What a user may choose for an import."""
 

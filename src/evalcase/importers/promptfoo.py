@@ -9,16 +9,23 @@ from typing import NamedTuple
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, asks_judge, split_history
+from evalcase.importers.draft import (
+    CaseDraft,
+    Choices,
+    NoCounterpartError,
+    SuiteDraft,
+    asks_judge,
+    split_history,
+)
 from evalcase.importers.javascript import UnrenderableError, Variables, javascript_text, read_path
-from evalcase.importers.promptfoo_assertions import (
+from evalcase.importers.promptfoo_checks import (
     JUDGED,
     SET,
     TOOL_USE,
     Assertion,
-    NoCounterpartError,
+    Mapper,
+    to_seconds,
 )
-from evalcase.importers.promptfoo_graders import Mapper, to_seconds
 from evalcase.importers.promptfoo_providers import Provider, Providers, read_providers
 from evalcase.importers.promptfoo_tests import (
     MAX_CASES,
@@ -171,7 +178,7 @@ class _CaseMaker:
         """Make graders of the suite from the assertions of all tests."""
         suite, default = self.suite, self.default
         counts = any("threshold" in test.fields for test in (default, *tests))
-        mapper = Mapper(self.folder, self.root, self.providers, counts_scores=counts)
+        mapper = Mapper(self.folder, self.root, self.providers.embeddings, counts_scores=counts)
         for assertion in default.assertions if self.shares_graders else ():
             if assertion.has_tags:
                 continue  # each case has its own
@@ -358,7 +365,7 @@ class _CaseMaker:
         shared = [] if leaves_shared else [
             each for each in self.default.assertions if takes_all or each.has_tags
         ]  # fmt: skip
-        mapper = Mapper(self.folder, self.root, self.providers, counts_scores=counts)
+        mapper = Mapper(self.folder, self.root, self.providers.embeddings, counts_scores=counts)
         made: list[_Mapped] = []
         for assertion in (*shared, *test.assertions):
             try:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from evalcase.config.registry import list_names
-from evalcase.importers.draft import CaseDraft, SuiteDraft
+from evalcase.importers.draft import CaseDraft, NoCounterpartError, SuiteDraft
 from evalcase.importers.javascript import has_tags
-from evalcase.importers.promptfoo_assertions import NoCounterpartError
 from evalcase.importers.promptfoo_tests import PromptTemplate
 from evalcase.importers.source import FILE, Folder, Item, is_code
 from evalcase.targets.presets import PRESETS

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from evalcase.format.document import parse_document
 from evalcase.importers.draft import SuiteDraft
 from evalcase.importers.javascript import UnrenderableError, Variables, refuse_computed
-from evalcase.importers.promptfoo_assertions import Assertion, read_assertions, read_cell
+from evalcase.importers.promptfoo_checks import Assertion, read_assertions, read_cell
 from evalcase.importers.source import FILE, Folder, ForeignFile, Item, is_code
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
