@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
+from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
 from benchmarks.intervals import interval_figures
@@ -35,6 +36,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "yaml": yaml_figures,
     "deprecated": deprecated_figures,
     "json": json_figures,
+    "grading": grading_figures,
     "growth": growth_figures,
     "peer": peer_figures,
     "installed": installed_figures,

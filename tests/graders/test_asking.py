@@ -18,7 +18,9 @@ from evalcase.types.result import Result
 
 AGENTS = """
 def embed(text):
-    return {"Lima": [3.0, 4.0], "The city of Lima": [4.0, 3.0], "": [0.0, 0.0]}.get(text, "none")
+    known = {"Lima": [3.0, 4.0], "The city of Lima": [4.0, 3.0], "Opposite": [-4.0, 0.0],
+             "Zeros": [0.0, 0.0], "Short": [1.0]}
+    return known.get(text, "none")
 
 def judge(messages):
     prompt = messages[-1]["content"]
@@ -73,6 +75,26 @@ def test_an_answer_that_is_no_embedding_is_errored(project: Path) -> None:
     result = similarity(project, "Other", 0.5)
     assert result.verdict == "errored"
     assert "`embed` gave no embedding" in result.reason
+
+
+def test_a_negative_cosine_counts_as_0_and_says_so(project: Path) -> None:
+    (grade,) = similarity(project, "Opposite", 0.5).grades
+    assert (grade.score, grade.details["cosine"]) == (0.0, -0.6)
+    assert grade.reason.startswith("cosine -0.6, which counts as 0, by `embed`")
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("Zeros", '`embed` gave an embedding of zeros for "Zeros", which has no direction'),
+        ("Short", "`embed` gave embeddings of different lengths, 1 and 2 numbers"),
+    ],
+)
+def test_embeddings_that_can_not_be_compared_are_errored(
+    project: Path, value: str, why: str
+) -> None:
+    result = similarity(project, value, 0.5)
+    assert (result.verdict, why in result.reason) == ("errored", True), result.reason
 
 
 def test_a_target_that_is_not_configured_is_found_by_check(project: Path) -> None:

@@ -131,6 +131,12 @@ _IDLE = {
         "since draft 2019-09 it is a note, by which no answer is checked: leave it out",
     ),
 }
+_NEWEST = "https://json-schema.org/draft/2020-12/schema"
+_DRAFTS = {
+    **{f"https://json-schema.org/draft-0{number}/schema": number for number in (4, 6, 7)},
+    "https://json-schema.org/draft/2019-09/schema": 2019,
+    _NEWEST: 2020,
+}
 _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 _BESIDE = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 """Keywords that check nothing unless another one stands beside them."""
@@ -159,14 +165,16 @@ def _check_schema(value: JSON, place: Place) -> Iterator[Finding]:
         hint = f"write {{type: json_schema, file: {value:.80}}}" if is_file else None
         yield place.fault(f"is a JSON Schema, not {describe_kind(value)}", hint, code="wrong-type")
         return
-    named = str(value.get("$schema", "")) if isinstance(value, dict) else ""
-    years = {"draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019}
-    draft = next((year for mark, year in years.items() if mark in named), 2020)
+    named = value.get("$schema", _NEWEST) if isinstance(value, dict) else _NEWEST
+    draft = _DRAFTS.get(str(named).rstrip("#").replace("http:", "https:"))
+    if draft is None:
+        what = f"`$schema` names no draft of JSON Schema that is known: {named!s:.80}"
+        yield Finding((*place.path, "$schema"), what, f"leave it out, or write {_NEWEST}")
+        return
     faults = list(_walk_schema(value, value, place.path, draft))
     yield from faults
     try:
-        meta = named or "https://json-schema.org/draft/2020-12/schema"
-        of_schemas = _make_validator({"$schema": meta, "$ref": meta}, formats=False)
+        of_schemas = _make_validator({"$schema": named, "$ref": named}, formats=False)
         by_path = {tuple(each.instance_path): each for each in of_schemas.iter_errors(value)}
         yield from [_tell_invalid(error, value, place) for error in by_path.values()]
         if not by_path:

@@ -445,14 +445,16 @@ class SimilarityGrader(TextGrader):
         left, right = self.trimmed(wanted), self.trimmed(context.text)
         if self.embedding is not None:
             return self._compare_embeddings(self.embedding, left, right, context)
-        if len(left) * len(right) <= _QUICK_CHARACTERS:
-            return self._score(left, right, edit_distance(left, right))
-        return self._compare_aside(left, right)
+        at = first_difference(left, right)
+        work = partial(edit_distance, left[at:], right[at:])
+        if (len(left) - at) * (len(right) - at) <= _QUICK_CHARACTERS:
+            return self._score(left, right, at, work())
+        return self._compare_aside(left, right, at, work)
 
-    async def _compare_aside(self, left: str, right: str) -> Score:
-        return self._score(
-            left, right, await run_in_background(partial(edit_distance, left, right))
-        )
+    async def _compare_aside(
+        self, left: str, right: str, at: int, work: Callable[[Callable[[], bool]], int]
+    ) -> Score:
+        return self._score(left, right, at, await run_in_background(work))
 
     async def _compare_embeddings(
         self, target: str, wanted: str, got: str, context: Context
@@ -467,20 +469,24 @@ class SimilarityGrader(TextGrader):
                 raise GraderError("grader", message, error.details) from None
         left, right = vectors
         sizes = hypot(*left) * hypot(*right)
-        if len(left) != len(right) or not sizes:
-            message = f"`{target}` gave embeddings that can't be compared: "
-            raise GraderError("grader", f"{message}{len(left)} and {len(right)} numbers")
+        if len(left) != len(right):
+            what = f"embeddings of different lengths, {len(left):,} and {len(right):,} numbers"
+            raise GraderError("grader", f"`{target}` gave {what}")
+        if not sizes:
+            text = quote_value(got if any(left) else wanted)
+            what = f"an embedding of zeros for {text}, which has no direction to compare"
+            raise GraderError("grader", f"`{target}` gave {what}")
         cosine = fsum(a * b for a, b in zip(left, right, strict=True)) / sizes
         score = round(min(max(cosine, 0.0), 1.0), 9)
+        told = write_score(score) if cosine >= 0 else f"{cosine:.3g}, which counts as 0,"
         details = {"expected": excerpt_text(wanted), "got": excerpt_text(got), "cosine": cosine}
-        return Score(score, f"cosine {write_score(score)} by `{target}`{self.ignoring()}", details)
+        return Score(score, f"cosine {told} by `{target}`{self.ignoring()}", details)
 
-    def _score(self, wanted: str, got: str, distance: int) -> Score:
+    def _score(self, wanted: str, got: str, at: int, distance: int) -> Score:
         longer = max(len(wanted), len(got))
         share = 1.0 if not longer else round(1 - distance / longer, 9)
         if not distance:
             return Score(1.0, f"the text is equal{self.ignoring()}")
         differ = f"{write_count(distance, 'character')} of {longer:,} differ"
-        at = first_difference(wanted, got)
         details = {"expected": excerpt_text(wanted, at), "got": excerpt_text(got, at)}
         return Score(share, f"{differ}, similarity {write_score(share)}{self.ignoring()}", details)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from evalcase.errors import GraderError
@@ -182,24 +183,28 @@ class ReadCalls:
     """The calls that evalcase read. A reply may hold the same call several times."""
 
     def __init__(self, calls: Iterable[ToolCall]) -> None:
-        self._tools: dict[str, str] = {}
+        self._calls = list(calls)
+
+    @cached_property
+    def _tools(self) -> dict[str, str]:
         """The tools by the ids of their calls."""
-        self._said: set[str] = set()
-        self._said_without_id: set[str] = set()
-        for call in calls:
-            said = canonical_text([call.name, call.arguments or {}])
-            self._said.add(said)
-            if isinstance(call.id, str):
-                self._tools[call.id] = call.name
-            else:
-                self._said_without_id.add(said)
+        return {call.id: call.name for call in self._calls if isinstance(call.id, str)}
+
+    @cached_property
+    def _said(self) -> dict[str, bool]:
+        """Each call as text, and whether one of them has no id."""
+        said: dict[str, bool] = {}
+        for call in self._calls:
+            text = canonical_text([call.name, call.arguments or {}])
+            said[text] = said.get(text, False) or not isinstance(call.id, str)
+        return said
 
     def __contains__(self, shape: CallShape) -> bool:
         ids = [id for id in shape.ids if isinstance(id, str)]
         if any(id in self._tools and shape.tool in (None, self._tools[id]) for id in ids):
             return True
         said = canonical_text([shape.tool, parse_arguments(shape.input) or {}])
-        return said in (self._said_without_id if ids else self._said)
+        return self._said.get(said, False) if ids else said in self._said
 
 
 def find_calls(value: JSON, path: tuple[str, ...] = ()) -> Iterator[CallShape]:
