@@ -15,14 +15,14 @@ from tests.graders.expectation import answer_of, context_of
 
 def test_long_texts_are_compared_elsewhere_and_alike() -> None:
     text = "abc " * 1000
-    grader = SimilarityGrader(text + "x")
+    grader = SimilarityGrader("x" + text)
 
     async def grade() -> Score:
         later = grader.grade(context_of(answer_of("y" + text)))
         assert not isinstance(later, Score)
         return await later
 
-    assert asyncio.run(grade()).reason == "1 character of 4,001 differ, similarity 0.9998"
+    assert asyncio.run(grade()).reason == "1 character of 4,000 differ, similarity 0.9998"
 
 
 def test_one_that_is_given_up_ends(monkeypatch: pytest.MonkeyPatch) -> None:
