@@ -57,7 +57,10 @@ def test_hints_name_the_file_that_has_the_settings(
     suite = "- {input: x, criteria: Is kind., target: bot}\n- {input: y, target: 'http://a.b'}\n"
     (tmp_path / "a.eval.yaml").write_text(suite)
     judge, bot, address = (problem.hint or "" for problem in evalcase.check("a.eval.yaml"))
-    assert judge.startswith("add [tool.evalcase.judge] to pyproject.toml with `target = NAME`")
+    assert judge == (
+        "add to pyproject.toml, with the target that judges:\n"
+        '[tool.evalcase.judge]\ntarget = "openai:MODEL"'
+    )
     assert bot.startswith("add [tool.evalcase.targets.bot] to pyproject.toml, or write kind:value")
     assert address == "add [tool.evalcase.targets.NAME] to pyproject.toml, and name that here"
     (tmp_path / "a.eval.yaml").write_text("- {input: x, expected_output: x}\n")

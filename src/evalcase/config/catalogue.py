@@ -135,7 +135,8 @@ class Catalogue:
 def _object_to_judge(field: str, config: Config) -> Finding | None:
     if config.judge is not None or not config.is_read or config.has_bad_judge:
         return None
-    hint = f'add {name_table(config.path, "judge")} with `target = NAME`, such as "openai:MODEL"'
+    table, _, file = name_table(config.path, "judge").partition(" to ")
+    hint = f'add to {file}, with the target that judges:\n{table}\ntarget = "openai:MODEL"'
     return Finding((), f"`{field}` needs a judge, and none is configured", hint, code="no-judge")
 
 

@@ -210,7 +210,8 @@ class JudgeGrader(Grader):
 
     async def grade(self, context: Context) -> Score:
         if not self.asks():
-            raise GraderError("grader", "no judge is configured: [judge] names its target")
+            what = "no judge is configured: add a [judge] table with `target = NAME`"
+            raise GraderError("grader", what)
         if _is_empty(context):
             what = "is only white space" if context.text.isspace() else "is empty"
             said = f"the answer {what}, so the judge was not asked"
