@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.report.conclusion import find_unread, stays_errored
+from evalcase.report.conclusion import stays_errored
 from evalcase.types.answer import Failure, FailureKind
 from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey
@@ -34,8 +34,7 @@ def errored(kind: FailureKind, message: str = "no", **details: Any) -> Result:
     ],
 )
 def test_what_can_not_succeed_later_is_told_from_what_may(result: Result, stays: bool) -> None:
-    assert stays_errored([result]) is stays
-    assert not stays_errored([result, errored("connection")])
+    assert stays_errored(result) is stays
 
 
 def judged(kind: FailureKind) -> Result:
@@ -44,13 +43,5 @@ def judged(kind: FailureKind) -> Result:
 
 
 def test_what_a_target_does_not_report_it_will_not_report_later() -> None:
-    assert stays_errored([judged("unreported"), errored("exit")])
-    assert not stays_errored([judged("unreported"), judged("grader")])
-
-
-def test_a_judge_that_can_not_be_read_is_to_be_looked_at() -> None:
-    unread = judged("judge-unparseable")
-    assert find_unread([unread, unread]) == unread.key
-    assert find_unread([unread, judged("grader")]) is None
-    assert find_unread([unread, errored("connection")]) is None
-    assert find_unread([]) is None
+    assert stays_errored(judged("unreported"))
+    assert not stays_errored(judged("judge-unparseable"))

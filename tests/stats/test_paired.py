@@ -24,7 +24,7 @@ from evalcase.stats.paired import (
     normal_p,
     sign_flip_p,
     smallest_p,
-    smallest_visible,
+    visible_in_scores,
 )
 from tests.for_each import for_each
 
@@ -62,7 +62,7 @@ def test_the_example_has_its_p() -> None:
 def test_the_example_could_have_shown_five_points() -> None:
     change = estimate_verdicts(9, 3, 200)
     assert change is not None
-    assert round(100 * smallest_visible(change.error), 1) == 5.2
+    assert round(100 * visible_in_scores(change.error, 0.05), 1) == 5.2
 
 
 # Intervals
@@ -171,16 +171,17 @@ def test_holm() -> None:
 
 
 def test_planning() -> None:
-    assert cases_for_verdicts(0.2, 0.05) == 626
+    """Connor's 626, corrected for continuity."""
+    assert cases_for_verdicts(0.2, 0.05, 0.05) == 665
 
 
 def test_no_fewer_verdicts_change_than_the_rate_does() -> None:
-    assert cases_for_verdicts(0.01, 0.05) == cases_for_verdicts(0.05, 0.05)
+    assert cases_for_verdicts(0.01, 0.05, 0.05) == cases_for_verdicts(0.05, 0.05, 0.05)
 
 
 def test_planning_of_scores() -> None:
-    assert cases_for_scores(0.5, 0.1) == 197
-    assert cases_for_scores(0.0, 0.1) == 2
+    assert cases_for_scores(0.5, 0.1, 0.05) == 197
+    assert cases_for_scores(0.0, 0.1, 0.05) == 2
 
 
 # Ratios

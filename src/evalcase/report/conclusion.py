@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
-from shlex import quote
+from shlex import join, quote
 from typing import NamedTuple
 
 from evalcase.report.case_text import case_lines, trial_lines
@@ -53,11 +53,9 @@ def conclusion_lines(
     failed = highlights.shown("failed")
     first = failed[0].result.key if failed else None
     name, fixed = name_run(evaluated.run, place), ""
-    errored = [each.result for each in highlights.shown("errored")]
-    if stays_errored(errored):
-        fixed = suggest_new_run(evaluated, name, place.config.root, place.cwd)
-    elif (unread := find_unread(errored)) is not None:
-        fixed = f"evalcase report {name} --case {quote(unread.case)}"
+    errored = highlights.shown("errored")
+    if errored and all(stays_errored(each.result) for each in errored):
+        fixed = _suggest_new_run(evaluated, name, place)
     next_one = suggest_next(evaluated, name, first, fixed, is_own=reader.is_own)
     ending = _make_ending(evaluated, place, next_one)
     if figures is None:
@@ -148,16 +146,11 @@ def why_incomplete(evaluated: Evaluated) -> str:
     if not is_torn and (evaluated.notice or evaluated.status not in ("interrupted", "incomplete")):
         return "; ".join(filter(None, (evaluated.notice or evaluated.status, graded)))
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
-    so_far = graded or f"{say_trials(evaluated)} finished and stored"
+    so_far = graded or f"{_say_trials(evaluated)} finished and stored"
     return f"{word}, with {so_far}" + (f"; {HALF_WRITTEN}" if is_torn else "")
 
 
-def say_progress(evaluated: Evaluated) -> str:
-    """How far a run that is not complete got, or its newest grading."""
-    return evaluated.graded_so_far or say_trials(evaluated)
-
-
-def say_trials(evaluated: Evaluated) -> str:
+def _say_trials(evaluated: Evaluated) -> str:
     """How many trials of how many a run has. Where it has more than were planned, its suites were
     changed since, and nothing says of how many."""
     planned, done = evaluated.run.about.trials, evaluated.totals.trials.total
@@ -245,72 +238,44 @@ def say_missing(evaluated: Evaluated) -> str:
     return why
 
 
-_OWN_FAULTS = ("exception", "exit", "protocol")
+_LASTING = ("exception", "exit", "protocol", "unreported", "unread-calls", "blocked")
+"""Failures by the code of a target, or by what the stored answer holds or lacks."""
 _PASSING = re.compile(
     r"\w*(?:Time(?:d)?Out|Timeout|Connect|RateLimit|Unavailable|Overloaded|InternalServer)\w*:"
 )
 """What clients of services call errors that are gone after a while."""
 
 
-_OF_THE_ANSWER = ("unreported", "unread-calls", "blocked")
-"""Failures of graders by what the stored answer holds, or lacks."""
-
-
-def stays_errored(errored: Iterable[Result]) -> bool:
-    """Whether to try the same again can only come to the same, for each of some results."""
-    lasting = [_stays(result) for result in errored]
-    return bool(lasting) and all(lasting)
-
-
-def _stays(result: Result) -> bool:
-    if result.failure is not None:
-        return _is_lasting(result.failure)
-    failures = [grade.failure for grade in result.grades if grade.failure is not None]
-    return bool(failures) and all(each.kind in _OF_THE_ANSWER for each in failures)
+def stays_errored(result: Result) -> bool:
+    """Whether to try the same again can only come to the same."""
+    failures = [result.failure, *(grade.failure for grade in result.grades)]
+    known = [failure for failure in failures if failure is not None]
+    return bool(known) and all(map(_is_lasting, known))
 
 
 def _is_lasting(failure: Failure) -> bool:
     if failure.kind == "http":
         status = failure.details.get("status")
         return isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
-    return failure.kind in _OWN_FAULTS and not _PASSING.match(failure.message)
+    return failure.kind in _LASTING and not _PASSING.match(failure.message)
 
 
-def find_unread(errored: Iterable[Result]) -> TrialKey | None:
-    """The first of some results, if each has a judge whose reply can't be read: to ask the same
-    again would most likely come to the same, and what it said is what helps."""
-    results = list(errored)
-    if not results or not all(map(_is_unread, results)):
-        return None
-    return results[0].key
-
-
-def _is_unread(result: Result) -> bool:
-    failures = [grade.failure for grade in result.grades if grade.failure is not None]
-    return bool(failures) and all(each.kind == "judge-unparseable" for each in failures)
-
-
-def suggest_new_run(evaluated: Evaluated, name: str, root: str, cwd: str) -> str:
+def _suggest_new_run(evaluated: Evaluated, name: str, place: RecordPlace) -> str:
     """How to run again what did not pass, with the suites and targets that were named."""
     if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
         return ""
-    words = " ".join(quote(word) for word in _named(evaluated.run, root, cwd))
+    options, words = evaluated.run.about.options, ["evalcase", "run"]
+    folder = os.path.join(place.config.root, folder_of_run(evaluated.run))
+    for path in _texts(options.get("paths")):
+        seen = path if path == "-" else seen_from(place.cwd, os.path.join(folder, path))
+        words += [seen] if seen != "." else []  # the default
+    for target in _texts(options.get("targets")):
+        words += ["--target", target]
+    for path in _texts([options.get("env_file")]):
+        words += ["--env-file", seen_from(place.cwd, os.path.join(folder, path))]
     # In a run that ended early, the cases that don't pass are not all known.
     failed_of = f" --failed-of {name}" if evaluated.complete else ""
-    return f"fix it, then: evalcase run{' ' * bool(words)}{words}{failed_of}"
-
-
-def _named(run: Run, root: str, cwd: str) -> Iterator[str]:
-    options = run.about.options
-    folder = os.path.join(root, folder_of_run(run))
-    for path in _texts(options.get("paths")):
-        seen = path if path == "-" else seen_from(cwd, os.path.join(folder, path))
-        if seen != ".":  # the default
-            yield seen
-    for target in _texts(options.get("targets")):
-        yield from ("--target", target)
-    for path in _texts([options.get("env_file")]):
-        yield from ("--env-file", seen_from(cwd, os.path.join(folder, path)))
+    return f"fix it, then: {join(words)}{failed_of}"
 
 
 def _texts(value: object) -> list[str]:
@@ -320,44 +285,26 @@ def _texts(value: object) -> list[str]:
 
 def say_gate(evaluated: Evaluated) -> str:
     """Empty where the counts say it, or what ended the run early does."""
+    totals, cases = evaluated.totals, evaluated.totals.cases
     if evaluated.decision is not None or evaluated.failed_fast:
         return ""
     if evaluated.fail_under is None:
-        return _say_empty(evaluated) or _say_errored(evaluated)
-    return f"--fail-under {evaluated.fail_under:g}: {_fail_under_words(evaluated)}"
-
-
-def _fail_under_words(evaluated: Evaluated) -> str:
-    totals = evaluated.totals
+        if evaluated.needs_tries and evaluated.complete and totals.pass_rate is None:
+            return "FAILED, nothing was run, as all is skipped; --fail-under 0 allows it"
+        if evaluated.exit_code == 1 and cases.errored >= cases.not_passed:
+            return f"FAILED, {write_count(cases.errored, 'errored case')} did not pass"
+        return ""
+    word, errored = "passed" if evaluated.ok else "FAILED", totals.trials.errored
     if not evaluated.complete or totals.unfinished:
-        return "not decided, the run is not complete"
-    if (errored := totals.trials.errored) > evaluated.max_errors:
+        said = "not decided, the run is not complete"
+    elif errored > evaluated.max_errors:
         trials = write_count(errored, "trial")
-        return f"not decided, {trials} errored; --max-errors {errored} allows that"
-    word = "passed" if evaluated.ok else "FAILED"
-    if totals.pass_rate is None:
-        return f"{word}, {'though ' if evaluated.ok else ''}nothing was run"
-    return f"{word}, {totals.cases.passed:,} of {_tried(evaluated):,} cases passed"
-
-
-def _say_empty(evaluated: Evaluated) -> str:
-    """That all cases are skipped, where that is no success."""
-    if not evaluated.needs_tries or not evaluated.complete or evaluated.pass_rate is not None:
-        return ""
-    return "FAILED, nothing was run, as all is skipped; --fail-under 0 allows it"
-
-
-def _say_errored(evaluated: Evaluated) -> str:
-    """Why a run is red though its errors are allowed."""
-    cases = evaluated.totals.cases
-    if evaluated.exit_code != 1 or cases.errored < cases.not_passed:
-        return ""
-    return f"FAILED, {write_count(cases.errored, 'errored case')} did not pass"
-
-
-def _tried(evaluated: Evaluated) -> int:
-    cases = evaluated.totals.cases
-    return cases.total - cases.skipped
+        said = f"not decided, {trials} errored; --max-errors {errored} allows that"
+    elif totals.pass_rate is None:
+        said = f"{word}, {'though ' if evaluated.ok else ''}nothing was run"
+    else:
+        said = f"{word}, {cases.passed:,} of {cases.total - cases.skipped:,} cases passed"
+    return f"--fail-under {evaluated.fail_under:g}: {said}"
 
 
 class Remark(NamedTuple):
@@ -393,18 +340,17 @@ def remark_on(stored: StoredRun, *, own: bool) -> Remark:
     is_apart = bool(part or stored.mixed or (stored.graded_by and stored.graded_by.graders))
     if stored.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)
-    progress = say_progress(read_evaluated(stored))
-    return Remark("; ".join(said), progress, _say_end(stored, progress, own=own), True)
-
-
-def _say_end(stored: StoredRun, progress: str, *, own: bool) -> str:
-    hint = suggest_next(read_evaluated(stored), os.path.basename(stored.run.path), is_own=own)
-    where = "" if own else ", not made by you here"
+    evaluated = read_evaluated(stored)
+    progress = evaluated.graded_so_far or _say_trials(evaluated)
     decision = stored.end.decision
-    word = f"incomplete, {progress}" if decision is None else str(decision)
+    end = f"incomplete, {progress}" if decision is None else str(decision)
     if stored.end.notice == HALF_WRITTEN:
-        word = f"{word}; {HALF_WRITTEN}"
-    return f"{word}{where}{': ' if hint else ''}{hint}"
+        end += f"; {HALF_WRITTEN}"
+    if not own:
+        end += ", not made by you here"
+    if hint := suggest_next(evaluated, os.path.basename(stored.run.path), is_own=own):
+        end += f": {hint}"
+    return Remark("; ".join(said), progress, end, True)
 
 
 def write_text(reported: Reported) -> Iterator[str]:

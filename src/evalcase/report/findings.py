@@ -14,10 +14,8 @@ from evalcase.stats.paired import (
     cases_for_scores,
     cases_for_verdicts,
     fewest_alike,
-    is_few,
-    raise_cases,
-    smallest_change,
-    smallest_visible,
+    visible_in_scores,
+    visible_in_verdicts,
 )
 from evalcase.stats.sequential import ALPHA
 from evalcase.util.text import write_count
@@ -43,27 +41,20 @@ def find_power(measured: Measured, effect: float, tests: int = 1) -> Power | Non
     units, noun = measured.pairs, "case" if measured.pairs == 1 else "cases"
     if measured.clusters is not None:
         units, noun = measured.clusters, "clusters"
-    visible: float | None
     if change is None:
         return None
     if measured.test == "exact McNemar":
         # As for the interval, one more that got better and one that got worse.
         changing = (measured.better + measured.worse + 2) / (measured.pairs + 2)
-        needed = raise_cases(cases_for_verdicts(changing, effect), changing, effect, alpha)
-        visible = _find_visible(measured.pairs, changing, change.error, alpha)
+        needed = cases_for_verdicts(changing, effect, alpha)
+        visible = visible_in_verdicts(measured.pairs, changing, alpha)
     else:
         # Cases that change together are worth fewer: what the error says is for each of them.
-        needed = cases_for_scores(change.error * sqrt(measured.pairs + 2), effect)
-        visible = smallest_visible(change.error)
+        needed = cases_for_scores(change.error * sqrt(measured.pairs + 2), effect, alpha)
+        visible = visible_in_scores(change.error, alpha)
     if (visible is not None and visible > 1) or units < fewest_alike(alpha):
         visible = None
     return Power(visible, effect, needed, units, noun, fewest_alike(alpha))
-
-
-def _find_visible(pairs: int, changing: float, error: float, alpha: float) -> float | None:
-    """By the exact test where few verdicts change."""
-    near = smallest_visible(error)
-    return smallest_change(pairs, changing, alpha, near) if is_few(pairs, changing) else near
 
 
 _FEWEST = 5

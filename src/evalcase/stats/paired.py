@@ -8,9 +8,9 @@ the truth far less often than it says for few cases.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from math import ceil, comb, erfc, exp, floor, fsum, ldexp, lgamma, log, log1p, sqrt
+from math import ceil, comb, erfc, exp, fsum, ldexp, log, sqrt
 from random import Random
+from statistics import NormalDist
 from typing import NamedTuple
 
 from evalcase.stats.intervals import Cluster, Estimate, Z, clip_number, share_below, t_quantile
@@ -93,16 +93,8 @@ def smallest_p(pairs: int) -> float:
 
 
 POWER = 0.8
-_MOST_CHANGED = 300
-"""Changed verdicts above which the normal distribution is good enough."""
-_HALVINGS = 16
-_FAR = 6
-"""Standard deviations beyond which nothing is left."""
-
-
-def is_few(pairs: int, changing: float) -> bool:
-    """Whether so few verdicts change that it has to be counted out."""
-    return pairs * changing <= _MOST_CHANGED
+_HALVINGS = 30
+_ROUNDING = 1e-9
 
 
 def fewest_alike(alpha: float) -> int:
@@ -113,94 +105,52 @@ def fewest_alike(alpha: float) -> int:
     return count
 
 
-def find_share(pairs: int, changing: float, effect: float, alpha: float) -> float:
-    """How often a change by `effect` is significant, where that share of verdicts changes."""
+def cases_for_verdicts(changing: float, effect: float, alpha: float) -> int:
+    """How many cases show that the pass rate changes by `effect`, where that share of verdicts
+    changes one way or the other, after Connor (1987). The correction for continuity keeps it at or
+    above what the exact test needs."""
     changing = min(1.0, max(changing, effect))
-    right = (1 + effect / changing) / 2
-    middle, spread = pairs * changing, _FAR * sqrt(pairs * changing * (1 - changing)) + 1
-    first, last = max(0, floor(middle - spread)), min(pairs, floor(middle + spread) + 1)
-    return sum(
-        _share_of(changed, pairs, changing) * share_below(right, changed - most, most + 1)
-        for changed in range(first, last + 1)
-        if (most := _most_against(changed, alpha)) >= 0
-    )
+    z, z_power = _quantiles(alpha)
+    spread = z * sqrt(changing) + z_power * sqrt(changing - effect * effect)
+    cases = (spread / effect) ** 2
+    return ceil(cases / 4 * (1 + sqrt(1 + 4 / (cases * effect))) ** 2 - _ROUNDING)
 
 
-def smallest_change(pairs: int, changing: float, alpha: float, near: float) -> float | None:
-    """The smallest change that is found four times out of five, somewhere `near`; None where not
-    even a change of all is."""
-    if pairs < fewest_alike(alpha):
+def visible_in_verdicts(pairs: int, changing: float, alpha: float) -> float | None:
+    """The smallest change that so many pairs show; None where not even a change of all is."""
+    if cases_for_verdicts(changing, 1.0, alpha) > pairs:
         return None
-    low, high = 0.0, min(1.0, near)
-    while high < 1 and find_share(pairs, changing, high, alpha) < POWER:
-        low, high = high, min(1.0, 2 * high)
+    low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        is_seen = find_share(pairs, changing, middle, alpha) >= POWER
+        is_seen = cases_for_verdicts(changing, middle, alpha) <= pairs
         low, high = (low, middle) if is_seen else (middle, high)
     return high
 
 
-@lru_cache(maxsize=256)
-def raise_cases(cases: int, changing: float, effect: float, alpha: float) -> int:
-    """At least so many cases, and as many more as it takes to find `effect` so often."""
-    share = min(1.0, max(changing, effect))
-    while is_few(cases, share) and find_share(cases, changing, effect, alpha) < POWER:
-        cases += max(1, cases // 100)
-    return cases
-
-
-@lru_cache(maxsize=2048)
-def _most_against(changed: int, alpha: float) -> int:
-    """How many of the changed verdicts may be the other way, and it is still significant; -1 where
-    none may."""
-    most = max(-1, floor(changed / 2 - sqrt(changed)) - 1)
-    while mcnemar_p(changed - most - 1, most + 1) < alpha:
-        most += 1
-    while most >= 0 and mcnemar_p(changed - most, most) >= alpha:
-        most -= 1
-    return most
-
-
-def _share_of(count: int, pairs: int, share: float) -> float:
-    """How often so many of all pairs change."""
-    if share >= 1:
-        return float(count == pairs)
-    ways = lgamma(pairs + 1) - lgamma(count + 1) - lgamma(pairs - count + 1)
-    return exp(ways + count * log(share) + (pairs - count) * log1p(-share))
-
-
-Z_POWER = 0.8416212335729143
-"""The quantile of the normal distribution at the power."""
-_ROUNDING = 1e-9
-
-
-def smallest_visible(error: float) -> float:
-    """The change that a comparison with this standard error finds four times out of five."""
-    return (Z + Z_POWER) * error
-
-
-def cases_for_verdicts(changing: float, effect: float) -> int:
-    """How many cases show that the pass rate changes by `effect`, where that share of verdicts
-    changes one way or the other, after Connor (1987)."""
-    changing = min(1.0, max(changing, effect))
-    spread = Z * sqrt(changing) + Z_POWER * sqrt(changing - effect * effect)
-    return ceil((spread / effect) ** 2 - _ROUNDING)
-
-
-def cases_for_scores(deviation: float, effect: float) -> int:
+def cases_for_scores(deviation: float, effect: float, alpha: float) -> int:
     """The same for a mean of differences that have this standard deviation."""
-    return max(2, ceil(((Z + Z_POWER) * deviation / effect) ** 2 - _ROUNDING))
+    return max(2, ceil((visible_in_scores(deviation, alpha) / effect) ** 2 - _ROUNDING))
+
+
+def visible_in_scores(error: float, alpha: float) -> float:
+    """The change that a comparison with this standard error finds four times out of five."""
+    return sum(_quantiles(alpha)) * error
+
+
+def _quantiles(alpha: float) -> tuple[float, float]:
+    """Those of the normal distribution at a two-sided level, and at the power."""
+    normal = NormalDist()
+    return normal.inv_cdf(1 - alpha / 2), normal.inv_cdf(POWER)
 
 
 _MOST_FLIPPED = 16
 """Differences up to which every way to set the signs is counted."""
 _DRAWS = 9_999
-MOST_DISTINCT = 1_000
+MOST_DISTINCT = 200
 """Sizes of differences above which their sum is as good as normal."""
 _CLOSE = 1e-9
 """Sums that differ by less are the same, but for the arithmetic."""
-_BITS = 8
 
 
 def sign_flip_p(sizes: Mapping[float, int], total: float, seed: int = 0) -> float:
@@ -236,29 +186,12 @@ def _count_flips(sizes: Mapping[float, int], least: float) -> float:
 
 def _draw_flips(sizes: Mapping[float, int], least: float, random: Random) -> float:
     """Some of them, drawn by chance; the one that was seen counts as one more."""
-    singles = [size for size, count in sizes.items() if count == 1]
-    several = [(size, count) for size, count in sizes.items() if count > 1]
-    # A bit for each sign: a sum is that of all with a plus, twice, less that of all.
-    tables = [_make_table(singles[at : at + _BITS]) for at in range(0, len(singles), _BITS)]
     every = sum(size * count for size, count in sizes.items())
     hits = 0
     for _ in range(_DRAWS):
-        plus = 0.0
-        if tables:
-            bits = random.randbytes(len(tables))
-            plus = sum([table[byte] for table, byte in zip(tables, bits, strict=True)])
-        for size, count in several:
-            plus += size * random.getrandbits(count).bit_count()
+        plus = sum([size * random.getrandbits(count).bit_count() for size, count in sizes.items()])
         hits += abs(2 * plus - every) >= least
     return (hits + 1) / (_DRAWS + 1)
-
-
-def _make_table(values: list[float]) -> list[float]:
-    """The sum of those values whose bit is set, for each byte."""
-    sums = [0.0]
-    for value in [*values, *[0.0] * (_BITS - len(values))]:
-        sums += [each + value for each in sums]
-    return sums
 
 
 def adjust_p_values(values: Sequence[float]) -> list[float]:

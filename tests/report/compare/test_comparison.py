@@ -43,8 +43,8 @@ latency  base  1.00 s  1.00 s  200 s
          head  1.00 s  1.00 s  200 s  no estimate
 
 p is from the exact McNemar test.
-These cases detect a change of 5.3 points or more 4 times out of 5; to detect a
-change of 5 points you would need about 226 cases.
+These cases detect a change of 5.7 points or more 4 times out of 5; to detect a
+change of 5 points you would need about 254 cases.
 """
 
 
