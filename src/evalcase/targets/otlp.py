@@ -9,7 +9,7 @@ and so is a trace that failed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError, TargetError
@@ -31,6 +31,7 @@ from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.util.calls import list_steps
 from evalcase.util.files import digest_file, open_file
+from evalcase.util.text import write_count
 
 _Key = tuple[str, str | None]
 """A case, and perhaps a suite."""
@@ -216,25 +217,19 @@ class TraceIndex:
                 left[key[0]] = most
         for case, number in [*left.items()][:1]:
             yield (
-                f"{self._path} has {number} traces of case `{case}`, and not all were graded"
-                f"{_count_others(left)}: --repeat {max(left.values())} takes all of them"
+                f"{self._path} has {number} traces of case `{case}`, and not all were graded "
+                f"({write_count(len(left), 'such case')}): --repeat {max(left.values())} takes all"
             )
         for case, (repeat, number) in [*older.items()][:1]:
             yield (
                 f"{self._path} has {number} traces of repeat {repeat} of case `{case}`, and the "
-                f"newest was graded{_count_others(older)}: did several runs write to one file?"
+                f"newest was graded ({write_count(len(older), 'such case')}): did several runs "
+                "write to one file?"
             )
 
     def _none(self, question: Question, what: str, hint: str = "") -> TargetError:
         told = f"{self._path} has {what} for case `{question.case}`"
         return TargetError(f"{told}: {hint}" if hint else told, kind="protocol")
-
-
-def _count_others(cases: Sized) -> str:
-    left = len(cases) - 1
-    if not left:
-        return ""
-    return f", and so for {f'{left:,} other cases' if left > 1 else 'another case'}"
 
 
 def _find_conversations(traces: Sequence[LabelledTrace]) -> list[_Conversation]:

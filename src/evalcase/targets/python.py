@@ -21,9 +21,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_answer
@@ -96,9 +96,9 @@ class PythonTarget(Target):
         self._arguments = dict(options.arguments or {})
         self._given: Any = None
         """The object of the name. It may only make the one that answers."""
-        self._entered: _Entered | None = None
+        self._entered = AsyncExitStack()
         self._bound: BoundFunction | None = None
-        self._sessions: dict[str, tuple[BoundFunction, _Entered]] = {}
+        self._sessions: dict[str, tuple[BoundFunction, AsyncExitStack]] = {}
         self._is_per_session = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tracing: Tracing | None = None
@@ -147,14 +147,14 @@ class PythonTarget(Target):
             )
             return
         try:
-            self._entered = await _enter_object(await self._make_object())
+            found = await _enter_object(await self._make_object(), self._entered)
         except (ConfigError, KeyboardInterrupt):
             raise
         except BaseException as error:
             # Set-up is the user's code, and may fail in any way.
             what = f"set-up failed: {describe_error(error)}"
             raise TargetError(f"python target `{self.name}`: {what}") from error
-        self._bound = self._bind(self._entered.found)
+        self._bound = self._bind(found)
         stateless = self._options.stateless
         if stateless is None:
             stateless = self.traits.stateless and "session" not in self._bound.roles
@@ -172,8 +172,7 @@ class PythonTarget(Target):
             what = "takes no `arguments`: it is not a class"
             raise ConfigError(f"python target: `{self.name}` {what}")
         self._check_arguments(self._arguments)
-        made = given(**self._arguments)
-        return await made if inspect.isawaitable(made) else made
+        return await _settle(given(**self._arguments))
 
     def _check_arguments(self, arguments: Mapping[str, Any]) -> None:
         """Raise ConfigError if a class or a factory can't be called with these."""
@@ -211,14 +210,12 @@ class PythonTarget(Target):
         return f"{why} {what}; to answer itself it needs one, such as `text`"
 
     async def close(self) -> None:
-        entered, self._entered = self._entered, None
         if self._tracing is not None:
             self._tracing.close()
         try:
             await close_all(partial(self.end_session, each) for each in [*self._sessions])
         finally:
-            if entered is not None:
-                await _leave_object(entered)
+            await self._entered.aclose()
 
     # Sessions.
 
@@ -230,16 +227,15 @@ class PythonTarget(Target):
         """The object of a session, made if it is new. It may raise anything."""
         if session not in self._sessions:
             made = await run_in_thread(partial(self._given, **self._arguments_for(session)))
-            if inspect.isawaitable(made):
-                made = await made
-            entered = await _enter_object(made)
-            self._sessions[session] = self._bind(entered.found), entered
+            stack = AsyncExitStack()
+            found = await _enter_object(await _settle(made), stack)
+            self._sessions[session] = self._bind(found), stack
         return self._sessions[session][0]
 
     async def end_session(self, session: str) -> None:
-        _, entered = self._sessions.pop(session, (None, None))
-        if entered is not None:
-            await _leave_object(entered)
+        _, stack = self._sessions.pop(session, (None, None))
+        if stack is not None:
+            await stack.aclose()
 
     # Answers.
 
@@ -250,10 +246,8 @@ class PythonTarget(Target):
         else:
             assert bound is not None, "open() comes first"
             self._warn_of_hidden(question, bound)
-        call = self._call if bound.is_async else self._call_in_thread
-        return await call(question, bound)
-
-    async def _call(self, question: Question, bound: BoundFunction) -> Answer:
+        if not bound.is_async:
+            return await self._call_in_thread(question, bound)
         by_place, by_name = bound.arguments(question)
         with self._traced(question) as traced:
             returned = await bound.function(*by_place, **by_name)
@@ -281,7 +275,7 @@ class PythonTarget(Target):
         return read if isinstance(read, Answer) else read_answer(read, warn)
 
     def _traced(self, question: Question) -> Any:  # noqa: ANN401 - a context manager
-        return ExitStack() if self._tracing is None else self._tracing.call(question)
+        return nullcontext() if self._tracing is None else self._tracing.call(question)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
@@ -320,43 +314,35 @@ class PythonTarget(Target):
         return trace_sources([path], root) if path is not None else {}
 
 
-def _finish(answer: Answer, traced: TracedCall | ExitStack) -> Answer:
-    return answer if isinstance(traced, ExitStack) else traced.add_to(answer)
+def _finish(answer: Answer, traced: TracedCall | None) -> Answer:
+    return answer if traced is None else traced.add_to(answer)
 
 
-class _Entered(NamedTuple):
-    """An object that is set up, and how it is torn down."""
-
-    found: Any
-    leave: Callable[[], Any] | None
-
-
-async def _enter_object(found: Any) -> _Entered:  # noqa: ANN401 - an object of the user's
-    """Set an object up: as a context manager, or by its method `open`."""
-    if hasattr(found, "__aenter__"):
-        entered = await found.__aenter__()
-        leave = partial(found.__aexit__, None, None, None)
-        return _Entered(found if entered is None else entered, leave)
-    if hasattr(found, "__enter__"):
-        entered = found.__enter__()
-        leave = partial(found.__exit__, None, None, None)
-        return _Entered(found if entered is None else entered, leave)
-    is_object = not inspect.isroutine(found)
-    if is_object and callable(getattr(found, "open", None)):
-        opened = found.open()
-        if inspect.isawaitable(opened):
-            await opened
-    has_close = is_object and callable(getattr(found, "close", None))
-    return _Entered(found, found.close if has_close else None)
+async def _enter_object(found: Any, stack: AsyncExitStack) -> Any:  # noqa: ANN401 - of the user's
+    """Set an object up: as a context manager, or by its method `open`. The stack tears it down."""
+    for enter, leave in (("__aenter__", "__aexit__"), ("__enter__", "__exit__")):
+        if hasattr(found, enter):
+            entered = await _settle(getattr(found, enter)())
+            stack.push_async_callback(_leave, partial(getattr(found, leave), None, None, None))
+            return found if entered is None else entered
+    if not inspect.isroutine(found):
+        if callable(getattr(found, "open", None)):
+            await _settle(found.open())
+        if callable(getattr(found, "close", None)):
+            stack.push_async_callback(_leave, found.close)
+    return found
 
 
-async def _leave_object(entered: _Entered) -> None:
+async def _settle(value: Any) -> Any:  # noqa: ANN401 - of the user's
+    return await value if inspect.isawaitable(value) else value
+
+
+async def _leave(leave: Callable[[], Any]) -> None:
     """Tear an object down; in a thread if it isn't async, so that it can't hold up the end."""
-    if entered.leave is not None:
-        if is_async(entered.leave):
-            await entered.leave()
-        else:
-            await run_in_thread(entered.leave)
+    if is_async(leave):
+        await leave()
+    else:
+        await run_in_thread(leave)
 
 
 def _takes_session(found: Callable[..., Any]) -> bool:
