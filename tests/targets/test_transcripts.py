@@ -36,7 +36,6 @@ def calls(answer: Answer) -> list[tuple[str, str | None, bool]]:
         ("claude_code/failed_call.jsonl", CLAUDE, [("Bash", "shell", True)]),
         ("claude_code/denied.jsonl", CLAUDE, [("Bash", "shell", False), ("Write", "edit", True)]),
         ("codex/one_call.jsonl", CODEX, [("command_execution", "shell", False)]),
-        ("codex/old_one_call.jsonl", CODEX, [("command_execution", "shell", False)]),
         ("codex/failed_call.jsonl", CODEX, [("command_execution", "shell", True)]),
         ("codex/file_change.jsonl", CODEX, [("file_change", "edit", False)]),
         ("codex/mcp_call.jsonl", CODEX, [("open_vent", "mcp", True)]),

@@ -1,22 +1,6 @@
-"""What values, bytes and messages become as answers: one rule for every kind of target.
-
-| value | answer |
-|---|---|
-| text | one assistant message with that text |
-| a message: a mapping with a role and `content` or `tool_calls` | that message |
-| a list with a message in it | those messages; an item that is none is an error |
-| a mapping with `messages`, a list of messages | those, with `usage`, `cost_usd` and \
-`ends_conversation` beside them |
-| a mapping of `content`, `text` or `output` and `tool_calls` (or `toolCalls`, `function_call`), \
-or of calls alone | that message, with the same beside it |
-| the reply of a model service (see `replies`) | its messages, with calls, usage and finish reason |
-| any other JSON value | one assistant message with that value as content, keys untouched |
-| an `Answer` | itself; a wrong type in it is an error |
-| None, or a value that is no JSON | an error: nothing was answered |
-
-The answer shares nothing with the value, which may change later. Text that is not valid Unicode is
-kept twice: readable, with U+FFFD in its place, and as bytes in `content_base64`.
-"""
+"""What values, bytes and messages become as answers: one rule for every kind of target. The answer
+shares nothing with the value, which may change later. Text that is not valid Unicode is kept twice:
+readable, with U+FFFD in its place, and as bytes in `content_base64`."""
 
 from __future__ import annotations
 

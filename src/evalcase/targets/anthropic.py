@@ -1,14 +1,5 @@
-"""Anthropic's Messages API.
-
-System and developer messages at the beginning become `system`; a later one is sent as a text of the
-user between `<system>` and `</system>`, with a warning. Neighbours of the same role become one
-message, in which results of tools come first. Of the extra keys of messages, `blocks` (of an
-earlier answer, such as thinking) are sent before the rest of their message, and `is_error` with the
-result of a tool.
-
-In answers, texts are joined to the content, and calls become `{tool, input, id}`, those of the
-service and of MCP servers, too. Other blocks are kept under `blocks`, citations under `citations`.
-"""
+"""Anthropic's Messages API. A later system message is sent as a text of the user, neighbours of the
+same role become one message, and results of tools come first in theirs."""
 
 from __future__ import annotations
 

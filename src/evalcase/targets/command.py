@@ -1,37 +1,6 @@
-"""Any program as a target: started once per trial, or kept as a worker.
-
-The program and its arguments are a list, and no shell is involved unless `shell` is set. An exit
-code other than 0 is an error of the trial, and is not tried again.
-
-| placeholder | value |
-|---|---|
-| `{prompt}` | the last user text; data as JSON |
-| `{case_id}`, `{conversation_id}` | as in the case; empty where there is none |
-| `{repeat}`, `{attempt}` | the number of the trial of the case, and of the attempt, from 1 |
-| `{session}`, `{turn}` | the conversation, new for every trial, and the turn of it |
-| `{input_file}` | a file with the JSON object that else is on stdin |
-| `{prompt_file}` | a file with the prompt |
-| `{output_file}` | a file for the answer, in place of stdout |
-
-Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`, `{GUIDELINES}`
-(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`; in `files_format` each of `{FILES}` is `{path}`
-and `{basename}`.
-
-In a shell line a placeholder becomes `"$EVALCASE_PROMPT"` and the like, with the value in that
-variable, so that no text of a case can become part of the program.
-
-A worker is given one JSON object per line on stdin, the same that a command is given, and answers
-each with one line on stdout, before it is given the next:
-
-    {"id": "x17", "case": "greeting", "input": [{"role": "user", "content": "Hi"}], …}
-    {"id": "x17", "answer": "Hello!", "usage": {…}, "cost_usd": 0.001}
-
-`id` is new for every question and comes back with the reply. With `stateless = false` all questions
-of one session go to the same process. `{"id": …, "error": "…"}` says that there is no answer, and
-the worker goes on. A worker that ends, writes anything else, or takes too long, costs the trial it
-was at; the next is given to a new process. So does a line without a question. At the end of
-stdin it has a second to end by itself.
-"""
+"""Any program as a target: started once per trial, or kept as a worker that is given one JSON
+object per line. In a shell line a placeholder becomes `"$EVALCASE_PROMPT"` and the like, with the
+value in that variable, so that no text of a case can become part of the program."""
 
 from __future__ import annotations
 

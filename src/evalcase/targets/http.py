@@ -1,17 +1,5 @@
-"""Any HTTP service: a body or a query made from the question, an answer picked by paths.
-
-| placeholder | value |
-|---|---|
-| `{prompt}` | the last user text; data as JSON |
-| `{messages}` | all messages of the input, a list |
-| `{case_id}`, `{conversation_id}`, `{metadata}` | as in the case |
-| `{repeat}` | the number of the trial of the case, from 1 |
-| `{session}`, `{turn}` | the conversation, new for every trial, and the turn of it |
-| `{files}` | the files that messages refer to, by their names: `{media_type, text}`, or `base64` |
-
-Calls count wherever they are: calls that no path leads to are noted on the answer, so that no
-grader takes it that there are none.
-"""
+"""Any HTTP service: a body or a query made from the question, an answer picked by paths. Calls that
+no path leads to are noted on the answer, so that no grader takes it that there are none."""
 
 from __future__ import annotations
 

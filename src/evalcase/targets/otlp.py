@@ -1,10 +1,6 @@
-"""Answers from traces that an agent has left: a file of OTLP JSON, an export on each line or one
-for the whole file. No dependency is needed to read them.
-
-The first span of a trace names its case by `evalcase.case`. Messages, tool calls and usage are read
-from the spans; the time is that of the first span. A case without a trace is an error of its trial,
-and so is a trace that failed.
-"""
+"""Answers from traces that an agent has left, a file of OTLP JSON. The first span of a trace names
+its case by `evalcase.case`; a case without a trace, or whose trace failed, is an error of its
+trial."""
 
 from __future__ import annotations
 

@@ -1,20 +1,5 @@
-"""A Python function, or an object with set-up and tear-down, as a target.
-
-`function` names one of these:
-
-- a function, sync or async, whose parameters say what it is given (see `signatures`);
-- an object with a method `answer`, or one that can be called itself;
-- a class, or a function that takes nothing (a factory): it is called once per run, with
-  `arguments` as keywords, and returns one of the above. `arguments` makes a factory of any
-  function.
-
-Set-up and tear-down, once per run: an object that is a context manager, async or not, is entered
-at the start and left at the end, and the value of entering it answers. Else its methods `open` and
-`close` are called, where it has them. A class whose constructor takes `session` is made, set up and
-torn down once for each conversation, and so is anything with `per_session`.
-
-Async functions share the event loop with all trials. Sync functions run in threads.
-"""
+"""A Python function, or an object with set-up and tear-down, as a target. Async functions share the
+event loop with all trials; sync functions run in threads."""
 
 from __future__ import annotations
 

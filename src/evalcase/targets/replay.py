@@ -1,16 +1,5 @@
-"""Answers that were given before: from a file of them, or from the folder of an earlier run.
-
-A file of answers has one JSON object per line: `case` (or `id`), where needed `suite`, `target`
-and `repeat`, and one of `answer` (any value that a target may return), `text` and `messages`;
-`tool_calls` may stand beside a text, and `usage`, `cost_usd` and `duration_s` beside all of them.
-A line with an `error` or a `failure` has no answer, whatever else there is. Without a `repeat` an
-answer is for all repeats, without a `suite` for all suites; an answer from another suite counts if
-no other could be meant. `turns` is a list of answers, one for each turn of a conversation.
-
-In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
-match its checksum is an error. A turn of a conversation is answered as long as the user says what
-they said then.
-"""
+"""Answers that were given before: from a file with one JSON object per line, or from the journal of
+an earlier run, where the last result of a trial counts, and costs nothing again."""
 
 from __future__ import annotations
 

@@ -1,17 +1,6 @@
-"""How a function of the user's is called: decided once, by its parameters.
-
-| parameter | is given |
-|---|---|
-| `messages`, or annotated as several of Message | the messages, a list |
-| `files` | the absolute paths of the files that messages name, a list |
-| `metadata`, `attempt`, `session`, `turn` | as in the question |
-| annotated as Question | the whole question |
-| one other | the text of the last user message, or its data; beside the messages or the whole
-question, only one whose name says that it is a text |
-
-Parameters with a default are left alone, unless they are called or annotated so. `case`, or the
-annotation Case, is refused: what is expected is not for the eyes of the target.
-"""
+"""How a function of the user's is called: decided once, by the names and annotations of its
+parameters. `case`, or the annotation Case, is refused: what is expected is not for the eyes of the
+target."""
 
 from __future__ import annotations
 

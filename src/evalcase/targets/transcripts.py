@@ -351,8 +351,6 @@ def _claude_usage(by_model: list[dict[str, Any]], total: Mapping[str, Any]) -> U
 
 
 def _read_codex(events: list[dict[str, Any]], exit_code: int) -> Answer:
-    if any("msg" in event for event in events):
-        return _read_old_codex(events, exit_code)
     transcript = _Transcript()
     end: dict[str, Any] | None = None
     for event in events:
@@ -405,42 +403,6 @@ def _read_codex_item(transcript: _Transcript, item: Mapping[str, Any]) -> None:
         transcript.result(id, item.get("status"), is_error=failed)
     elif kind not in ("reasoning", "todo_list", "error"):
         transcript.skip(item)
-
-
-def _read_old_codex(events: list[dict[str, Any]], exit_code: int) -> Answer:
-    """The form of versions before October 2025: `{"id", "msg": {"type", …}}`."""
-    transcript = _Transcript()
-    usage: Usage | None = None
-    for event in events:
-        message = _object(event.get("msg"))
-        kind, id = message.get("type"), message.get("call_id")
-        if kind == "agent_message":
-            transcript.say(str(message.get("message", "")))
-        elif kind == "exec_command_begin":
-            transcript.call(id, "command_execution", {"command": message.get("command")})
-        elif kind == "exec_command_end":
-            output = f"{message.get('stdout', '')}{message.get('stderr', '')}"
-            transcript.result(id, output, is_error=message.get("exit_code") != 0)
-        elif kind == "patch_apply_begin":
-            transcript.call(id, "file_change", {"changes": message.get("changes")})
-        elif kind == "patch_apply_end":
-            transcript.result(id, message.get("stdout"), is_error=not message.get("success"))
-        elif kind == "mcp_tool_call_begin":
-            invoked = _object(message.get("invocation"))
-            transcript.call(id, invoked.get("tool"), invoked.get("arguments"), kind="mcp")
-        elif kind == "mcp_tool_call_end":
-            result = _object(message.get("result"))
-            transcript.result(id, message.get("result"), is_error="Err" in result)
-        elif kind == "token_count":
-            info = _object(message.get("info")) or message
-            usage = _codex_usage(_object(info.get("total_token_usage")) or info)
-        elif kind == "error":
-            raise TargetError(f"Codex failed: {message.get('message')}"[:500])
-        else:
-            transcript.skip(message)
-    if exit_code:
-        raise _no_end("Codex", exit_code)
-    return transcript.answer(usage=usage)
 
 
 # Gemini CLI: `gemini -o stream-json`

@@ -1,11 +1,7 @@
 """Targets on the web before their first request: options, addresses, keys, proxies, authorities.
 
-A secret is only ever named, by the environment variable that has it. It is read when the target is
-opened, and sent to the one host of the target.
-
-Link-local and metadata addresses give away the keys of a machine. They are refused in an address,
-and by the client wherever a name leads to one. Behind a proxy, names are resolved by the proxy, so
-only addresses that are written out can be refused.
+A secret is only ever named, by the environment variable that has it, and sent to the one host of
+the target. Link-local and metadata addresses, which give away the keys of a machine, are refused.
 """
 
 from __future__ import annotations
