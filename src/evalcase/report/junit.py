@@ -49,7 +49,7 @@ _IN_ATTRIBUTE = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 def xml_text(text: str) -> str:
     """The text of an element."""
-    return escape(_FOREIGN.sub(_spell_character, text), {"\r": "&#13;"})
+    return escape(_FOREIGN.sub(_spell_character, text), {'"': "&quot;", "\r": "&#13;"})
 
 
 def xml_tag(name: str, attributes: Mapping[str, str], end: str = ">") -> str:
