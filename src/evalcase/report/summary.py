@@ -129,14 +129,20 @@ def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen)
     """The cases that targets differ on, a column for each target."""
     if not rows:
         return
-    cells = [
-        [name, *((said[each] or UNFINISHED) if each in said else "–" for each in targets)]
-        for name, said in rows[:_MOST_DIFFERING]
-    ]
-    yield from screen.table([["case", *targets], *cells], {word: word for word in VERDICTS})
-    if (more := len(rows) - len(cells)) > 0:
+    cells = grid_rows(rows[:_MOST_DIFFERING], targets)
+    yield from screen.table(cells, {word: word for word in VERDICTS})
+    if (more := len(rows) - _MOST_DIFFERING) > 0:
         yield screen.paint(f"and {more:,} more that targets differ on", "dim")
     yield ""
+
+
+def grid_rows(rows: Sequence[GridRow], targets: Sequence[str]) -> list[list[str]]:
+    """A head, and the verdicts of each case."""
+    cells = [
+        [name, *((said[each] or UNFINISHED) if each in said else "–" for each in targets)]
+        for name, said in rows
+    ]
+    return [["case", *targets], *cells]
 
 
 def part_tables(
@@ -164,33 +170,40 @@ def head_of_parts(kind: PartKind, figures: Figures) -> str:
 def part_table(
     noun: str, parts: Mapping[str, Slice], screen: Screen, efforts: Mapping[str, Effort] | None
 ) -> Iterator[str]:
-    names = list(parts)
-    if len(parts) > _MOST_PARTS:
-        worst = sorted(parts, key=lambda name: 2.0 if (rate := parts[name].rate.value) is None
-                       else rate)[:_MOST_PARTS]  # fmt: skip
-        names = [name for name in parts if name in worst]
-    shown = [parts[name] for name in names]
-    columns = [[noun, *names]]
+    worst = sorted(parts, key=lambda name: 2.0 if (rate := parts[name].rate.value) is None
+                   else rate)[:_MOST_PARTS]  # fmt: skip
+    shown = {name: part for name, part in parts.items() if name in worst}
+    yield from screen.table(part_rows(noun, shown, efforts))
+    if more := len(parts) - len(shown):
+        what = "value" if noun.startswith("vars.") else noun
+        rest = f"and {write_count(more, f'more {what}')}, with higher pass rates"
+        yield screen.paint(cut(rest, screen.width), "dim")
+
+
+def part_rows(
+    noun: str, parts: Mapping[str, Slice], efforts: Mapping[str, Effort] | None = None
+) -> list[Sequence[str]]:
+    """A head, and a row for each part, with a column for whatever some part has."""
+    shown = list(parts.values())
+    columns = [[noun, *parts]]
     for word in VERDICTS:
         counts: list[int] = [getattr(part.cases, word) for part in shown]
         if any(counts):
             columns.append([word, *(f"{count:,}" for count in counts)])
+    if any(part.unfinished for part in shown):
+        columns.append([UNFINISHED, *(f"{part.unfinished:,}" for part in shown)])
     columns.append(["pass rate", *(write_percent(part.rate.value) for part in shown)])
     columns.append(["interval", *(write_interval(part.rate) for part in shown)])
     if any(part.partial for part in shown):
         means = [part.score.value for part in shown]
         columns.append(["score", *("–" if mean is None else f"{mean:.2f}" for mean in means)])
     if efforts is not None:
-        spent = [efforts[name] for name in names]
+        spent = [efforts[name] for name in parts]
         if any(effort.cost_usd is not None for effort in spent):
             columns.append(["cost", *(write_money(effort.cost_usd) for effort in spent)])
         medians = [effort.median_s for effort in spent]
         columns.append(["median", *("–" if each is None else f"{each:.2f} s" for each in medians)])
-    yield from screen.table(list(zip(*columns, strict=True)))
-    if more := len(parts) - len(names):
-        what = "value" if noun.startswith("vars.") else noun
-        rest = f"and {write_count(more, f'more {what}')}, with higher pass rates"
-        yield screen.paint(cut(rest, screen.width), "dim")
+    return list(zip(*columns, strict=True))
 
 
 def count_scope(figures: Figures, totals: Totals) -> str:
