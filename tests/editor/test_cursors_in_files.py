@@ -36,7 +36,7 @@ def keys_in(document: Document, value: object, path: KeyPath = ()) -> Iterator[K
     steps: Any = value if isinstance(value, dict) else ()
     steps = range(len(value)) if isinstance(value, list) else steps
     for step in steps:
-        if document.positions.find((*path, step), "key").through is None:
+        if document.positions.find((*path, step), "key")[1] is None:
             if isinstance(step, str):
                 yield (*path, step)
             yield from keys_in(document, value[step], (*path, step))  # type: ignore[index]

@@ -179,9 +179,9 @@ def test_anchors_aliases_and_merges(path: KeyPath, key: str, value: str) -> None
 
 def test_a_place_inside_an_alias_names_the_alias() -> None:
     document = parse_document(ANCHORS, "yaml", "x")
-    place = document.positions.find(("y", "b", 0))
-    assert place.through is not None
-    assert source(ANCHORS, place.through) == "*one"
+    _, through = document.positions.find(("y", "b", 0))
+    assert through is not None
+    assert source(ANCHORS, through) == "*one"
     (problem,) = document.place([Finding(("y", "b", 0), "wrong", code="wrong-type")])
     assert problem.message == "wrong (used through the alias at line 4, column 4)"
     assert (problem.line, problem.column) == (3, 7)

@@ -159,9 +159,9 @@ def _find_places(reading: Reading) -> list[CasePosition]:
     positions = Document(reading.path, text, reading.role.format, None).positions
     places = []
     for number, path in enumerate(positions.item_paths(CASE_CONTAINERS)):
-        span, name = positions.span(path), positions.find((*path, "id"))
-        is_elsewhere = name.through is not None  # behind an alias, or in a mapping that is merged
-        places.append(CasePosition(number, span, span if is_elsewhere else name.span))
+        span, (name, through) = positions.span(path), positions.find((*path, "id"))
+        is_elsewhere = through is not None  # behind an alias, or in a mapping that is merged
+        places.append(CasePosition(number, span, span if is_elsewhere else name))
     return places
 
 

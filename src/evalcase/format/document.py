@@ -106,7 +106,7 @@ class Document:
         hidden = {each.line for finding, each in placed if finding.hides and each is not None}
         # Another problem in a line with a secret would show the secret as well.
         return [
-            replace(each, excerpt=None) if each.line in hidden else each
+            replace(each, excerpt=None) if hidden and each.line in hidden else each
             for _, each in placed
             if each is not None
         ]
@@ -130,25 +130,24 @@ class Document:
         return Positions(self.lines, compose_yaml(self.text, want_paths(paths)))
 
     def _placed(self, finding: Finding, positions: Positions) -> Problem | None:
-        span, through = positions.find(finding.path, finding.at)
-        message, hint, fix = finding.message, finding.hint, None
-        if finding.within is not None:
-            span = self._span_within(span, finding.within)
-        if finding.code == "lost-spelling" and keeps_spelling(
+        path, message, hint, at, code, fix, case, also, within, *_ = finding
+        span, through = positions.find(path, at)
+        if within is not None:
+            span = self._span_within(span, within)
+        if code == "lost-spelling" and keeps_spelling(
             self.written_name(span), self.format != "yaml"
         ):
             return None
-        if finding.also is not None:
-            message += f"; the first is at {self._words(positions.span(finding.also))}"
+        if also is not None:
+            message += f"; the first is at {self._words(positions.span(also))}"
         if through is not None:
             message += f" (used through the alias at {self._words(through)})"
         if hint == QUOTE_IT:
             hint, written = "write it in quotes", self.written_name(span)
             if written[:1] != "*" and 0 < len(written) < 80:
                 hint += f': "{written}"'
-        if finding.fix is not None and through is None:
-            fix = self._fix(finding.fix, span)
-        return self._problem(finding.code, message, span, hint, fix, finding.case)
+        edit = self._fix(fix, span) if fix is not None and through is None else None
+        return self._problem(code, message, span, hint, edit, case)
 
     def _span_within(self, span: Span, text: str) -> Span:
         """The span of a text in another span; that span, if the text is written otherwise there."""
@@ -291,9 +290,7 @@ class Findings:
         within: str | None = None,
     ) -> None:
         fix = Fix('"…"') if hint == QUOTE_IT else fix
-        self.found.append(
-            Finding(path, message, hint, at, code=code, case=self.case, fix=fix, within=within)
-        )
+        self.found.append(Finding(path, message, hint, at, code, fix, self.case, None, within))
         if CODES[code].severity == "error":
             self.errors += 1
 

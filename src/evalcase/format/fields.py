@@ -580,12 +580,13 @@ def _take_older(
     written: KeyPath, primary: str, value: Any, named: Named, findings: Findings
 ) -> None:
     """Take the value of an older name for its field, unless the field is written otherwise, too."""
-    path, name = named.path + written, ".".join(map(str, written))
     rivals = ("target", "targets") if primary == "target" else (primary,)
     rival = next((each for each in rivals if each in named.values), None)
     if rival is None:
         named.values[primary], named.where[primary] = value, written
-    elif rival in named.where or primary == "cases":
+        return
+    path, name = named.path + written, ".".join(map(str, written))
+    if rival in named.where or primary == "cases":
         other = ".".join(map(str, named.where.get(rival, (rival,))))
         message = f"`{name}` and `{other}` are two names of one field"
         findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")

@@ -67,7 +67,8 @@ class Lines:
         """The span between two offsets, as far as it is inside of the text."""
         starts, length = self._starts, len(self._text)
         start, end = min(start, length), min(end, length)
-        line, end_line = bisect_right(starts, start), bisect_right(starts, end)
+        line = bisect_right(starts, start)
+        end_line = bisect_right(starts, end, line)
         return Span(line, start - starts[line - 1] + 1, end_line, end - starts[end_line - 1] + 1)
 
     def offset(self, line: int, column: int) -> int:
@@ -135,12 +136,6 @@ def want_paths(paths: Iterable[KeyPath]) -> Wanted:
     return wanted
 
 
-class Position(NamedTuple):
-    span: Span
-    through: Span | None = None
-    """The alias that leads there, where the value is written elsewhere."""
-
-
 class Positions:
     """The positions of the keys and values of one text."""
 
@@ -148,17 +143,18 @@ class Positions:
         self._lines = lines
         self._root = root
 
-    def find(self, path: KeyPath, at: At = "value") -> Position:
-        """The position of a value, or of its key. A path that leads nowhere ends at its parent."""
+    def find(self, path: KeyPath, at: At = "value") -> tuple[Span, Span | None]:
+        """The span of a value, or of its key; and that of the alias that leads there, where it is
+        written elsewhere. A path that leads nowhere ends at its parent."""
         owner, value, through = self._walk(path)
         if at == "key" and owner.key_start >= 0:
             span = self._lines.span(owner.key_start, owner.key_end)
         else:
             span = self._span(owner if at == "key" else value)
-        return Position(span, None if through is None else self._span(through))
+        return span, None if through is None else self._span(through)
 
     def span(self, path: KeyPath, at: At = "value") -> Span:
-        return self.find(path, at).span
+        return self.find(path, at)[0]
 
     def written_span(self, path: KeyPath) -> Span:
         """The span of a value; of an alias, that of the value with its anchor."""

@@ -147,7 +147,7 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
         found.pop("input", []), graders, found.pop("tags", []), found, variables, lacks_graders,
         named.at("graders")[-1] == "evaluators" and bool(values.get("graders")),
     )  # fmt: skip
-    return SuiteFields(fields, shared)
+    return SuiteFields(fields, NOTHING_SHARED if shared == NOTHING_SHARED else shared)
 
 
 def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:

@@ -418,6 +418,8 @@ class _Composer:
             return Node(start, end, NO_CHILDREN, target=self.anchors[anchor][0])
         if kind is ScalarEvent:
             node = Node(start, self.end_of(event), NO_CHILDREN)
+        elif wanted == {} and anchor is None:  # nothing inside
+            node = Node(start, self.end_of(self.skip(event)), NO_CHILDREN)
         else:
             read_inside = self.read_mapping if kind is MappingStartEvent else self.read_list
             node = Node(start, event.end_mark.index, {})
@@ -706,7 +708,8 @@ def find_lints(text: str) -> Iterator[Fault]:
                     "put the text in quotes; a comment is easier to tell with a space after its `#`"
                 )
                 yield Fault("cut-text", message, at, at + len(shown), hint)
-    for event in _list_events(text) if _SMART_QUOTE.search(text) else ():
+    may_be_quoted = any(quote in text for quote in _OPENING) and _SMART_QUOTE.search(text)
+    for event in _list_events(text) if may_be_quoted else ():
         if type(event) is not ScalarEvent or not event.implicit[0]:
             continue
         value = event.value
