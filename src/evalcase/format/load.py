@@ -40,7 +40,6 @@ from evalcase.format.suite import (
     is_of,
     name_foreign,
     name_foreign_cases,
-    name_schema,
     resolve_line,
     resolve_one,
     resolve_sidecar,
@@ -144,9 +143,8 @@ def _load_document(
     resolved = resolve_suite(document.value, suite_name(path), findings)
     if findings.found:
         foreign = name_foreign(document.value, findings.found)
-        finding = foreign.finding(path) if foreign else name_schema(document.value, path)
-        if finding is not None:
-            findings.replace_all(finding)
+        if foreign is not None:
+            findings.replace_all(foreign.finding(path))
     inside = files.check(findings) + files.problems
     if document.faults:
         findings.leave_out(ADVICE)  # what is missing may be missing because of the faults

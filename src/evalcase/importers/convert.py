@@ -158,7 +158,7 @@ def detect_format(source: ForeignFile) -> str:
         return "agentv"
     foreign = None if source.is_table else name_foreign(source.root.value, ())
     foreign = foreign or (name_foreign_cases(rows, ()) if rows else None)
-    if foreign is not None and foreign.format is not None and " " not in foreign.format:
+    if foreign is not None and foreign.format and " " not in foreign.format:
         return foreign.format
     names = {name for row in rows for name in row}
     value = None if source.is_table else source.root.value
