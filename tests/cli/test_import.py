@@ -196,5 +196,5 @@ def test_check_says_what_to_do_with_a_table(tmp_path: Path) -> None:
 
 
 def test_every_format_that_check_names_can_be_imported() -> None:
-    named = {kind.format.split()[0] for kind in suites._KINDS if kind.format is not None}
+    named = {kind.format.split()[0] for kind in suites._KINDS if kind.format}
     assert named - {"agentv", "promptfoo"} <= set(IMPORTERS)
