@@ -14,6 +14,7 @@ from evalcase.format.document import Findings
 from evalcase.format.fields import (
     CASE,
     CASE_FIELDS,
+    FILE_SCHEME,
     TURN,
     USER,
     CaseFile,
@@ -69,6 +70,7 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
     if type(value) is str:
         if not value or value.isspace():
             findings.add("empty-input", path, "the input is blank")
+        warn_of_file(value, path, findings)
         return [{"role": "user", "content": value}]
     if type(value) is dict:
         return _read_mapping(value, "user", path, findings)
@@ -85,7 +87,20 @@ def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messa
         _check_content(value, "assistant", path, findings)
     elif type(value) is dict:
         return _read_mapping(value, "assistant", path, findings)
+    warn_of_file(value, path, findings)
     return [{"role": "assistant", "content": value}]
+
+
+def warn_of_file(text: Any, path: KeyPath, findings: Findings, variable: str = "text") -> None:
+    """Warn of a text that is the address of a file; one from the root is a link, and may be meant.
+    A `variable` could have what is in the file."""
+    if type(text) is not str or not text.startswith(FILE_SCHEME) or len(text.split()) > 1:
+        return
+    name = text.removeprefix(FILE_SCHEME)
+    if not name.startswith("/"):
+        message = f"this is the text `{text}`, and not what is in that file"
+        hint = f"`var_files: {{{variable}: {name}}}` makes {{{{{variable}}}}} the text of the file"
+        findings.add("file-as-text", path, message, hint)
 
 
 def _read_mapping(

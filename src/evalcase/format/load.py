@@ -40,12 +40,12 @@ from evalcase.format.suite import (
     is_of,
     name_foreign,
     name_foreign_cases,
-    resolve_line,
     resolve_one,
     resolve_sidecar,
     resolve_suite,
 )
 from evalcase.format.tables import OnFile, SuiteFiles, ignore_file
+from evalcase.format.variables import resolve_line
 from evalcase.graders.base import Known
 from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem, Span, in_order

@@ -28,8 +28,9 @@ from evalcase.format.source import (
     read_raw,
     tell_undecodable,
 )
-from evalcase.format.suite import resolve_line, resolve_sidecar, resolve_suite
+from evalcase.format.suite import resolve_sidecar, resolve_suite
 from evalcase.format.tables import SuiteFiles
+from evalcase.format.variables import resolve_line
 from evalcase.graders.base import Known
 from evalcase.graders.judge_prompt import names_file
 from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order

@@ -23,20 +23,13 @@ from evalcase.format.fields import (
     Vocabulary,
     settle_names,
 )
-from evalcase.format.variables import (
-    read_suite_variables,
-    resolve_literally,
-    vary_case,
-    warn_of_file,
-)
+from evalcase.format.variables import read_suite_variables, resolve_line
 from evalcase.types.case import Case
 from evalcase.types.message import is_message
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import fields_of
 from evalcase.types.value import JSON, describe_kind
 
-VARIED = frozenset({"vars", "var_files", "matrix", "rows", "rendered"})
-"""The fields of cases that are made with variables."""
 _ONLY_IN_CASES = {*CASE_FIELDS, "expected_messages"} - {*SUITE_FIELDS}
 
 
@@ -83,24 +76,6 @@ def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
     return Resolved(shape.about.fields, cases, origins)
 
 
-def _is_varied(raw: JSON) -> bool:
-    return type(raw) is dict and not VARIED.isdisjoint(raw)
-
-
-def resolve_line(
-    value: JSON,
-    findings: Findings,
-    ids: Ids,
-    shared: Shared,
-    path: KeyPath = (),
-    vocabulary: Vocabulary = CASE,
-) -> Iterable[Case | None]:
-    """The cases that one written case stands for: one, unless it has variables."""
-    if shared.variables is not None or _is_varied(value):
-        return vary_case(value, path, findings, ids, shared, vocabulary)
-    return (resolve_literally(value, path, findings, ids, shared, vocabulary),)
-
-
 def resolve_one(value: JSON, findings: Findings, vocabulary: Vocabulary = CASE) -> Case | None:
     """The only case that a value stands for: one that makes several is an error."""
     for name in ("matrix", "rows"):
@@ -133,8 +108,6 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
     variables = read_suite_variables(named, findings)
     # Fields with tags are read once for each case, with its variables.
     rendered = () if variables is None else (*variables.tagged, "vars")
-    if findings.unusual and "input" not in rendered:
-        warn_of_file(values.get("input"), named.at("input"), findings)
     found = read_fields(named, findings, without=rendered)
     graders = found.pop("graders", [])
     lacks_graders = False
@@ -229,7 +202,6 @@ _OF_DEEPEVAL = (
     "source_file", "custom_column_key_values",
 )  # fmt: skip
 _OF_BRAINTRUST = ("_xact_id", "root_span_id", "span_id", "dataset_id", "project_id")
-_OF_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target", "bad-target"})
 _NOT_FILES = ("-", "<text>")
 """Standard input, and a text without a file."""
@@ -284,6 +256,12 @@ _JSON_SCHEMA = Foreign(
     "JSON Schema", "", "properties", hint="a grader names it: {type: json_schema, file: …}"
 )
 _TAU_BENCH = Foreign("tau-bench", "tau-bench", "user_scenario")
+_OF_FILES: tuple[tuple[str, Foreign, type], ...] = (
+    ("evals", _SKILLS, list),
+    ("tasks", _TAU_BENCH, list),
+    *((name, _JSON_SCHEMA, dict) for name in ("properties", "$defs", "definitions")),
+)
+"""The names that tell a whole file, with what each holds."""
 _INSPECT = Foreign(
     "Inspect", "inspect", "input", ("target",), _GRADED,
     hint="its `target` is called `expected_output` here: `target` names what is asked; ",
@@ -312,32 +290,28 @@ _KINDS = (
 
 def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
     """The tool that a document with these problems belongs to, if it is not evalcase."""
-    containers = CASE_CONTAINERS if type(value) is dict else ()
-    container = next((name for name in containers if type(value.get(name)) is list), None)
-    cases = value if container is None else value[container]
-    if type(value) is dict and all(value.get(name) is None for name in _INPUTS):
-        tasks = value.get("tasks")
+    if type(value) is list:
+        foreign = name_foreign_cases(value, found) if value else None
+        return foreign and foreign.at(0, *foreign.path)
+    if type(value) is not dict:
+        return None
+    container = next((name for name in CASE_CONTAINERS if type(value.get(name)) is list), None)
+    cases = value[container] if container else []
+    if all(value.get(name) is None for name in _INPUTS):
         if "prompts" in value:
-            first = cases[0] if container and cases else None
-            is_agentv = type(first) is dict and "id" in first
+            is_agentv = bool(cases) and type(cases[0]) is dict and "id" in cases[0]
             return (_AGENTV if is_agentv else _PROMPTFOO).at("prompts")
-        if container is None and type(value.get("evals")) is list:
-            return _SKILLS.at("evals")
-        for name in _OF_SCHEMAS:
-            if container is None and type(value.get(name)) is dict:
-                return _JSON_SCHEMA.at(name)
-        if container is None and type(tasks) is list and any(map(_TAU_BENCH.fits, tasks[:1])):
-            return _TAU_BENCH.at("tasks")
-    if type(value) is dict and container is None:
+        for name, kind, of_file in () if container else _OF_FILES:
+            if type(value.get(name)) is of_file:
+                return kind.at(name)
+    if container is None:
         return name_foreign_cases([value], found)
-    for name in _OF_AGENTV:
-        if container is not None and name in value:
-            return _AGENTV.at(name)
-    foreign = name_foreign_cases(cases, found) if type(cases) is list and cases else None
+    if told := [name for name in _OF_AGENTV if name in value]:
+        return _AGENTV.at(told[0])
+    foreign = name_foreign_cases(cases, found) if cases else None
     if foreign is None or (foreign.tool == "Inspect" and any(name in value for name in _GRADED)):
         return None  # a suite with graders grades its cases
-    above = (0,) if container is None else (container, 0)
-    return foreign.at(*above, *foreign.path)
+    return foreign.at(container, 0, *foreign.path)
 
 
 def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreign | None:

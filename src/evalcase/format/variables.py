@@ -9,25 +9,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import sha256
 from itertools import product
 from json import dumps
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
-from evalcase.format.case import Ids, Messages, Shared, read_input, resolve_case
+from evalcase.format.case import (
+    Ids,
+    Messages,
+    Shared,
+    read_fields,
+    read_input,
+    resolve_case,
+    warn_of_file,
+)
 from evalcase.format.document import Findings
 from evalcase.format.fields import (
+    CASE,
     CASE_ALIASES,
     EXECUTION,
-    FILE_SCHEME,
     Named,
     Vocabulary,
     WrittenSuite,
 )
-from evalcase.format.graders import read_grader_list
 from evalcase.format.tables import TableRow
 from evalcase.types.case import Case
 from evalcase.types.options import is_index
@@ -87,38 +95,20 @@ class Variable(Value, frozen=True):
 Variables = Mapping[str, Variable]
 
 
-class TaggedValue:
-    """One field as it is written, with the texts in it that have braces."""
+class Tagged(NamedTuple):
+    """A field in which values replace tags, as it is written."""
 
-    def __init__(self, value: Any, path: KeyPath) -> None:
-        self.value = value
-        self.path = path
-        found = _find_braces(value, path)
-        self.texts = {where: _split(text) for where, at, text in found if at == "value"}
+    value: Any
+    path: KeyPath
 
     def tags(self) -> Iterator[tuple[KeyPath, Tag]]:
-        for path, pieces in self.texts.items():
-            for piece in pieces:
-                if isinstance(piece, Tag):
-                    yield path, piece
+        for path, at, text in _find_braces(self.value, self.path):
+            for tag in _tags_in(text) if at == "value" else ():
+                yield path, tag
 
     def render(self, variables: Variables, findings: Findings) -> Any:
         """The value with every tag replaced. A tag that has no value is reported."""
-
-        def render(value: Any, path: KeyPath) -> Any:
-            if type(value) is list:
-                return [render(item, (*path, index)) for index, item in enumerate(value)]
-            if type(value) is dict:
-                return {key: render(item, (*path, key)) for key, item in value.items()}
-            match self.texts.get(path):
-                case None:
-                    return value
-                case [Tag() as tag]:
-                    return _look_up(tag, path, variables, findings)
-                case pieces:
-                    return "".join([_as_text(each, path, variables, findings) for each in pieces])
-
-        return render(self.value, self.path)
+        return _render(self.value, self.path, variables, findings)
 
 
 def _find_braces(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, At, str]]:
@@ -135,7 +125,8 @@ def _find_braces(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, At, str]]
             yield from _find_braces(item, (*path, key))
 
 
-def _split(text: str) -> list[str | Tag]:
+@lru_cache(1000)
+def _split(text: str) -> tuple[str | Tag, ...]:
     """The pieces of a text in order; literals have lost their outer braces."""
     pieces: list[str | Tag] = []
     end = 0
@@ -148,19 +139,39 @@ def _split(text: str) -> list[str | Tag]:
             name, *steps = found[3].split(".")
             pieces.append(Tag(name, tuple(steps), found[0]))
     pieces.append(text[end:])
-    return [piece for piece in pieces if piece != ""]
+    return tuple(piece for piece in pieces if piece != "")
 
 
-def _follow(value: Any, steps: tuple[str, ...]) -> tuple[Any, KeyPath]:
+def _tags_in(text: str) -> list[Tag]:
+    return [piece for piece in _split(text) if isinstance(piece, Tag)]
+
+
+def _render(value: Any, path: KeyPath, variables: Variables, findings: Findings) -> Any:
+    if type(value) is list:
+        return [_render(each, (*path, at), variables, findings) for at, each in enumerate(value)]
+    if type(value) is dict:
+        return {
+            key: _render(each, (*path, key), variables, findings) for key, each in value.items()
+        }
+    if type(value) is not str or "{{" not in value:
+        return value
+    match _split(value):
+        case [Tag() as tag]:
+            return _look_up(tag, path, variables, findings)
+        case pieces:
+            return "".join([_as_text(each, path, variables, findings) for each in pieces])
+
+
+def _follow(value: Any, steps: Iterable[str | int]) -> tuple[Any, KeyPath]:
     """The part of a value that steps lead to, and its path, which is shorter than the steps if one
     of them leads nowhere."""
     path: list[str | int] = []
     for step in steps:
-        key = int(step) if type(value) is list and is_index(step) else step
-        try:
-            value = value[key]
-        except (LookupError, TypeError):
+        key = int(step) if type(value) is list and is_index(str(step)) else step
+        is_item = type(value) is list and type(key) is int and key < len(value)
+        if not is_item and not (type(value) is dict and key in value):
             break
+        value = value[key]
         path.append(key)
     return value, tuple(path)
 
@@ -216,55 +227,21 @@ def _say_row(variables: Collection[Variable]) -> str:
     return next((f", {each.origin}" for each in variables if each.origin), "")
 
 
-# Texts that stay as they are, where other tools would replace them
+# Tags that stay as they are, where other tools would replace them
 
 
-def is_file_address(text: object) -> bool:
-    return type(text) is str and text.startswith(FILE_SCHEME) and len(text.split()) == 1
-
-
-def warn_of_file(
-    text: object, path: KeyPath, findings: Findings, variable: str = "text",
-    meant: str = "if the address is meant, write it as the content of a message",
-) -> None:  # fmt: skip
-    """Warn of a text that is the address of a file. `variable` could have what is in it."""
-    if is_file_address(text):
-        message = f"this is the text `{text}`, and not what is in that file"
-        pair = f"{{{variable}: {str(text).removeprefix(FILE_SCHEME)}}}"
-        hint = f"`var_files: {pair}` makes {{{{{variable}}}}} the text of the file; {meant}"
-        findings.add("file-as-text", path, message, hint)
-
-
-def _warn_of_texts(raw: dict[str, Any], path: KeyPath, findings: Findings) -> None:
-    """Warn of tags and addresses of files in a case that stay as they are."""
-    if raw.get("rendered") is not True:
-        told: set[str] = set()
-        for each in _tagged_fields(raw, path).values():
-            _warn_of_tags(each, "this case has no `vars`", told, findings)
-    turns = raw.get("turns")
-    parts: list[tuple[Any, KeyPath]] = [(raw, path)]
-    for index, turn in enumerate(turns if type(turns) is list else ()):
-        parts.append((turn, (*path, "turns", index)))
-    for part, at in parts:
-        if type(part) is not dict:
-            warn_of_file(part, at, findings)
-            continue
-        for name in ("input", "input_messages", "expected_output", "expected_messages"):
-            warn_of_file(part.get(name), (*at, name), findings)
-
-
-def _tagged_fields(raw: dict[str, Any], path: KeyPath) -> dict[str, TaggedValue]:
+def _tagged_fields(raw: dict[str, Any], path: KeyPath) -> dict[str, Tagged]:
     """The fields of a case in which tags are replaced."""
     tagged = {
-        name: TaggedValue(value, (*path, name)) for name, value in raw.items() if name in _RENDERED
+        name: Tagged(value, (*path, name)) for name, value in raw.items() if name in _RENDERED
     }
     match raw.get(EXECUTION):
         case {"evaluators": graders}:
-            tagged[EXECUTION] = TaggedValue(graders, (*path, EXECUTION, "evaluators"))
+            tagged[EXECUTION] = Tagged(graders, (*path, EXECUTION, "evaluators"))
     return tagged
 
 
-def _warn_of_tags(tagged: TaggedValue, why: str, told: set[str], findings: Findings) -> None:
+def _warn_of_tags(tagged: Tagged, why: str, told: set[str], findings: Findings) -> None:
     """Warn of tags that no value replaces. The `template` of a judge has tags of its own."""
     for at, tag in tagged.tags():
         if tag.name not in told and at[-1] != "template":
@@ -335,7 +312,7 @@ def _read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) ->
                 message = f"the variable `{name}` has a value already, in `{names[name].field}`"
                 findings.add("conflicting-fields", at, message, "keep one of the two", "key")
             elif field == "vars":
-                _warn_of_file_value(value, name, at, findings)
+                warn_of_file(value, at, findings, name)
                 names[name] = Variable(value, at, value)
             elif field == "matrix":
                 matrix[name] = _read_several(value, at, findings)
@@ -348,12 +325,6 @@ def _read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) ->
     return Declared(names, matrix, values.get("rows"), path, findings, set())
 
 
-def _warn_of_file_value(value: Any, name: str, path: KeyPath, findings: Findings) -> None:
-    # An address from the root is a link, and may be meant.
-    if type(value) is str and not value.startswith("file:///"):
-        warn_of_file(value, path, findings, name, "a link is written file:///…")
-
-
 def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variable]:
     """The values of one name of a matrix: a list, or a mapping of labels to values."""
     name = str(path[-1])
@@ -364,7 +335,7 @@ def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variab
     labels, taken = _Labels(), set[str]()
     for key, value in pairs.items():
         at, shown = (*path, key), value if type(values) is list else key
-        _warn_of_file_value(value, name, at, findings)
+        warn_of_file(value, at, findings, name)
         same = canonical_text(shown)
         if same in found:
             message = f"this value of `{name}` appears twice"
@@ -403,7 +374,7 @@ class _Labels:
 
 @contextmanager
 def _reporting_once(
-    known: set[object], findings: Findings, tagged: Collection[TaggedValue], variables: Variables
+    known: set[object], findings: Findings, tagged: Collection[Tagged], variables: Variables
 ) -> Iterator[None]:
     """Keep of the findings inside those that are not known yet, each at the place of its cause: one
     text makes many cases with the same mistake. The count of errors stays."""
@@ -424,7 +395,7 @@ def _reporting_once(
     known.update(named)
 
 
-def _place(finding: Finding, tagged: Collection[TaggedValue], variables: Variables) -> Finding:
+def _place(finding: Finding, tagged: Collection[Tagged], variables: Variables) -> Finding:
     """The finding at the value of the variable that is its cause, or with the row of that value."""
     at = finding.path
     if finding.code == "duplicate-id":
@@ -432,26 +403,21 @@ def _place(finding: Finding, tagged: Collection[TaggedValue], variables: Variabl
     field = next((each for each in tagged if at[: len(each.path)] == each.path), None)
     if field is None or finding.within is not None:
         return finding
-    text = next((path for path in field.texts if path == at[: len(path)]), None)
+    text, way = _follow(field.value, at[len(field.path) :])
+    path = field.path + way
+    is_text = type(text) is str and "{{" in text
     # What is wrong with one option may be the fault of another beside it.
-    causes = [
-        variables[tag.name]
-        for path, tag in field.tags()
-        if path == text or (text is None and path != field.path and path[:-1] == at[:-1])
-    ]
-    message = finding.message + _say_row(causes)
-    if text is None or (finding.at == "key" and text == at):
+    tags = _tags_in(text) if is_text else [tag for _, tag in field.tags()]
+    message = finding.message + _say_row([variables[tag.name] for tag in tags])
+    if not is_text or (finding.at == "key" and path == at):
         return finding._replace(message=message)
-    hint = finding.hint
-    match field.texts[text]:
-        case [Tag(name, steps)]:
-            value, source = variables[name].value, variables[name].path
-            if source is not None:
-                fix = finding.fix if text != at else None
-                path = (*source, *_follow(value, steps)[1], *at[len(text) :])
-                return finding._replace(path=path, fix=fix)
-            hint = None if hint == QUOTE_IT else hint
-    return finding._replace(path=text, at="value", message=message, hint=hint, fix=None)
+    match _split(text):
+        case [Tag(name, steps)] if (source := variables[name].path) is not None:
+            fix = finding.fix if path != at else None
+            part = _follow(variables[name].value, steps)[1]
+            return finding._replace(path=(*source, *part, *at[len(path) :]), fix=fix)
+    hint = None if finding.hint == QUOTE_IT else finding.hint
+    return finding._replace(path=path, at="value", message=message, hint=hint, fix=None)
 
 
 # Suites and cases
@@ -469,10 +435,11 @@ class SuiteVariables:
         before = findings.errors
         self.declared = _read_declared(values, named.path, findings)
         self.is_valid = findings.errors == before
-        tagged = {name: TaggedValue(values.get(name), named.at(name)) for name in _OF_SUITE}
-        self.tagged = {name: each for name, each in tagged.items() if each.texts}
+        tagged = {name: Tagged(values.get(name), named.at(name)) for name in _OF_SUITE}
+        self.tagged = {name: each for name, each in tagged.items() if any(_find_braces(*each))}
         self.used: set[str] | None = None
         """The variables that cases use; None before the first case that is rendered."""
+        self._named = named
         self._known: set[object] = set()
         self._warned: set[str] = set()
 
@@ -488,15 +455,12 @@ class SuiteVariables:
             }
             if findings.errors > before:
                 return shared._replace(lacks_graders=True)
-            if "input" in values:
-                messages = read_input(values["input"], tagged["input"].path, findings)
-                shared = shared._replace(messages=messages or [])
-            if "graders" in values:
-                before = findings.errors
-                graders = read_grader_list(values["graders"], tagged["graders"].path, findings)
-                lacks_graders = findings.errors > before
-                shared = shared._replace(graders=graders or [], lacks_graders=lacks_graders)
-        return shared
+            found = read_fields(Named(values, self._named.path, self._named.where), findings)
+            return shared._replace(
+                messages=found.get("input", shared.messages),
+                graders=found.get("graders", shared.graders),
+                lacks_graders=shared.lacks_graders or findings.errors > before,
+            )
 
     def warn_of_tags(self) -> None:
         """Warn of tags that stay as they are in a case without variables."""
@@ -516,20 +480,16 @@ def read_suite_variables(named: Named, findings: Findings) -> SuiteVariables | N
     return suite if suite.declares or suite.tagged else None
 
 
-def resolve_literally(
-    raw: Any, path: KeyPath, findings: Findings, ids: Ids, shared: Shared, vocabulary: Vocabulary
-) -> Case | None:
-    """The case that `raw` stands for, with its tags as they are."""
-    case = resolve_case(raw, path, findings, ids, shared, vocabulary)
-    if findings.unusual and type(raw) is dict:
-        _warn_of_texts(raw, path, findings)
-    return case
-
-
-def vary_case(
-    raw: Any, path: KeyPath, findings: Findings, ids: Ids, shared: Shared, vocabulary: Vocabulary
+def resolve_line(
+    raw: Any,
+    findings: Findings,
+    ids: Ids,
+    shared: Shared,
+    path: KeyPath = (),
+    vocabulary: Vocabulary = CASE,
 ) -> Iterator[Case | None]:
-    """The cases that `raw` stands for; None, with findings, for each that has errors."""
+    """The cases that one written case stands for: one, unless it has a matrix or rows. None, with
+    findings, for each that has errors."""
     suite: SuiteVariables | None = shared.variables
     fields = raw if type(raw) is dict else {"rendered": True}
     given = [name for name in VARYING if fields.get(name) is not None]
@@ -544,7 +504,7 @@ def vary_case(
             shared = suite.complete(shared, None)
             if not is_rendered:
                 suite.warn_of_tags()
-        yield resolve_literally(raw, path, findings, ids, shared, vocabulary)
+        yield _resolve_rendered(raw, path, findings, ids, shared, vocabulary)
         return
     findings.case = raw["id"] if type(raw.get("id")) is str else None
     before = findings.errors
@@ -553,6 +513,18 @@ def vary_case(
         yield None
     else:
         yield from _VariedCase(raw, own, shared, ids, vocabulary).cases()
+
+
+def _resolve_rendered(
+    raw: Any, path: KeyPath, findings: Findings, ids: Ids, shared: Shared, vocabulary: Vocabulary
+) -> Case | None:
+    """The case that `raw` stands for, with its tags as they are."""
+    case = resolve_case(raw, path, findings, ids, shared, vocabulary)
+    if findings.unusual and type(raw) is dict and raw.get("rendered") is not True:
+        told: set[str] = set()
+        for each in _tagged_fields(raw, path).values():
+            _warn_of_tags(each, "this case has no `vars`", told, findings)
+    return case
 
 
 class _VariedCase:
@@ -687,7 +659,7 @@ class _VariedCase:
                 shared = self.suite.complete(shared, variables)
                 is_right = self.suite.findings.errors == before
             unusual, findings.unusual = findings.unusual, True
-            case = resolve_literally(raw, self.path, findings, self.ids, shared, self.vocabulary)
+            case = _resolve_rendered(raw, self.path, findings, self.ids, shared, self.vocabulary)
             findings.unusual = unusual
             return case if is_right else None
 
@@ -701,7 +673,7 @@ class _VariedCase:
                 if field in _NOT_RENDERED:
                     why = f"`{field}` is not rendered"
                     hint = "values take their place in what is asked, expected and graded"
-                found = [(tag.name, tag.source) for tag in _split(text) if isinstance(tag, Tag)]
+                found = [(tag.name, tag.source) for tag in _tags_in(text)]
                 if not why:
                     found = [(each[1], each[0]) for each in _FILTERED.finditer(text)]
                     why = "there are no filters"

@@ -17,7 +17,6 @@ from evalcase.format.document import Findings
 from evalcase.format.graders import read_grader_list
 from evalcase.format.load import load_text
 from evalcase.format.source import suite_name
-from evalcase.format.variables import is_file_address
 from evalcase.graders.base import Known
 from evalcase.types.case import Suite
 from evalcase.types.problem import Finding, KeyPath
@@ -190,7 +189,7 @@ def _message_forms(messages: object) -> Iterator[object]:
     """A single message as its content, or without the list around it."""
     if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], dict):
         content = messages[0].get("content")
-        if content is not None and not is_file_address(content):
+        if content is not None:
             yield content
         yield messages[0]
 
