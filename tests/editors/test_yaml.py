@@ -178,7 +178,7 @@ MISTAKES = [
     ("5", "5", "Expected one of object, array."),
     ("cases: []", "[]", "Array has too few items."),
     ("[{id: a}]", "{", 'Missing property "input".'),
-    ("[{input: Hi, target: a, targets: [a]}]", "targets", "Property targets is not allowed."),
+    ("[{input: Hi, target: a, targets: [a]}]", "target", "Property target is not allowed."),
     ("{cases: [{input: Hi}], tests: [{input: Hi}]}", "tests", "Property tests is not allowed."),
     ("[{input: [{role: usr, content: Hi}]}]", "usr", 'Valid values: "system", "developer"'),
     ("[{input: [{role: user}]}]", "{", 'Missing property "content".'),

@@ -111,7 +111,7 @@ def test_an_invalid_suite_is_a_collection_error_with_all_problems(evals: pytest.
             "*ERROR collecting evals/wrong.eval.yaml*",
             "  evals/wrong.eval.yaml:2:3: error?unknown-field?: `inpt` is not a field of a case",
             "    hint: did you mean `input`?",
-            "  evals/wrong.eval.yaml:3:7: error?wrong-type?: an id is a string, not a number",
+            "  evals/wrong.eval.yaml:3:7: error?wrong-type?: `id` is text, not 7",
             "  evals/wrong.eval.yaml:5:13: error?unknown-grader?: there is no grader `exprected`",
         ]
     )

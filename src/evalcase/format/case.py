@@ -14,6 +14,7 @@ from evalcase.format.document import Findings
 from evalcase.format.fields import (
     CASE,
     CASE_FIELDS,
+    EXCLUSIVE,
     FILE_SCHEME,
     TURN,
     USER,
@@ -127,26 +128,22 @@ def _read_list(
         else:
             odd.append(index)
     for index in odd:
-        what, hint = _describe_odd(value[index], usual)
-        code, message = "mixed-messages", f"this list holds messages, but this is {what}"
-        if len(odd) == len(value):
-            code, message = "wrong-type", f"a list in `input` holds messages, not {what}"
-        findings.add(code, (*path, index), message, hint)
+        item, code = value[index], "wrong-type" if len(odd) == len(value) else "mixed-messages"
+        what = "a mapping that is not one" if type(item) is dict else describe_kind(item)
+        message = f"this list holds messages, not {what}"
+        findings.add(code, (*path, index), message, _hint_at_message(item, usual))
     return value if findings.errors == before else None
 
 
-def _describe_odd(item: Any, usual: UsualRole) -> tuple[str, str]:
-    """What stands where a message should, and what to write there."""
-    example = f"{{role: {usual}, content: …}}"
-    if type(item) is not dict:
-        hint = f"write {example} around it" if type(item) is str else f"a message is {example}"
-        return describe_kind(item), hint
-    role, guess = item.get("role"), None
-    if type(role) is str:
-        guess = suggest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
-    elif len(item) == 1 and not _ROLES.isdisjoint(item):
-        guess = f"write {{role: {next(iter(item))}, content: …}}"
-    return "a mapping that is not a message", guess or f"a message is {example}"
+def _hint_at_message(item: Any, usual: UsualRole) -> str:
+    """What to write where a message should stand."""
+    if type(item) is dict and type(item.get("role")) is str:
+        guess = suggest_field(item["role"], ROLES, elsewhere=ROLES_ELSEWHERE)
+        if guess is not None:
+            return guess
+    keys = [*item] if type(item) is dict else []
+    role = keys[0] if len(keys) == 1 and keys[0] in _ROLES else usual
+    return f"write {{role: {role}, content: …}}"
 
 
 def _check_message(
@@ -204,6 +201,7 @@ _PART_KEYS = {
 }
 """The types of parts that mean something here, with the keys that may hold the text or the file.
 Parts of other types are kept as they are."""
+_OF_PARTS = {"type", "media_type", *(key for keys in _PART_KEYS.values() for key in keys)}
 _BESIDE_IMAGES = frozenset({"type", "media_type", "mime_type", "detail"})
 
 
@@ -222,28 +220,18 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
             findings.add("odd-part", (*path, parts.index(False)), message, hint)
     elif usual == "user" and is_lone_part(content):
         _check_part(content, path, findings)
-    elif _is_known_part(content):
-        _check_lone_part(content, usual, path, findings)
+    elif (
+        _is_known_part(content)
+        and content.keys() <= _OF_PARTS
+        and all(type(each) is str for each in content.values())
+    ):
+        message = "this looks like a content part, but is data: it is given or compared as JSON"
+        hint = f"write [{{type: {content['type']}, …}}] as the `content` of a message"
+        findings.add("odd-part", path, message, hint)
 
 
 def _is_known_part(value: Any) -> bool:
     return is_part(value) and value["type"] in _PART_KEYS
-
-
-def _check_lone_part(
-    part: dict[str, Any], usual: UsualRole, path: KeyPath, findings: Findings
-) -> None:
-    """Warn of data that has the keys of a part and no others."""
-    keys = _PART_KEYS[part["type"]]
-    key = next((key for key in part if key in keys), None)
-    if not part.keys() <= {"type", "media_type", *keys} or type(part.get(key or "")) is not str:
-        return
-    written = f"[{{type: {part['type']}, {key}: …}}]"
-    how = "the target is given it as JSON" if usual == "user" else "it is compared as JSON"
-    hint = f"write {{role: {usual}, content: {written}}}"
-    if path[-1] == "content":
-        hint = f"put it into a list: {written}"
-    findings.add("odd-part", path, f"this looks like a content part, but is data: {how}", hint)
 
 
 def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
@@ -259,9 +247,7 @@ def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None
     else:
         is_whole = said_text(part) is not None
     if not is_whole:
-        what = "file name" if "path" in keys else "text"
-        article = "an" if kind in ("image", "output_text") else "a"
-        message = f"{article} {kind} part has its {what} in `{keys[0]}`"
+        message = f"a part of the type `{kind}` needs `{keys[0]}`"
         findings.add("odd-part", path, message, f"write {{type: {kind}, {keys[0]}: …}}")
 
 
@@ -374,6 +360,7 @@ _CANONICAL: dict[str, Callable[[Any], Any]] = {
     "target": lambda name: [name],
     "repeat": _canonical_repeat,
     "rendered": lambda flag: flag or None,
+    "stop_on_failure": lambda flag: flag or None,
     "suite_graders": lambda _: None,
     "criteria_judge": lambda flag: None if flag else False,
     "$schema": lambda _: None,
@@ -397,7 +384,7 @@ _OWN_READERS: dict[str, Reader] = {
     "expected_output": read_expected_output,
     "graders": read_grader_list,
 }
-_READ_ELSEWHERE = {"id", "turns", "user", "stop_on_failure", "var_files", "matrix", "rows"}
+_READ_ELSEWHERE = {"id", "turns", "user", "var_files", "matrix", "rows"}
 _CASE_FIELDS = fields_of(CaseFile)
 _READERS: dict[str, Reader] = {
     name: _OWN_READERS.get(name) or partial(_read_declared, name, option.takes)
@@ -417,9 +404,10 @@ def read_fields(named: Named, findings: Findings, without: Container[str] = ()) 
             result = _READERS[name](values[name], path + where.get(name, (name,)), findings)
             if result is not None:
                 found["targets" if name == "target" else name] = result
-    if "target" in values and "targets" in values:
-        message = "`target` and `targets` say the same thing"
-        findings.add("conflicting-fields", named.at("target"), message, "keep `targets`", "key")
+    for first, second, hint in EXCLUSIVE:
+        if first in values and second in values:
+            message = f"`{second}` can't be used with `{first}`"
+            findings.add("conflicting-fields", named.at(second), message, hint, "key")
     return found
 
 
@@ -436,7 +424,10 @@ def resolve_case(
     id = raw.get("id") if type(raw) is dict else None
     findings.begin_case(id if type(id) is str and id.strip() else None, path)
     if type(raw) is not dict:
-        _report_no_case(raw, path, findings)
+        name = raw.partition(":")[0] if type(raw) is str else ""
+        hint = f"a key needs a space after its `:`: write `{name}: …`"
+        message = f"a case is a mapping, not {describe_kind(raw)}"
+        findings.add("wrong-type", path, message, hint if name in CASE_FIELDS else None)
         return None
     named = settle_names(raw, path, vocabulary, findings)
     values = named.values
@@ -458,16 +449,6 @@ def resolve_case(
     case = canonical_case(data)
     advise_case(case, named, turns, shared.lacks_graders and with_graders, findings)
     return case if findings.errors == errors else None
-
-
-def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> None:
-    hint = None
-    name = raw.partition(":")[0] if type(raw) is str else ""
-    if type(raw) is list and not path:
-        hint = "each line of a .jsonl file is one case; a list of cases goes in a .json file"
-    elif name in CASE_FIELDS:
-        hint = f"a key needs a space after its `:`: write `{name}: …`"
-    findings.add("wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}", hint)
 
 
 def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
@@ -502,13 +483,8 @@ def _settle_id(
         if messages:
             findings.name_case(ids.make(messages))
         return findings.case
-    if type(id) is str:
-        what = "blank" if id else "empty"
-        findings.add("bad-value", (*path, "id"), f"the id is {what}", "leave it out, or fill it")
-    else:
-        hint = QUOTE_IT if type(id) in (int, float, bool) else None
-        message = f"an id is a string, not {describe_kind(id)}"
-        findings.add("wrong-type", (*path, "id"), message, hint)
+    if findings.accepts(_CASE_FIELDS["id"].takes, id, (*path, "id")):
+        findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
     return None
 
 
@@ -530,37 +506,17 @@ def _read_talk(fields: dict[str, Any], named: Named, findings: Findings) -> list
     they are written."""
     values, path = named.values, named.path
     turns: list[Named] = []
-    if "stop_on_failure" in values:
-        at = (*path, "stop_on_failure")
-        if "turns" not in values:
-            message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
-            findings.add("bad-value", at, message, "remove it", "key")
-        elif (
-            findings.accepts(_CASE_FIELDS["stop_on_failure"].takes, values["stop_on_failure"], at)
-            and values["stop_on_failure"]
-        ):
-            fields["stop_on_failure"] = True
+    if "stop_on_failure" in values and "turns" not in values:
+        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
+        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
     if "user" in values:
-        if "turns" in values:
-            message = "`user` can't be used with `turns`, which say what the user says"
-            findings.add("conflicting-fields", (*path, "user"), message, "keep one of them", "key")
         user = _read_user(values["user"], (*path, "user"), findings)
-        if user is not None:
-            fields["user"] = user
+        fields |= {} if user is None else {"user": user}
     elif "turns" in values:
-        fields["turns"] = []
-        for turn, part in _read_turns(values["turns"], (*path, "turns"), findings):
-            fields["turns"].append(turn)
-            turns.append(part)
-            _mention_judge({"skip": True} if "skip" in fields else turn, part, findings)
-    if "expected_output" in values and ("user" in values or "turns" in values):
-        message = "`expected_output` can't be used with `turns`"
-        hint = "give it to the turn whose answer it is"
-        if "user" in values:
-            why = "nobody knows the last answer beforehand"
-            message = f"`expected_output` can't be used with `user`: {why}"
-            hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
-        findings.add("conflicting-fields", named.at("expected_output"), message, hint, "key")
+        read = _read_turns(values["turns"], (*path, "turns"), findings)
+        fields["turns"], turns = [turn for turn, _ in read], [part for _, part in read]
+        for turn, part in read if "skip" not in fields else ():
+            _mention_judge(turn, part, findings)
     return turns
 
 

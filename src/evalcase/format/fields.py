@@ -432,6 +432,16 @@ GRADED = ("expected_output", "criteria", "rubrics", "graders")
 """The fields that say what a good answer is."""
 
 
+EXCLUSIVE = (
+    ("targets", "target", "keep `targets`"),
+    ("turns", "user", "keep one of them"),
+    ("turns", "expected_output", "give it to the turn whose answer it is"),
+    ("user", "expected_output",
+     "say in `criteria`, `rubrics` or `graders` what a good conversation is"),
+)  # fmt: skip
+"""Pairs of fields: beside the first, the second can't be used; and what to do."""
+
+
 class Vocabulary(NamedTuple):
     """The names that one kind of mapping may have."""
 

@@ -15,7 +15,9 @@ from msgspec import Struct
 
 from evalcase.format.fields import (
     CASE,
+    CASE_ALIASES,
     CASE_CONTAINERS,
+    EXCLUSIVE,
     EXECUTION,
     SUITE,
     TURN,
@@ -95,16 +97,14 @@ def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
     cases = refer_to("caseList", description="The eval cases. Ids, if given, must be unique.")
     case_of_file = {name: refer_to_field("case", name) for name in case}
     suite_of_file = {name: refer_to_field("suite", name) for name in suite}
-    one_target = not_both("target", "targets")
+    exclusive = [
+        not_both(first, name)
+        for first, second, _ in EXCLUSIVE
+        for name in (second, *(old for old, new in CASE_ALIASES.items() if new == second))
+    ]
     one_list = [not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)]
     case_rules = [
-        one_target,
-        not_both("turns", "user"),
-        *[
-            not_both(talk, expected)
-            for talk in ("turns", "user")
-            for expected in ("expected_output", "expected_messages")
-        ],
+        *exclusive,
         {
             "if": {"not": match_present("turns")},
             "then": {"properties": {"stop_on_failure": {"type": "null"}}},
@@ -117,10 +117,10 @@ def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
     return {
         "suite": _describe_named(
             "Suite", {**suite, "cases": cases}, SUITE, _one_of(CASE_CONTAINERS),
-            [one_target, *one_list],
+            [exclusive[0], *one_list],
         ),
         "sidecar": _describe_named(
-            "Suite fields of a JSONL file", suite_of_file, SUITE, {}, [one_target]
+            "Suite fields of a JSONL file", suite_of_file, SUITE, {}, exclusive[:1]
         ),
         "caseList": {"type": ["array", "null"], "minItems": 1, "items": refer_to("case")},
         "case": _describe_named("Case", case, CASE, _one_of(_ASKING), case_rules),
