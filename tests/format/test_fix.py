@@ -20,7 +20,7 @@ FIXES = {
     "a lost spelling": ("expected_output:  3.10\ninput: q", 'expected_output:  "3.10"\ninput: q'),
     "a word for false": ("input: q\nskip: no\n", "input: q\nskip: false\n"),
     "a percentage": ("input: q\nthreshold: 80%\n", "input: q\nthreshold: 0.8\n"),
-    "a time with its unit": ("input: q\ntimeout_s: 2min\n", "input: q\ntimeout_s: 120\n"),
+    "a time with its unit": ("input: q\ntimeout_s: 30 s\n", "input: q\ntimeout_s: 30\n"),
     "one tag": ("input: q\ntags: smoke\n", "input: q\ntags: [smoke]\n"),
     "a role": ("input: [{role: usr, content: q}]\n", "input: [{role: user, content: q}]\n"),
     "no space after a colon": ("input:q\nexpected_output: x\n", "input: q\nexpected_output: x\n"),

@@ -30,11 +30,11 @@ def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
-    from evalcase.util.files import LocalDisk
+    from evalcase.util.files import Disk
 
     synced: list[int] = []
 
-    class Watched(LocalDisk):
+    class Watched(Disk):
         def fsync(self, fd: int) -> None:
             synced.append(os.fstat(fd).st_size)
 

@@ -7,11 +7,11 @@ import os
 import signal
 from dataclasses import dataclass, field
 
-from evalcase.util.files import LocalDisk
+from evalcase.util.files import Disk
 
 
 @dataclass
-class WatchedDisk(LocalDisk):
+class WatchedDisk(Disk):
     """Remembers how much of the journal was synced."""
 
     synced: int = 0
@@ -28,7 +28,7 @@ class WatchedDisk(LocalDisk):
 
 
 @dataclass
-class SmallDisk(LocalDisk):
+class SmallDisk(Disk):
     """Has room for so many bytes. The write that fills it is short and raises nothing."""
 
     room: int
@@ -42,7 +42,7 @@ class SmallDisk(LocalDisk):
 
 
 @dataclass
-class ForgetfulDisk(LocalDisk):
+class ForgetfulDisk(Disk):
     """Its n-th fsync fails; like Linux, it claims at the next one that all is well."""
 
     fails_at: int
@@ -56,7 +56,7 @@ class ForgetfulDisk(LocalDisk):
 
 
 @dataclass
-class StutteringDisk(LocalDisk):
+class StutteringDisk(Disk):
     """Writes seven bytes at a time, without ever failing."""
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
@@ -64,7 +64,7 @@ class StutteringDisk(LocalDisk):
 
 
 @dataclass
-class LethalDisk(LocalDisk):
+class LethalDisk(Disk):
     """Kills its own process at the n-th operation: before it, after it, or amid a write."""
 
     when: str

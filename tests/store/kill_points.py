@@ -20,7 +20,7 @@ from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.store.rows import End
 from evalcase.store.runs import list_runs, newest_unfinished
-from evalcase.util.files import Disk, LocalDisk
+from evalcase.util.files import Disk
 from tests.store.faults import LethalDisk
 from tests.store.rows import read_results, read_totals
 from tests.store.samples import result
@@ -91,14 +91,14 @@ def main(folder: str) -> None:
     """Every point of a first life; then two more lives that end early, and one that does not."""
     killed, torn = 0, 0
     # All that is imported on the way is imported here, and not again in each child.
-    live(str(Path(folder, "whole")), LocalDisk(), os.open(os.devnull, os.O_WRONLY))
+    live(str(Path(folder, "whole")), Disk(), os.open(os.devnull, os.O_WRONLY))
     later = itertools.cycle(range(1, 14))
     for when in ("before", "after", "amid"):
         for point in range(1, 41):
             runs = str(Path(folder, f"{when}-{point}"))
             acknowledged: list[int] = []
             disks = LethalDisk(when, point), LethalDisk("amid", next(later))
-            for disk in (*disks, LethalDisk(when, next(later)), LocalDisk()):
+            for disk in (*disks, LethalDisk(when, next(later)), Disk()):
                 was_killed, more = one_life(runs, disk)
                 acknowledged += more
                 check(runs, acknowledged)

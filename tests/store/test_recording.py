@@ -20,7 +20,7 @@ from evalcase.types.grade import Grade
 from evalcase.types.result import Result, Trial
 from evalcase.types.target import SentBatch
 from evalcase.types.value import replace
-from evalcase.util.files import Disk, LocalDisk
+from evalcase.util.files import Disk
 from evalcase.util.secrets import Scrubber
 from tests.store.faults import SmallDisk
 from tests.store.rows import read_results, read_rows, read_totals
@@ -28,7 +28,7 @@ from tests.store.samples import VERDICTS, result, trial
 
 
 @dataclass
-class SlowDisk(LocalDisk):
+class SlowDisk(Disk):
     """Syncs the journal only while `go` is set."""
 
     go: threading.Event = field(default_factory=threading.Event)

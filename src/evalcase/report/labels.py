@@ -17,7 +17,7 @@ from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import AnswerName, Grade, Judged, Label
 from evalcase.types.problem import find_nearest
 from evalcase.types.result import Result
-from evalcase.util.files import Disk, LocalDisk, open_file, open_to_append, write_all
+from evalcase.util.files import Disk, open_file, open_to_append, write_all
 from evalcase.util.json import parse_object
 from evalcase.util.text import as_json
 
@@ -56,7 +56,7 @@ def _read_label(line: bytes, where: str) -> Label:
 
 def append_label(path: str, label: Label, disk: Disk | None = None) -> None:
     """Append a label to a file. It is on disk when this returns."""
-    disk = disk or LocalDisk()
+    disk = disk or Disk()
     line = as_json(encode_object(label)).encode("utf-8", "backslashreplace") + b"\n"
     try:
         fd = open_to_append(path)

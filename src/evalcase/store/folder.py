@@ -28,7 +28,6 @@ from evalcase.types.value import Value
 from evalcase.util.environment import make_key, read_key
 from evalcase.util.files import (
     Disk,
-    LocalDisk,
     OversizeError,
     read_file,
     sync_folder,
@@ -218,7 +217,7 @@ def create_run(
 ) -> Run:  # fmt: skip
     """Make the folder of a new run, with its run.json, under a name that no other run has. `now` is
     in seconds since 1970; `after` is the folder of the runs before it, if that is another one."""
-    disk, created_at = disk or LocalDisk(), write_time(now)
+    disk, created_at = disk or Disk(), write_time(now)
     try:
         _make_folders(runs_dir, disk)
         second = created_at[:19].replace("-", "").replace(":", "").replace("T", "-")
@@ -379,7 +378,7 @@ def _write_note(path: str, text: str) -> None:
     # A link may lead anywhere: the folder may have come with another user's project.
     if not os.path.islink(path):
         with suppress(OSError):
-            write_atomically(path, text.encode(), LocalDisk(), durable=False)
+            write_atomically(path, text.encode(), Disk(), durable=False)
 
 
 def _read_note(path: str) -> str:

@@ -38,7 +38,6 @@ from evalcase.util.files import (
     NO_LINK,
     NO_WAIT,
     Disk,
-    LocalDisk,
     find_tampering,
     open_file,
     sync_folder,
@@ -245,7 +244,7 @@ def open_journal(
     `read` reads the lines of earlier sessions while they are verified. RecordError if the journal
     is damaged, can't be written, or has another writer.
     """
-    disk = disk or LocalDisk()
+    disk = disk or Disk()
     with _record_errors(path):
         # A link would lead to a file outside the run: a stranger's record may hold one.
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_LINK | BINARY

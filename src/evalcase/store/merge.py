@@ -19,7 +19,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.codec import encode_object
 from evalcase.types.target import TargetVersion
 from evalcase.types.value import Value, replace
-from evalcase.util.files import LocalDisk, sync_folder
+from evalcase.util.files import Disk, sync_folder
 from evalcase.util.project import ProjectPaths
 from evalcase.util.table import Table, mark_of
 
@@ -210,7 +210,7 @@ def merge_shards(
     sealer: Sealer | None,
 ) -> Run:  # fmt: skip
     """Write the merged run, and move it to the other runs when it is whole."""
-    disk, merging = LocalDisk(), os.path.join(runs_dir, _MERGING)
+    disk, merging = Disk(), os.path.join(runs_dir, _MERGING)
     about = _merge_about(shards)
     run = create_run(
         merging, about, now=now, random=random, sealer=sealer, disk=disk, after=runs_dir

@@ -15,7 +15,7 @@ from functools import partial
 from tempfile import mkstemp
 
 from evalcase.types.value import Value
-from evalcase.util.files import LocalDisk, open_file, sync_folder
+from evalcase.util.files import Disk, open_file, sync_folder
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of this package, as it was imported."""
@@ -101,13 +101,13 @@ def make_key(folder: str, entropy: Callable[[int], bytes]) -> bytes:
         with open(descriptor, "wb") as file:
             file.write(entropy(_KEY_BYTES))
             file.flush()
-            LocalDisk().fsync(descriptor)
+            Disk().fsync(descriptor)
         # It has its name once it is whole. If two are made at once, the first counts.
         with suppress(FileExistsError):
             os.link(draft, os.path.join(folder, "key"))
     finally:
         os.unlink(draft)
-    sync_folder(LocalDisk(), folder)
+    sync_folder(Disk(), folder)
     return read_key(folder)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from io import BufferedReader, BufferedWriter
-from typing import IO, Protocol
+from typing import IO
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -170,18 +170,9 @@ class FileDigests:
         return known[2]
 
 
-class Disk(Protocol):
+class Disk:
     """The operations that durability rests on, so that tests can make them fail. Each method does
     what its namesake in `os` does, errors included."""
-
-    def write(self, fd: int, data: bytes | memoryview) -> int: ...
-    def fsync(self, fd: int) -> None: ...
-    def truncate(self, fd: int, size: int) -> None: ...
-    def rename(self, source: str, destination: str) -> None: ...
-
-
-class LocalDisk:
-    """The disk of this machine."""
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         return os.write(fd, data)
@@ -241,7 +232,7 @@ def write_atomically(
     may take it. Unless it may `replace` a file, FileExistsError says that there is one, even if
     that came a moment ago. OSError says why it can't be written.
     """
-    disk = disk or LocalDisk()
+    disk = disk or Disk()
     path = os.path.realpath(path)
     if not replace and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
