@@ -126,13 +126,11 @@ def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -
 @pytest.mark.parametrize(
     ("held", "hint"),
     [
-        ("{target: echo}", "write `target` in its place"),
-        ("{evaluators: [expected]}", "write `graders`, `suite_graders: false` in its place"),
+        ("{target: echo}", "write `target` and `graders` in its place"),
         (
             "{evaluators: [expected], target: echo}",
-            "write `target`, `graders`, `suite_graders: false` in its place",
+            "write `target` and `graders` in its place, and `suite_graders: false` in a case",
         ),
-        ("", "remove it"),
     ],
 )
 def test_what_takes_the_place_of_execution_means_the_same(

@@ -32,7 +32,6 @@ HINTS = [
     ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),
     ("disabled: true", "unknown-field", "a case with `skip`"),
     # Rows and their file.
-    ("rows: [{a: 1}, {a: 2}]", "wrong-type", "put the rows into a file (.csv, .tsv, .jsonl), or"),
     ("rows: file://data/x.csv", "bad-value", "write data/x.csv"),
     # Graders.
     ("graders: expected", "wrong-type", "write [expected]"),
@@ -96,11 +95,6 @@ def test_an_unknown_role_may_be_data() -> None:
     assert "write it as the content of one: {role: assistant, content: {role: …}}" in (
         problem.hint or ""
     )
-
-
-def test_an_old_name_that_is_null_is_what_is_removed() -> None:
-    problem = only_problem("cases: [{input: x, expected_output: x}]\ntests:\n")
-    assert "the one of the two that is null" in (problem.hint or "")
 
 
 @for_each(

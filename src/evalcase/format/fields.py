@@ -73,11 +73,6 @@ def _check_tags(value: list[str], place: Place) -> Iterator[Finding]:
             yield Finding((*place.path, index), message, hint, code="duplicate-tag")
 
 
-def _check_point(value: str, place: Place) -> Iterator[Finding]:
-    if not value.strip():
-        yield place.fault("is blank, and says what a good answer does")._replace(code="wrong-type")
-
-
 def _check_file_name(value: str, place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty, and names a file")._replace(code="wrong-type")
@@ -91,22 +86,14 @@ def _check_skip(value: str | bool, place: Place) -> Iterator[Finding]:
         yield Finding(place.path, message, "write `false`", fix=Fix("false"))
 
 
-_IN_FILE = "put the rows into a file (.csv, .tsv, .jsonl), or write a case for each"
-
-
 def _check_rows(value: str, place: Place) -> Iterator[Finding]:
-    if value.startswith(FILE_SCHEME):
-        name = value.removeprefix(FILE_SCHEME)
-        message = "`rows` is the path of a file, without `file://`"
-        yield Finding(place.path, message, f"write {name:.80}", fix=Fix(name))
-    elif not value.lower().endswith((".csv", ".tsv", ".jsonl")):
-        yield place.fault("is a file that ends in .csv, .tsv or .jsonl")
+    if value.startswith(FILE_SCHEME) or not value.lower().endswith((".csv", ".tsv", ".jsonl")):
+        yield place.fault("is the path of a file that ends in .csv, .tsv or .jsonl")
 
 
 # Fields that several mappings have.
 
 Prose = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_prose)]
-Point = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_point)]
 Times = Annotated[int, Meta(ge=1, le=MOST_REPEATS)]
 Filled = Annotated[dict[str, Any], Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[^\s\d.{}()\[\]|-][^\s.{}()\[\]|]*$")]
@@ -187,7 +174,7 @@ Rows = Annotated[
         example="questions.csv",
     ),
     Meta(pattern=r"\.([cC][sS][vV]|[tT][sS][vV]|[jJ][sS][oO][nN][lL])$"),
-    of_kind("the name of a file", check=_check_rows, hint=lambda _: _IN_FILE),
+    of_kind("the path of a file that ends in .csv, .tsv or .jsonl", check=_check_rows),
 ]
 SchemaLocation = Annotated[str, about("The location of the schema, for editors.")]
 
@@ -211,7 +198,7 @@ Repeat = Annotated[
 class WrittenRubric(Struct, frozen=True, kw_only=True):
     """One point that a judge checks; a text alone is its `text`."""
 
-    text: Annotated[Point, about("What a good answer does.")] | None = None
+    text: Annotated[Prose, about("What a good answer does.")] | None = None
     id: Annotated[Text, about("A name for this point in reports.")] = ABSENT
     weight: Annotated[Amount, about("How much this counts in the weighted mean.", example=2)] = (
         ABSENT
@@ -222,7 +209,7 @@ class WrittenRubric(Struct, frozen=True, kw_only=True):
     levels: Annotated[
         Levels, about("What an answer of each level is like, from 0 to the best.")
     ] = ABSENT
-    description: Annotated[Point, about("Another name for `text`.")] | None = None
+    description: Annotated[Prose, about("Another name for `text`.")] | None = None
 
     def conflicts(self) -> Iterator[Finding]:
         if self.text is not None and self.description is not None:
@@ -246,7 +233,7 @@ def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator
 
 
 Rubrics = Annotated[
-    list[Annotated[Point | WrittenRubric, _part("rubric")]],
+    list[Annotated[Prose | WrittenRubric, _part("rubric")]],
     about("What a judge checks, point by point."),
     Meta(min_length=1),
     of_kind("a list of texts or mappings", check=_check_rubrics),
@@ -514,13 +501,13 @@ _ANYWHERE = (
 def _report_unknown(
     name: str, raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
 ) -> None:
-    message = f"`{name}` is not a field of {vocabulary.what}"
     guess = _guess_field(name, vocabulary.what)
-    hint = _say_elsewhere(name, guess, vocabulary) or hint_at(guess) or _ANYWHERE
-    is_free = guess is not None and guess not in raw and f"`{guess}`" in hint
+    elsewhere = _IN_OTHER_WORDS.get(plain_name(name)) or _find_elsewhere(name, guess, vocabulary)
     fix = None
-    if guess is not None and is_free and not findings.suggested(guess, base):
+    if elsewhere is None and guess not in raw and guess and not findings.suggested(guess, base):
         fix = Fix(guess, of_name=True)
+    message = f"`{name}` is not a field of {vocabulary.what}"
+    hint = elsewhere or hint_at(guess) or _ANYWHERE
     findings.add("unknown-field", (*base, name), message, hint, "key", fix)
 
 
@@ -531,50 +518,39 @@ def _guess_field(name: str, what: str) -> str | None:
     return nearest_field(name, sorted(vocabulary.fields), vocabulary.aliases)
 
 
-def _say_elsewhere(name: str, guess: str | None, vocabulary: Vocabulary) -> str | None:
-    """The hint for a name that means something elsewhere: in another tool, or another mapping."""
-    if plain_name(name) in _IN_OTHER_WORDS:
-        return _IN_OTHER_WORDS[plain_name(name)]
+def _find_elsewhere(name: str, guess: str | None, vocabulary: Vocabulary) -> str | None:
+    """The hint for a name that another mapping has."""
+    of_case = name in CASE_FIELDS or name in CASE_ALIASES
     if vocabulary is TURN and name == "user":
         return "what the user says in a turn is its `input`"
-    if vocabulary.stands_in is not None and (name in CASE_FIELDS or name == EXECUTION):
+    if vocabulary.stands_in is not None and (of_case or name == EXECUTION):
         return f"it belongs to the case, beside `{vocabulary.stands_in}`"
     if vocabulary is SUITE:
-        of_case = name in CASE_FIELDS or name in CASE_ALIASES
         return "it belongs to a case, one level below" if of_case else None
-    if name in CASE_CONTAINERS:
-        return "a case holds no cases; a file with `cases` is a suite"
-    if guess is None and (name in SUITE_FIELDS or name in SUITE_ALIASES):
-        return "it belongs to the suite, beside `cases`"
+    if name in CASE_CONTAINERS or (guess is None and name in (*SUITE_FIELDS, *SUITE_ALIASES)):
+        return "it belongs to a suite, which has `cases`"
     return None
 
 
 def _settle_alias(
     raw: dict[str, Any], name: str, primary: str, named: Named, findings: Findings
 ) -> None:
-    is_beside = raw.get(primary) is not None and primary != "cases"
-    if is_beside or (raw[name] is not None and primary in named.values):
-        _take_older((name,), primary, raw[name], named, findings)
-        return
-    owner = "promptfoo's " if name == "assert" else ""
-    hint = "`evalcase migrate` renames it"
-    if primary in raw:
-        hint = f"remove the one of the two that is null, and keep the other as `{primary}`"
-    message = f"{owner}`{name}` is called `{primary}` here"
-    findings.add("deprecated-name", (*named.path, name), message, hint, "key")
-    if raw[name] is not None:
-        _take_older((name,), primary, raw[name], named, findings)
+    value, is_beside = raw[name], raw.get(primary) is not None and primary != "cases"
+    if not is_beside and (value is None or primary not in named.values):
+        message = f"`{name}` is called `{primary}` here"
+        hint = "`evalcase migrate` renames it"
+        findings.add("deprecated-name", (*named.path, name), message, hint, "key")
+    if is_beside or value is not None:
+        _take_older((name,), primary, value, named, findings)
 
 
 def _settle_execution(value: Any, named: Named, in_case: bool, findings: Findings) -> None:
     """Read the deprecated mapping as the fields that replace it."""
     path, held = (*named.path, EXECUTION), value if type(value) is dict else {}
-    fields = [new for old, new in EXECUTION_FIELDS.items() if held.get(old) is not None]
-    if in_case and "graders" in fields:
-        fields.append("suite_graders: false")
-    hint = f"write {', '.join(f'`{each}`' for each in fields)} in its place" * bool(fields)
+    more = ", and `suite_graders: false` in a case" if in_case and "evaluators" in held else ""
     message = "`execution` is no longer used: write its fields directly"
-    findings.add("deprecated-name", path, message, hint or "remove it", "key")
+    hint = f"write `target` and `graders` in its place{more}"
+    findings.add("deprecated-name", path, message, hint, "key")
     if value is not None and type(value) is not dict:
         findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
     for name, item in held.items():
@@ -590,13 +566,12 @@ def _take_older(
     written: KeyPath, primary: str, value: Any, named: Named, findings: Findings
 ) -> None:
     """Take the value of an older name for its field, unless the field is written otherwise, too."""
+    path, name = named.path + written, ".".join(map(str, written))
     rivals = ("target", "targets") if primary == "target" else (primary,)
     rival = next((each for each in rivals if each in named.values), None)
     if rival is None:
         named.values[primary], named.where[primary] = value, written
-        return
-    path, name = named.path + written, ".".join(map(str, written))
-    if rival in named.where or primary == "cases":
+    elif rival in named.where or primary == "cases":
         other = ".".join(map(str, named.where.get(rival, (rival,))))
         message = f"`{name}` and `{other}` are two names of one field"
         findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
