@@ -482,7 +482,7 @@ def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> 
         ({"model": "m", "base_url": "localhost:80"}, "`base_url` is an address"),
         (
             {"model": "m", "temperature": 1},
-            "no option `temperature`: write params = { temperature = 1 }",
+            "no option `temperature`: did you mean `params`?",
         ),
         ({"model": "m", "price": {"input": 1}}, "needs `output`"),
         (

@@ -29,6 +29,7 @@ from evalcase.targets.web import (
     EventReader,
     KeyRule,
     WebOptions,
+    WebTarget,
     complete_address,
     error_message,
     protocol_error,
@@ -39,7 +40,7 @@ from evalcase.types.message import named_files
 from evalcase.types.options import Seconds, Text, about
 from evalcase.types.problem import Finding
 from evalcase.types.question import Question
-from evalcase.types.target import Quota, Surroundings, Target, Traits, Warn
+from evalcase.types.target import Surroundings, Traits, Warn
 from evalcase.types.value import JSON, replace
 from evalcase.util.json import parse_json
 from evalcase.util.processes import Output
@@ -48,7 +49,6 @@ from evalcase.util.user_calls import run_in_thread
 
 if TYPE_CHECKING:
     from evalcase.targets.batch import ChatBatches
-    from evalcase.targets.client import HttpClient
 
 SchemaMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 """How an answer by a schema is asked for: by the schema, as any JSON, or by words only."""
@@ -402,18 +402,16 @@ _SCHEMA_WORDS = (
 )  # fmt: skip
 
 
-class ChatTarget(Target):
+class ChatTarget(WebTarget):
     """Asks a model."""
 
     def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
         assert self.kind is not None
+        name = options.kind or self.kind.name
+        endpoint = Endpoint(name, options.url, options, options.own_headers)
+        super().__init__(endpoint, surroundings)
         self._api = options.chat_api
         self._options = options
-        self._surroundings = surroundings
-        self._environment = surroundings.environment
-        name = options.kind or self.kind.name
-        self._endpoint = Endpoint(name, options.url, options, options.own_headers)
-        self._client: HttpClient | None = None
         self._streams = options.params.get("stream") is True
         self._pricing = Pricing(options.price, options.model, options.address)
         self._modes: list[SchemaMode] = [*self._api.schema_modes, "prompt"]
@@ -434,20 +432,15 @@ class ChatTarget(Target):
         )  # fmt: skip
 
     async def open(self) -> None:
-        from evalcase.targets.client import HttpClient  # aiohttp is slow to import
-
-        # The cache key must be of what is sent from now on.
-        self._environment = dict(self._surroundings.environment)
-        refuse_other_host(self._options, self._endpoint.kind, self._environment)
-        self._client = HttpClient(self._endpoint, self._surroundings)
-        await self._client.open()
+        environment = self._surroundings.environment
+        refuse_other_host(self._options, self._endpoint.kind, environment)
+        await super().open()
         self._pricing.load()
 
     async def close(self) -> None:
         if self._batches is not None:
             self._batches.close()
-        if self._client is not None:
-            await self._client.close()
+        await super().close()
 
     async def answer(self, question: Question) -> Answer:
         if self._batches is not None:
@@ -472,13 +465,6 @@ class ChatTarget(Target):
         # Not as the service turned out to take it: the next run doesn't know that before it asks.
         mode: SchemaMode = next(iter(self._api.schema_modes), "prompt")
         return self._endpoint.cache_key(self._make_body(question, files, mode), self._environment)
-
-    def _http(self) -> HttpClient:
-        assert self._client is not None, "open() comes first"
-        return self._client
-
-    def _quota(self) -> Quota | None:
-        return None if self._client is None else self._client.take_quota()
 
     async def _load_files(self, question: Question) -> Files:
         if not any(True for _ in named_files(question.messages)):

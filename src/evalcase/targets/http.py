@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote, urlencode
 
 from evalcase.errors import TargetError
@@ -34,6 +34,7 @@ from evalcase.targets.web import (
     Parameters,
     ReplyPath,
     WebOptions,
+    WebTarget,
     one_line,
     protocol_error,
     read_events,
@@ -44,16 +45,13 @@ from evalcase.types.message import Message, take_message
 from evalcase.types.options import about
 from evalcase.types.problem import Finding, find_nearest
 from evalcase.types.question import Question
-from evalcase.types.target import Quota, Surroundings, Target, TargetKind, Traits, Warn
+from evalcase.types.target import Surroundings, TargetKind, Traits, Warn
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import kind_of_end
 from evalcase.util.calls import BadCallsError, CallShape, find_calls, understand_calls
 from evalcase.util.json import BadJsonError, JsonPath, MissingError, parse_json
 from evalcase.util.processes import Output
 from evalcase.util.text import Template, value_as_text
-
-if TYPE_CHECKING:
-    from evalcase.targets.client import HttpClient
 
 _PLACEHOLDERS = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "session", "turn",
@@ -183,7 +181,7 @@ def _need_placeholder(template: Template, name: str) -> Iterator[Finding]:
     yield Finding((name,), what)
 
 
-class HttpTarget(Target):
+class HttpTarget(WebTarget):
     """Sends each question to an address."""
 
     kind: ClassVar[TargetKind] = TargetKind(
@@ -195,10 +193,9 @@ class HttpTarget(Target):
     )
 
     def __init__(self, options: HttpOptions, surroundings: Surroundings) -> None:
+        endpoint = Endpoint("http", options.url, options, method=options.method)
+        super().__init__(endpoint, surroundings)
         self._options = options
-        self._surroundings = surroundings
-        self._environment = surroundings.environment
-        self._endpoint = Endpoint("http", options.url, options, method=options.method)
         self._body = None if options.body is None else _template(options.body)
         self._query = _template(dict(options.query))
         self._used = {*self._query.used, *(self._body.used if self._body is not None else ())}
@@ -210,35 +207,18 @@ class HttpTarget(Target):
             quota=self._quota, seen=self._traces.seen_of if options.trace else None,
             only_reads=True,
         )  # fmt: skip
-        self._client: HttpClient | None = None
-
-    async def open(self) -> None:
-        from evalcase.targets.client import HttpClient  # aiohttp is slow to import
-
-        # The cache key must be of what is sent from now on.
-        self._environment = dict(self._surroundings.environment)
-        self._client = HttpClient(self._endpoint, self._surroundings)
-        await self._client.open()
 
     async def answer(self, question: Question) -> Answer:
-        assert self._client is not None, "open() comes first"
-        warn = self._surroundings.warn
+        options, warn = self._options, self._surroundings.warn
         if "prompt" in self._used and not self._used & {"messages", "session"}:
             sees = "the http target sends the last user message"
             warn_of_hidden(warn, question, sees, "{messages} has all of them")
         body, query = self._make_body(question), self._make_query(question)
-        if not self._options.trace:
-            return _ReplyReader(
-                self._options, warn, *await self._client.ask(body, {}, query)
-            ).read()
         with self._traces.start(question) as begun:
-            reply = await self._client.ask(body, {HEADER: begun.traceparent}, query)
-            answer = _ReplyReader(self._options, warn, *reply).read()
-            return replace(answer, trace=begun.trace)
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
+            headers = {HEADER: begun.traceparent} if options.trace else {}
+            reply = await self._http().ask(body, headers, query)
+            answer = _ReplyReader(options, warn, *reply).read()
+            return replace(answer, trace=begun.trace) if options.trace else answer
 
     def cache_key(self, question: Question) -> JSON:
         options = self._options
@@ -254,9 +234,6 @@ class HttpTarget(Target):
         query = self._make_query(question)
         request = self._endpoint.cache_key(body, self._environment, query)
         return {"request": request, "how": how}
-
-    def _quota(self) -> Quota | None:
-        return None if self._client is None else self._client.take_quota()
 
     def _make_body(self, question: Question) -> JSON:
         if self._body is not None:

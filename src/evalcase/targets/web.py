@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from io import IncrementalNewlineDecoder
 from ipaddress import IPv4Address, ip_address, ip_network
-from typing import Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from evalcase.errors import ConfigError, TargetError
@@ -29,11 +29,14 @@ from evalcase.types.options import (
     of_kind,
 )
 from evalcase.types.problem import Finding
-from evalcase.types.target import TargetOptions
+from evalcase.types.target import Quota, Surroundings, Target, TargetOptions
 from evalcase.types.value import JSON, Value
 from evalcase.util.json import JsonPath
 from evalcase.util.secrets import is_common, mask_credentials
 from evalcase.util.text import cut_bytes
+
+if TYPE_CHECKING:
+    from evalcase.targets.client import HttpClient
 
 _ADDRESS = "an address such as https://example.com/answer"
 _BY_HEADER = "send it as a header, by `header_env`, which names its variable"
@@ -303,6 +306,35 @@ class Endpoint(Value, frozen=True):
                 raise ConfigError(f"{start} holds what can't be sent in a header: {what}")
             sent[secret.name] = secret.prefix + value
         return sent
+
+
+class WebTarget(Target):
+    """A target that asks one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, surroundings: Surroundings) -> None:
+        self._endpoint = endpoint
+        self._surroundings = surroundings
+        self._environment = surroundings.environment
+        self._client: HttpClient | None = None
+
+    async def open(self) -> None:
+        from evalcase.targets.client import HttpClient  # aiohttp is slow to import
+
+        # The cache key must be of what is sent from now on.
+        self._environment = dict(self._surroundings.environment)
+        self._client = HttpClient(self._endpoint, self._surroundings)
+        await self._client.open()
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    def _http(self) -> HttpClient:
+        assert self._client is not None, "open() comes first"
+        return self._client
+
+    def _quota(self) -> Quota | None:
+        return None if self._client is None else self._client.take_quota()
 
 
 # Addresses that are never asked.
