@@ -6,13 +6,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 from evalcase.format.document import Document, Findings, parse_document, read_lines
 from evalcase.format.positions import NO_CHILDREN, Fault, Node, split_lines
-from evalcase.format.source import tell_undecodable
+from evalcase.format.source import tell_undecodable, tell_unreadable
 from evalcase.types.options import Check, Place
 from evalcase.types.problem import Finding, Problem
+from evalcase.types.value import JSON
 from evalcase.util.files import OversizeError, open_file, read_file
 from evalcase.util.project import Attachments, attachments_in, show_beside
 from evalcase.util.text import write_count
@@ -21,10 +23,11 @@ from evalcase.util.text import write_count
 
 DELIMITERS = (",", ";", "\t")
 _QUOTED = re.compile(r'"[^"]*(?:""[^"]*)*"')
+_REST_OF_LINE = re.compile(r"[^\r\n]*")
 _TWICE = "a quote inside of a quoted cell is written twice"
 
 
-class CsvCell(NamedTuple):
+class _Cell(NamedTuple):
     """A cell: its text, and where it stands in the text of its row."""
 
     text: str
@@ -32,59 +35,59 @@ class CsvCell(NamedTuple):
     end: int
 
 
-class CsvRow(Document):
-    """A row as a mapping of column names to texts. An empty cell is left out."""
-
-    def __init__(
-        self, path: str, source: str, faults: list[Fault], first_line: int,
-        cells: dict[str, CsvCell], width: int,
-    ) -> None:  # fmt: skip
-        """`width` is the number of its cells, with those that are empty."""
-        nodes = {name: Node(cell.start, cell.end, NO_CHILDREN) for name, cell in cells.items()}
-        super().__init__(
-            path, source, "csv", {name: cell.text for name, cell in cells.items()}, faults, True,
-            first_line, compose=lambda text: Node(0, len(text), dict(nodes.items())),
-        )  # fmt: skip
-        self.cells = cells
-        self.width = width
-
-
-def read_table(text: str, path: str) -> tuple[CsvRow, list[CsvRow]]:
+def read_table(text: str, path: str) -> tuple[Document, list[Document]]:
     """The row that names the columns, and the others. It never raises for what a text may hold."""
     header, *rows = stream_table(text, path)
     return header, rows
 
 
-def stream_table(text: str, path: str) -> Iterator[CsvRow]:
-    """The row that names the columns, and then the others, each made when it is asked for."""
+def stream_table(text: str, path: str, strict: bool = False) -> Iterator[Document]:
+    """The row that names the columns, and then the others, as mappings of column names to texts,
+    each made when it is asked for. An empty cell is left out; with `strict`, it is an empty text,
+    and a row that is too short is at fault."""
     rows = _split_rows(text)
     source, cells, line, faults = next(rows, ("", [], 1, []))
     names = [cell.text.strip() or f"column {number}" for number, cell in enumerate(cells, 1)]
-    columns: dict[str, CsvCell] = {}
+    header: dict[str, _Cell] = {}
     for name, cell in zip(names, cells, strict=True):
-        if name in columns:
+        if name in header:
             message, hint = f"the column `{name}` appears twice", "give it another name"
             faults.append(Fault("duplicate-key", message, cell.start, cell.end, hint))
-        columns.setdefault(name, cell._replace(text=name))
-    yield CsvRow(path, source, faults, line, columns, len(cells))
+        header[name] = cell._replace(text=name)
+    yield _make_row(path, source, line, faults, header)
     for source, cells, line, faults in rows:
-        if len(cells) > len(names):
-            message = f"this row has {len(cells)} cells, and there are {len(names)} columns"
+        is_short = strict and not faults and len(cells) < len(names)
+        if is_short or len(cells) > len(names):
+            has = f"this row has {write_count(len(cells), 'cell')}"
+            start = 0 if is_short else cells[len(names)].start
             hint = "a cell with a comma in it must be in quotes"
-            start = cells[len(names)].start
-            faults.append(Fault("syntax", message, start, cells[-1].end, hint))
-        named = {name: cell for name, cell in zip(names, cells, strict=False) if cell.text}
-        yield CsvRow(path, source, faults, line, named, len(cells))
+            hint = "an empty cell has its comma, too" if is_short else hint
+            message = f"{has}, and there are {len(names)} columns"
+            faults.append(Fault("syntax", message, start, len(source), hint))
+        named = zip(names, cells, strict=False)
+        found = {name: cell for name, cell in named if strict or cell.text}
+        yield _make_row(path, source, line, faults, found)
 
 
-def _split_rows(text: str) -> Iterator[tuple[str, list[CsvCell], int, list[Fault]]]:
+def _make_row(
+    path: str, source: str, line: int, faults: list[Fault], cells: dict[str, _Cell]
+) -> Document:
+    def compose(text: str) -> Node:
+        nodes = {name: Node(cell.start, cell.end, NO_CHILDREN) for name, cell in cells.items()}
+        return Node(0, len(text), dict(nodes.items()))
+
+    value: JSON = {name: cell.text for name, cell in cells.items()}
+    return Document(path, source, "csv", value, faults, first_line=line, compose=compose)
+
+
+def _split_rows(text: str) -> Iterator[tuple[str, list[_Cell], int, list[Fault]]]:
     """The rows that are not blank: the text of each, its cells, its line and its faults."""
     first_line = split_lines(text[:10_000])[0]
     delimiter = max(DELIMITERS, key=first_line.count)
     plain = re.compile(rf"[^{delimiter}\r\n]*")
     at, line = 0, 1
     while at < len(text):
-        start, cells, wrong = at, list[CsvCell](), ""
+        start, cells, wrong = at, list[_Cell](), ""
         while True:
             is_quoted = text.startswith('"', at)
             found = (_QUOTED if is_quoted else plain).match(text, at)
@@ -92,15 +95,14 @@ def _split_rows(text: str) -> Iterator[tuple[str, list[CsvCell], int, list[Fault
                 wrong_at, wrong, at = at - start, "this quote is never closed", len(text)
                 break
             content = found[0][1:-1].replace('""', '"') if is_quoted else found[0]
-            cells.append(CsvCell(content, found.start() - start, found.end() - start))
+            cells.append(_Cell(content, found.start() - start, found.end() - start))
             at = found.end()
             if not text.startswith(delimiter, at):
                 break
             at += 1
         if text[at : at + 1] not in ("", "\r", "\n"):
             wrong_at, wrong = at - start, "there is more after the quote that closes this cell"
-            ends = (text.find("\n", at), text.find("\r", at))
-            at = min((end for end in ends if end >= 0), default=len(text))
+            at = _REST_OF_LINE.match(text, at).end()  # type: ignore[union-attr]
         source, faults = text[start:at], list[Fault]()
         if wrong:
             faults.append(Fault("syntax", wrong, wrong_at, wrong_at + 1, _TWICE))
@@ -176,10 +178,14 @@ class SuiteFiles:
         path = self._find(name)
         if isinstance(path, Finding):
             return path
+        shown = self._show(path)
         if name.lower().endswith(".jsonl"):
-            return self._rows_of_jsonl(path, self._show(path))
+            return self._rows_in(self._read_lines(path, shown), shown)
         text = self._read(path, name, LARGEST_TABLE)
-        return text if isinstance(text, Finding) else self._rows_of_csv(text, self._show(path))
+        if isinstance(text, Finding):
+            return text
+        rows = stream_table(text, shown, strict=True)
+        return self._rows_in(chain(next(rows).problems, rows), shown)
 
     def has_errors_in(self, name: str) -> bool:
         """Whether a table that was read to its end has rows with errors, which were left out."""
@@ -219,45 +225,25 @@ class SuiteFiles:
             return Finding((), f"`{name}`: {text.message}", text.hint, code=text.code)
         return text.removeprefix("\ufeff")
 
-    def _rows_of_jsonl(self, path: str, shown: str) -> Iterator[TableRow]:
-        problems: list[Problem] = []
+    def _read_lines(self, path: str, shown: str) -> Iterator[Document | Problem]:
         try:
             with open_file(path, self._attachments.root) as file:
-                for line in read_lines(file, shown):
-                    if isinstance(line, Problem):
-                        problems.append(line)
-                    elif type(line.value) is not dict:
-                        message = "a row is a mapping of names to values"
-                        problems += line.problems
-                        problems += line.place([Finding((), message, code="wrong-type")])
-                    elif line.faults:
-                        problems += line.problems
-                    else:
-                        yield TableRow(line.value, f"{shown}:{line.first_line}")
+                yield from read_lines(file, shown)
         except OSError as error:
-            message = f"the file can't be read: {error.strerror or error}"
-            problems.append(Problem("unreadable-file", message, shown))
-        self._report_table(shown, problems)
+            yield tell_unreadable(shown, error)
 
-    def _rows_of_csv(self, text: str, shown: str) -> Iterator[TableRow]:
-        """An empty cell is an empty text."""
-        rows = stream_table(text, shown)
-        header = next(rows)
-        problems = [*header.problems]
-        for row in rows:
-            if row.faults:
-                problems += row.problems
-            elif row.width < header.width:
-                cells = f"{write_count(row.width, 'cell')}, and there are {header.width} columns"
-                hint = "an empty cell has its comma, too"
-                problems += row.place([Finding((), f"this row has {cells}", hint, code="syntax")])
+    def _rows_in(self, lines: Iterable[Document | Problem], shown: str) -> Iterator[TableRow]:
+        problems: list[Problem] = []
+        for line in lines:
+            if isinstance(line, Problem):
+                problems.append(line)
+            elif line.faults:
+                problems += line.problems
+            elif type(line.value) is not dict:
+                message = "a row is a mapping of names to values"
+                problems += line.place([Finding((), message, code="wrong-type")])
             else:
-                values: dict[str, Any] = dict.fromkeys(header.cells, "")
-                values |= {column: cell.text for column, cell in row.cells.items()}
-                yield TableRow(values, f"{shown}:{row.first_line}")
-        self._report_table(shown, problems)
-
-    def _report_table(self, shown: str, problems: list[Problem]) -> None:
+                yield TableRow(line.value, f"{shown}:{line.first_line}")
         if shown not in self._tables:
             self._tables[shown] = bool(problems)
             self.problems += problems
@@ -273,8 +259,7 @@ def _read_text(path: str, shown: str, most_bytes: int, root: str | None = None) 
     except UnicodeDecodeError:
         return tell_undecodable(data, shown)
     except OSError as error:
-        message = f"the file can't be read: {error.strerror or error}"
-        return Problem("unreadable-file", message, shown)
+        return tell_unreadable(shown, error)
 
 
 def _check_schema(path: str, shown: str, check: Check) -> list[Problem]:
