@@ -188,10 +188,9 @@ def test_a_sign_makes_another_question(one: str, other: str) -> None:
 @for_each(
     ("one", "other"),
     [
-        ("Hello!", "hello"), ("What, really?", "what (really)"),
-        ("a well-known shop", "A well known shop."),
-        ("Is it 5?", "is it 6."), ("At 10.5, or 11,5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
-        ("\xabYes\xbb \u2013 or no\u2026", '"yes" or no'), (f"{LONG}.", f"{LONG} then!"),
+        ("Hello!", "hello"), ("What, really?", "what really"), ("A  shop\u2026", "a shop"),
+        ("Is it 5?", "is it 6."), ("At 10.5, or 11.5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
+        (f"{LONG}.", f"{LONG} then!"),
     ],
 )  # fmt: skip
 def test_punctuation_and_numbers_do_not(one: str, other: str) -> None:

@@ -22,11 +22,11 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.graders.base import Context, Grader, Graders, NamedGrader
@@ -37,7 +37,7 @@ from evalcase.types.grade import Grade, Score
 from evalcase.types.options import Argv, Count, TargetName, Text, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
-from evalcase.types.value import JSON, describe_kind
+from evalcase.types.value import JSON
 from evalcase.util.calls import list_unread_calls
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import close_guard, open_guard
@@ -371,7 +371,7 @@ def _describe_result(grade: Grade) -> dict[str, JSON]:
 
 # What a program replied. A reply without a clear meaning is an error, never a 0.
 
-_READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details", "assertions", "checks")
+_READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details")
 
 
 class BadScriptReplyError(ValueError):
@@ -397,68 +397,53 @@ def read_script_reply(reply: dict[str, JSON]) -> Score:
     """
     if reply.get("error") not in (None, False, ""):
         raise BadScriptReplyError(f"says {reply['error']!r:.200} as its `error`")
-    passed, checks = _read_passed(reply), _read_checks(reply)
-    value = _read_score(reply, passed, checks)
-    if passed is not None and value == 1.0 - passed:
-        told = "passed" if passed else "did not pass"
-        raise BadScriptReplyError(f"says that it {told}, with a score of {value:g}")
-    failed = [text for text, is_met in checks if not is_met]
-    if failed and value == 1.0:
-        raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
-    details = reply.get("details")
-    if details is not None and not isinstance(details, dict):
-        raise BadScriptReplyError(f"has {describe_kind(details)} as `details`, which is a mapping")
-    others = {key: item for key, item in reply.items() if key not in _READ and item is not None}
-    listed = {key: item for key, item in reply.items() if key in ("assertions", "checks")}
-    reason = _read_reason(reply, failed)
-    return Score(value, reason, {**(details or {}), **listed, **others}, passed)
-
-
-def _read_passed(reply: dict[str, JSON]) -> bool | None:
-    said = [reply[name] for name in ("passed", "pass") if reply.get(name) is not None]
-    for each in said:
-        if not isinstance(each, bool):
-            raise BadScriptReplyError(f"has {each!r:.40} as `passed`, which is true or false")
-    if len(said) == 2 and said[0] is not said[1]:
-        raise BadScriptReplyError("has `passed` and `pass`, and they differ")
-    return bool(said[0]) if said else None
-
-
-def _read_score(
-    reply: dict[str, JSON], passed: bool | None, checks: Sequence[tuple[str, bool]]
-) -> float:
-    score = reply.get("score")
+    passed = _pick(reply, bool, "true or false", "passed", "pass")
+    reason = _pick(reply, str, "text", "reason", "reasoning")
+    details = _pick(reply, dict, "a mapping", "details") or {}
+    checks = _read_checks(reply)
+    score: JSON = reply.get("score")
     if score is None and passed is not None:
-        return float(passed)
-    if score is None and checks:
-        return sum(is_met for _, is_met in checks) / len(checks)
-    if score is None:
+        score = float(passed)
+    elif score is None and checks:
+        score = sum(is_met for _, is_met in checks) / len(checks)
+    elif score is None:
         raise BadScriptReplyError("has no `score`")
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise BadScriptReplyError(f"has the score {score!r:.40}, which is not a number from 0 to 1")
-    return float(score)
+    if passed is not None and score == 1.0 - passed:
+        told = "passed" if passed else "did not pass"
+        raise BadScriptReplyError(f"says that it {told}, with a score of {score:g}")
+    failed = [text for text, is_met in checks if not is_met]
+    if failed and score == 1.0:
+        raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
+    misses = reply.get("misses")
+    missed = [str(each) for each in misses] if isinstance(misses, list) else []
+    kept = {key: item for key, item in reply.items() if key not in _READ and item is not None}
+    told = reason or "; ".join([*missed, *filter(None, failed)])
+    return Score(float(score), told, {**details, **kept}, passed)
+
+
+T = TypeVar("T")
+
+
+def _pick(reply: dict[str, JSON], kind: type[T], what: str, *names: str) -> T | None:
+    """What a reply says under one of two names."""
+    said: list[T] = []
+    for each in (reply[name] for name in names if reply.get(name) is not None):
+        if not isinstance(each, kind):
+            raise BadScriptReplyError(f"has {each!r:.40} as `{names[0]}`, which is {what}")
+        said.append(each)
+    if kind is bool and len(said) == 2 and said[0] is not said[1]:
+        raise BadScriptReplyError("has `passed` and `pass`, and they differ")
+    return said[0] if said else None
 
 
 def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
-    listed: list[JSON] = []
-    for name in ("assertions", "checks"):
-        some = reply.get(name) or []
-        if not isinstance(some, list):
-            raise BadScriptReplyError(f"has {describe_kind(some)} as its checks, which are a list")
-        listed += some
     found = []
-    for each in listed:
-        is_met = each.get("passed", each.get("pass")) if isinstance(each, dict) else None
-        if not isinstance(each, dict) or not isinstance(is_met, bool):
-            raise BadScriptReplyError("has a check that says not whether it `passed`")
-        found.append((str(each.get("text", "")), is_met))
+    for name in ("assertions", "checks"):
+        for each in _pick(reply, list, "a list", name) or ():
+            is_met = each.get("passed", each.get("pass")) if isinstance(each, dict) else None
+            if not isinstance(is_met, bool):
+                raise BadScriptReplyError("has a check that says not whether it `passed`")
+            found.append((str(each.get("text", "")), is_met))
     return found
-
-
-def _read_reason(reply: dict[str, JSON], failed: Sequence[str]) -> str:
-    reason = reply.get("reason", reply.get("reasoning"))
-    if reason is not None and not isinstance(reason, str):
-        raise BadScriptReplyError(f"has {describe_kind(reason)} as its reason, which is text")
-    misses = reply.get("misses")
-    missed = [str(each) for each in misses] if isinstance(misses, list) else []
-    return reason or "; ".join([*missed, *filter(None, failed)])

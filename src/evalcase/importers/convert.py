@@ -25,7 +25,7 @@ from evalcase.importers.datasets import (
     import_skills,
 )
 from evalcase.importers.deepeval import import_deepeval
-from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, SuiteDraft
+from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, Draft, SuiteDraft
 from evalcase.importers.openai_evals import import_openai_evals
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals
@@ -244,52 +244,33 @@ def _leave_out(
     suite: SuiteDraft, kept: list[CaseDraft], error: Finding, seen: set[KeyPath]
 ) -> None:
     """Leave out the smallest thing around an error: a grader, a field, a case."""
-    is_case = error.path[0] == "cases" and len(error.path) > 1
-    place = error.path[: 4 if is_case else 2]
+    case = kept[int(error.path[1])] if error.path[0] == "cases" and len(error.path) > 1 else None
+    place = error.path[: 2 if case is None else 4]
     if place in seen:
         return
     seen.add(place)
-    if not is_case:
-        _leave_out_of_suite(suite, error)
-        return
-    case = kept[int(error.path[1])]
-    field = str(error.path[2]) if len(error.path) > 2 else "input"
-    if field in ("graders", "rubrics") and len(error.path) > 3:
-        _leave_out_item(case, field, int(error.path[3]), error)
-        _require_rest(case, suite)
-    elif field in ("id", "input") or field not in case.fields:
+    draft: Draft = suite if case is None else case
+    path, of_all = (place, " for all cases") if case is None else (place[2:], "")
+    field = str(path[0]) if path else "input"
+    origin = suite.cases[0].origin if case is None else case.where_from(field)
+    held = draft.fields.get(field)
+    if field in ("graders", "rubrics") and len(path) > 1 and isinstance(held, list):
+        number = int(path[1])
+        origin = origin if case is None else case.where_from(field, number)
+        del held[number]
+        if field == "graders" and number < len(draft.graders_from):
+            origin = draft.graders_from.pop(number)
+        if not held:
+            del draft.fields[field]
+        what = f"one of the {field}{of_all}: {error.message}"
+        draft.lose(origin, what, error.hint, where=(field, number))
+        for each in kept if case is None else [case]:
+            _require_rest(each, suite)
+    elif case is not None and (field in ("id", "input") or field not in case.fields):
         case.drop(case.origin, f"this case: {error.message}", error.hint)
     else:
-        del case.fields[field]
-        case.lose(case.where_from(field), f"`{field}`: {error.message}", error.hint)
-
-
-def _leave_out_item(case: CaseDraft, field: str, number: int, error: Finding) -> None:
-    items, origin = case.fields[field], case.where_from(field, number)
-    assert isinstance(items, list)
-    del items[number]
-    if field == "graders" and number < len(case.graders_from):
-        origin = case.graders_from.pop(number)
-    if not items:
-        del case.fields[field]
-    why = f"one of the {field}: {error.message}"
-    case.lose(origin, why, error.hint, where=(field, number))
-
-
-def _leave_out_of_suite(suite: SuiteDraft, error: Finding) -> None:
-    field, origin = str(error.path[0]), suite.cases[0].origin if suite.cases else None
-    held = suite.fields.get(field)
-    if field == "graders" and isinstance(held, list) and len(error.path) > 1:
-        del held[int(error.path[1])]
-        origin = suite.graders_from.pop(int(error.path[1]))
-        if not held:
-            del suite.fields["graders"]
-        for case in suite.kept:
-            _require_rest(case, suite)
-    else:
-        suite.fields.pop(field, None)
-    if origin is not None:
-        suite.lose(origin, f"`{field}` for all cases: {error.message}", error.hint)
+        draft.fields.pop(field, None)
+        draft.lose(origin, f"`{field}`{of_all}: {error.message}", error.hint)
 
 
 def _require_rest(case: CaseDraft, suite: SuiteDraft) -> None:

@@ -49,32 +49,15 @@ class Loss(NamedTuple):
     where: KeyPath
 
 
-class CaseDraft:
-    """A case as it will be written, and its losses."""
+class Draft:
+    """Fields as they will be written, their origins, and what was left out."""
 
-    def __init__(self, origin: Item) -> None:
-        self.origin = origin
+    def __init__(self) -> None:
         self.fields: dict[str, JSON] = {}
         self.lost: list[Loss] = []
-        self.remarks: list[tuple[str, str]] = []
-        """Comments that are no loss, each with the field below it."""
-        self.is_dropped = False
         self.fields_from: dict[str, Item] = {}
         """The origins of fields, as far as they are known."""
         self.graders_from: list[Item] = []
-
-    def where_from(self, field: str, number: int | None = None) -> Item:
-        """The origin of a field, or of one of its items; the whole case if it is unknown."""
-        item = self.fields_from.get(field, self.origin)
-        return item if number is None or field not in self.fields_from else item.at(number)
-
-    def drop(self, item: Item, why: str, hint: str | None = None) -> None:
-        """Leave the whole case out."""
-        self.is_dropped = True
-        self.lost = [Loss(item, why, hint, "value", ())]
-
-    def remark(self, text: str, field: str) -> None:
-        self.remarks.append((text, field))
 
     def lose(
         self, item: Item, why: str, hint: str | None = None, *, at: At = "value",
@@ -92,16 +75,35 @@ class CaseDraft:
         self._append("graders", grader)
         self.graders_from.append(origin)
 
+    def _append(self, field: str, value: JSON) -> None:
+        several = self.fields.setdefault(field, [])
+        assert isinstance(several, list)
+        several.append(value)
+
+
+class CaseDraft(Draft):
+    def __init__(self, origin: Item) -> None:
+        super().__init__()
+        self.origin = origin
+        self.remarks: list[tuple[str, str]] = []
+        """Comments that are no loss, each with the field below it."""
+        self.is_dropped = False
+
+    def where_from(self, field: str, number: int | None = None) -> Item:
+        """The origin of a field, or of one of its items; the whole case if it is unknown."""
+        item = self.fields_from.get(field, self.origin)
+        return item if number is None or field not in self.fields_from else item.at(number)
+
+    def drop(self, item: Item, why: str, hint: str | None = None) -> None:
+        """Leave the whole case out."""
+        self.is_dropped = True
+        self.lost = [Loss(item, why, hint, "value", ())]
+
     def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
         self.lose(item, why, hint, where=("graders", len(self.graders_from)))
 
     def add_rubric(self, rubric: JSON) -> None:
         self._append("rubrics", rubric)
-
-    def _append(self, field: str, value: JSON) -> None:
-        several = self.fields.setdefault(field, [])
-        assert isinstance(several, list)
-        several.append(value)
 
     def keep(self, name: str, item: Item) -> None:
         """Put a value into `metadata`; it is left out if the name is taken."""
@@ -122,18 +124,16 @@ class CaseDraft:
         self.lose(item, why, where=("threshold",))
 
 
-class SuiteDraft:
-    """A suite as it will be written, and its losses."""
+class SuiteDraft(Draft):
+    """A suite: what is left out of the whole file becomes a comment at the top."""
 
     def __init__(self, source: str, folder: str) -> None:
+        super().__init__()
         self.source = source
         """The path of the imported file."""
         self.folder = folder
         """The folder of the suite: files are looked up from there."""
-        self.fields: dict[str, JSON] = {}
         self.cases: list[CaseDraft] = []
-        self.lost: list[Loss] = []
-        self.graders_from: list[Item] = []
         self.targets: dict[str, dict[str, JSON]] = {}
         """Targets for the configuration, by name."""
         self.judge: str | None = None
@@ -151,17 +151,6 @@ class SuiteDraft:
     @property
     def kept(self) -> list[CaseDraft]:
         return [case for case in self.cases if not case.is_dropped]
-
-    def add_grader(self, grader: JSON, origin: Item) -> None:
-        """A grader for all cases."""
-        graders = self.fields.setdefault("graders", [])
-        assert isinstance(graders, list)
-        graders.append(grader)
-        self.graders_from.append(origin)
-
-    def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
-        """Leave something of the whole file out: a comment at the top."""
-        self.lost.append(Loss(item, why, hint, at, ()))
 
     def remark_left_out(self, names: list[str]) -> None:
         shown = ", ".join(f"`{name}`" for name in names)

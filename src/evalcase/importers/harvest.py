@@ -15,7 +15,6 @@ from heapq import nsmallest
 from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
-from unicodedata import category
 from zlib import crc32
 
 from evalcase.config.catalogue import Catalogue
@@ -363,10 +362,10 @@ def _write_suite(drafts: list[CaseDraft], options: HarvestOptions) -> str:
 class NearDuplicates:
     """Finds questions that say nearly the same, in time linear in their number.
 
-    Two are the same if they have the same words and signs, whatever their case, numbers and
-    punctuation. Longer ones also if hardly a word differs, and no sign: a question after pages
-    that many share is a question of its own. Each is compared with a few that share one of its
-    pairs of words with the smallest hashes, never with all.
+    Two are the same if they differ only by case, by numbers, and by punctuation after words. Longer
+    ones also if hardly a word differs, and no sign: a question after pages that many share is a
+    question of its own. Each is compared with a few that share one of its pairs of words with the
+    smallest hashes, never with all.
     """
 
     _SIMILAR = 0.8
@@ -377,22 +376,10 @@ class NearDuplicates:
     _MAX_COMPARED = 40
     _MIN_WORDS = 12
     _MAX_WORDS = 5000
-    # Beside letters and digits, everything that may change the meaning: signs of arithmetic, money
-    # and code, pictures, and the vowel marks of other scripts. Punctuation only as a sign: before a
-    # word or a number, after a number or a single letter, or alone.
-    _WORD = re.compile(
-        r"""
-        [^\W\d_]+ | \d+
-        | [+*<>=^#$%&/@\\|~] | [\xa2-\xa9\xac\xae-\xb1\xb6]
-        | (?<![^\W\d_]{2})- | -(?![^\W\d_]{2}) | [\u2010-\u2015](?=\s*\d)
-        | (?<=\w)_(?=\w) | !(?=[\w=]) | (?<=\d)! | (?<=\b\w)! | (?<=\s)[?:](?=\s)
-        | (?<!\w)\.(?=\w) | (?<=\d):(?=\d) | (?<=\d)['"]
-        | [(\[{](?=\s*(?:\d|\w\b)) | (?<=\d)[)\]}] | (?<=\b\w)[)\]}]
-        | [\u2030-\u2037\u2044\u2052\uff03-\uff06\uff0a\uff0b\uff0d\uff0f]
-        | [^\w\s\x00-\xbf\u2000-\u206f\u3000-\u303f\uff00-\uff0f]
-        """,
-        re.VERBOSE,
-    )
+    # `5!` and `a ? b` are something else than `5` and `a b`.
+    _PUNCTUATION = re.compile(r"(?:(?<=\w)[.,;:?\u2026]+|(?<=[^\W\d_]{2})!+)(?=\s|$)")
+    _NUMBER = re.compile(r"\d+")
+    _NO_SIGN = re.compile(r"[\w\s]+")
 
     def __init__(self) -> None:
         self._same: dict[bytes, int] = {}
@@ -402,8 +389,9 @@ class NearDuplicates:
 
     def find(self, text: str, number: int) -> int | None:
         """The number of the earlier text; None if the text is new, which is then remembered."""
-        words = ["0" if word.isdecimal() else word for word in self._WORD.findall(text.casefold())]
-        key = sha256((" ".join(words) or text.strip()).encode("utf-8", "replace")).digest()
+        even = self._PUNCTUATION.sub("", text.casefold())
+        words = self._NUMBER.sub("0", even).split()
+        key = sha256(" ".join(words).encode("utf-8", "replace")).digest()
         if key in self._same:
             return self._same[key]
         found = None
@@ -413,8 +401,10 @@ class NearDuplicates:
         return found
 
     def _find_similar(self, words: list[str], number: int) -> int | None:
-        pairs = frozenset(crc32(f"{left} {right}".encode()) for left, right in pairwise(words))
-        signs = crc32(" ".join(filter(_is_sign, words)).encode())
+        pairs = frozenset(
+            crc32(f"{left} {right}".encode("utf-8", "replace")) for left, right in pairwise(words)
+        )
+        signs = crc32(self._NO_SIGN.sub("", " ".join(words)).encode("utf-8", "replace"))
         sketch = nsmallest(self._SKETCH, pairs)
         for pair in sketch:
             for other in self._by_pair.get(pair, ())[-self._MAX_COMPARED :]:
@@ -429,8 +419,3 @@ class NearDuplicates:
         shared = len(pairs & others)
         different = len(pairs | others) - shared
         return different <= self._MAX_DIFFERENT and shared >= self._SIMILAR * (shared + different)
-
-
-def _is_sign(word: str) -> bool:
-    """Whether it is a sign, and no part of a word such as a vowel mark."""
-    return not word[0].isalnum() and not category(word[0]).startswith("M")

@@ -6,12 +6,12 @@ computes (`{% if %}`, filters, calls) is refused: half of it would be another pr
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
-from evalcase.util.json import parse_json
 
 _OPENING = re.compile(r"\{[{%#]")
 _TAG = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
@@ -29,17 +29,24 @@ _OTHER_ESCAPES = {
     "k": "`\\k`", "u": "`\\u`", "x": "`\\x`",
 }  # fmt: skip
 
-_TEXT = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`\\$]*`"
-_LITERAL = re.compile(rf"\s*({_TEXT}|-?\d+(?:\.\d+)?\b|true\b|false\b|null\b)")
-_SUBJECT = re.compile(r"\s*(?:JSON\.parse\(\s*output\s*\)|output\b)")
-_PATH_STEP = re.compile(r"\??\.([A-Za-z_$][\w$]*)(?![\w$]|\s*\()|\[(\d+)\]|\[['\"]([\w-]+)['\"]\]")
-_CHANGE = re.compile(r"\.(trim|toLowerCase|toUpperCase)\(\)")
-_METHOD = re.compile(r"\.(includes|startsWith|endsWith)\(")
-_LENGTH = re.compile(r"\.length\s*(===?|>=?|<=?)\s*(\d+)(?![.\d])")
-_EQUALITY = re.compile(r"\s*(===?|!==?)")
-_IS_TEXT = re.compile(r"\s*typeof\s+output\s*===?\s*(?:'string'|\"string\")")
+_SPELLINGS = re.compile(
+    r"(?P<text>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`\\$]*`)"
+    r"|\??\.(?!length\b)(?P<step>[A-Za-z_$][\w$]*)(?![\w$]|\s*\()"
+    r"|typeof\s+output\b|\?\.|&&|\|\||[!=]==?|[!~#`\n]|\b(?:true|false|null)\b"
+)
+_OPERATORS = {
+    "&&": " and ", "||": " or ", "===": "==", "==": "==", "!==": "!=", "!=": "!=", "!": "~",
+    "?.": ".", "true": "True", "false": "False", "null": "None", "typeof output": "typeof_output",
+    "\n": " ",
+}  # fmt: skip
 _TERNARY = re.compile(r"([^?]*)\?\s*(?:1|true)\s*:\s*(?:0|false)\s*")
 _GRADERS = {"includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with"}
+_CHANGES = ("trim", "toLowerCase", "toUpperCase")
+_LIMITS: dict[type[ast.cmpop], tuple[int | None, int | None]] = {
+    ast.Gt: (1, None), ast.GtE: (0, None), ast.Lt: (None, -1), ast.LtE: (None, 0), ast.Eq: (0, 0),
+}  # fmt: skip
+"""What has to be added to the number of a comparison, for the least and for the most."""
+_NOT_EMPTY: JSON = {"length": {"min": 1}}
 
 
 class UnrenderableError(ValueError):
@@ -206,11 +213,16 @@ def _translate_escape(letter: str) -> str:
     return letter if letter == "/" else f"\\{letter}"
 
 
+# Conditions are read by Python's own parser, once their operators are written as Python does
+
+
 def read_path(code: str) -> str | None:
     """The path of `output.a[0]` or `JSON.parse(output).a[0]`, empty for the whole; else None."""
-    reader = _ExpressionReader(code.strip())
-    path = reader.path() if reader.take(_SUBJECT) else None
-    return path if reader.is_at_end() else None
+    try:
+        path, case = _read_subject(_parse_expression(code))
+    except ValueError:
+        return None
+    return path if case is None else None
 
 
 def grade_expression(code: str) -> list[JSON]:
@@ -218,125 +230,112 @@ def grade_expression(code: str) -> list[JSON]:
     none: conditions compare lengths, parts, beginnings, ends and values at a path."""
     code = code.strip().removeprefix("return ").removesuffix(";")
     whole = _TERNARY.fullmatch(code)
-    reader = _ExpressionReader(whole[1] if whole else code)
-    graders = reader.conjunction_or_any()
-    if not reader.is_at_end() or not graders:
+    return _grade_condition(_parse_expression(whole[1] if whole else code))
+
+
+def _parse_expression(code: str) -> ast.expr:
+    try:
+        return ast.parse(_SPELLINGS.sub(_spell, code.strip()), mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ValueError from None
+
+
+def _spell(found: re.Match[str]) -> str:
+    """A part of JavaScript as Python writes it. `!` becomes `~`, which binds as strongly."""
+    text = found[0]
+    if found["text"]:
+        if re.search(r"\\[^nrt'\"\\/]", text):
+            raise ValueError
+        escapes = {"n": "\n", "r": "\r", "t": "\t"}
+        return repr(re.sub(r"\\(.)", lambda each: escapes.get(each[1], each[1]), text[1:-1]))
+    if found["step"]:
+        return f"[{found['step']!r}]"
+    if text not in _OPERATORS:
         raise ValueError
-    return graders
+    return _OPERATORS[text]
 
 
-class _ExpressionReader:
-    """A recursive-descent reader of `a && (b || !c)`."""
+def _grade_condition(node: ast.expr) -> list[JSON]:
+    match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            found = [grader for each in values for grader in _grade_condition(each)]
+            # Graders of text fail on an empty answer, so a check for one is needed only alone.
+            return [each for each in found if each != _NOT_EMPTY] or found[:1]
+        case ast.BoolOp(values=values):
+            several = [_grade_condition(each) for each in values]
+            return [{"any": [each[0] if len(each) == 1 else {"all": each} for each in several]}]
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            found = _grade_condition(operand)
+            if len(found) != 1 or found == [_NOT_EMPTY]:
+                raise ValueError
+            return [write_not(found[0])]
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return [_grade_comparison(left, operator, right)]
+        case ast.Call(
+            func=ast.Attribute(value=subject, attr=method), args=[ast.Constant(value=str(text))]
+        ) if method in _GRADERS:
+            path, case = _read_subject(subject)
+            options: dict[str, JSON] = {"ignore_case": bool(case) or None, "path": path or None}
+            return [write_grader(_GRADERS[method], _check_case(text, case), **options)]
+        case ast.Name(id="output"):
+            return [_NOT_EMPTY]
+    raise ValueError
 
-    def __init__(self, code: str) -> None:
-        self.code = code
-        self.position = 0
 
-    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.code, self.position)
-        self.position = found.end() if found else self.position
-        return found
-
-    def takes(self, sign: str) -> bool:
-        return self.take(re.compile(rf"\s*{re.escape(sign)}")) is not None
-
-    def is_at_end(self) -> bool:
-        return not self.code[self.position :].strip()
-
-    def conjunction_or_any(self) -> list[JSON]:
-        several = [self._conjunction()]
-        while self.takes("||"):
-            several.append(self._conjunction())
-        if len(several) == 1:
-            return several[0]
-        if not all(several):
+def _grade_comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> JSON:
+    value: JSON = ast.literal_eval(right)
+    if isinstance(left, ast.Name) and left.id == "typeof_output":
+        if not isinstance(operator, ast.Eq) or value != "string":
             raise ValueError
-        return [{"any": [each[0] if len(each) == 1 else {"all": each} for each in several]}]
-
-    def _conjunction(self) -> list[JSON]:
-        found, has_truthy = self._operand()
-        while self.takes("&&"):
-            more, is_truthy = self._operand()
-            found, has_truthy = found + more, has_truthy or is_truthy
-        # Graders of text fail on an empty answer, so a check for one is needed only alone.
-        return found or ([{"length": {"min": 1}}] if has_truthy else [])
-
-    def _operand(self) -> tuple[list[JSON], bool]:
-        """Graders, or that the output is not empty."""
-        if self.take(_IS_TEXT):
-            return [], True
-        if self.takes("!"):
-            graders, _ = self._operand()
-            if len(graders) != 1:
-                raise ValueError
-            return [write_not(graders[0])], False
-        if self.takes("("):
-            graders = self.conjunction_or_any()
-            if not self.takes(")"):
-                raise ValueError
-            return graders, False
-        if not self.take(_SUBJECT):
+        return _NOT_EMPTY
+    if isinstance(left, ast.Attribute) and left.attr == "length":
+        path, _ = _read_subject(left.value)
+        limits = _LIMITS.get(type(operator))
+        if limits is None or type(value) is not int:
             raise ValueError
-        return self._comparison()
-
-    def path(self) -> str:
-        steps = []
-        while step := self.take(_PATH_STEP):
-            if step[1] == "length":
-                self.position = step.start()
-                break
-            steps.append(next(filter(None, step.groups())))
-        return ".".join(steps)
-
-    def _comparison(self) -> tuple[list[JSON], bool]:
-        path = self.path() or None
-        case = None
-        while change := self.take(_CHANGE):
-            case = case if change[1] == "trim" else change[1]
-        if method := self.take(_METHOD):
-            text = self._text(case)
-            if not self.takes(")"):
-                raise ValueError
-            return [write_grader(_GRADERS[method[1]], text, ignore_case=bool(case) or None,
-                                 path=path)], False  # fmt: skip
-        if length := self.take(_LENGTH):
-            number, operator = int(length[2]), length[1].rstrip("=") or "="
-            is_exclusive = length[1] in ("<", ">")
-            least = number + is_exclusive if operator in (">", "=") else None
-            most = number - is_exclusive if operator in ("<", "=") else None
-            if least == 0 or most == -1:
-                raise ValueError
-            return [write_grader("length", NO_ARGUMENT, min=least, max=most, path=path)], False
-        if equality := self.take(_EQUALITY):
-            start = self.position
-            literal = self.take(_LITERAL)
-            if literal is not None and literal[1][0] in "'\"`":
-                self.position = start
-                value: JSON = self._text(case)
-            elif literal is not None and path is not None and case is None:
-                value = parse_json(literal[1])
-            else:
-                raise ValueError
-            grader = write_grader("equals", value, ignore_case=bool(case) or None, path=path)
-            return [write_not(grader) if equality[1].startswith("!") else grader], False
-        if path is not None or case is not None:
+        least, most = (None if each is None else value + each for each in limits)
+        if least == 0 or (most is not None and most < 0):
             raise ValueError
-        return [], True
-
-    def _text(self, case: str | None) -> str:
-        literal = self.take(_LITERAL)
-        if literal is None or literal[1][0] not in "'\"`":
-            raise ValueError
-        text = _unescape(literal[1][1:-1])
-        changed = text.lower() if case == "toLowerCase" else text.upper() if case else text
-        if not text or text != changed:
-            raise ValueError  # a text of the other case is never found
-        return text
-
-
-def _unescape(text: str) -> str:
-    if re.search(r"\\[^nrt'\"\\/]", text):
+        return write_grader("length", NO_ARGUMENT, min=least, max=most, path=path or None)
+    path, case = _read_subject(left)
+    if isinstance(value, str):
+        value = _check_case(value, case)
+    elif case is not None or not path or not isinstance(value, int | float | None):
         raise ValueError
-    return re.sub(
-        r"\\(.)", lambda found: {"n": "\n", "r": "\r", "t": "\t"}.get(found[1], found[1]), text
-    )
+    grader = write_grader("equals", value, ignore_case=bool(case) or None, path=path or None)
+    if isinstance(operator, ast.NotEq):
+        return write_not(grader)
+    if not isinstance(operator, ast.Eq):
+        raise ValueError
+    return grader
+
+
+def _read_subject(node: ast.expr) -> tuple[str, str | None]:
+    """The path into `output`, and the method that changes the case of its text: empty if only its
+    ends are trimmed, None if it is as it was."""
+    case = None
+    steps: list[str] = []
+    while True:
+        match node:
+            case ast.Call(func=ast.Attribute(value=inner, attr=change), args=[]) if (
+                change in _CHANGES and not steps
+            ):
+                case = case or ("" if change == "trim" else change)
+            case ast.Subscript(value=inner, slice=ast.Constant(value=str() | int() as step)):
+                steps.insert(0, str(step))
+            case ast.Name(id="output"):
+                return ".".join(steps), case
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="JSON"), attr="parse"), args=[inner]
+            ) if isinstance(inner, ast.Name):
+                pass
+            case _:
+                raise ValueError
+        node = inner
+
+
+def _check_case(text: str, case: str | None) -> str:
+    changed = text.lower() if case == "toLowerCase" else text.upper() if case else text
+    if not text or text != changed:
+        raise ValueError  # a text of the other case is never found
+    return text

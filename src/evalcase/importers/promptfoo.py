@@ -267,9 +267,8 @@ class _CaseMaker:
             case.drop(test.item, f"this case, whose prompt has {error}")
             return
         for name in dict.fromkeys(unset):
-            case.remark(
-                f"nothing sets the variable `{name}`: it is empty, as it was there", "input"
-            )
+            what = f"nothing sets the variable `{name}`: it is empty, as it was there"
+            case.remarks.append((what, "input"))
         case.fields["id"] = self._identify(description, test, variables, prompt)
         if description and description != case.fields["id"]:
             case.fields["description"] = description
