@@ -85,13 +85,6 @@ def test_nothing_stays_open_that_was_refused(folder: Path) -> None:
     assert next_descriptor() == before
 
 
-def test_a_file_is_not_inherited_by_programs(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("x")
-    with open_file(str(tmp_path / "a")) as file:
-        assert not os.get_inheritable(file.fileno())
-        assert file.read() == b"x"
-
-
 # Where it has to lie.
 
 

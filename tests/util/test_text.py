@@ -23,10 +23,8 @@ from evalcase.util.text import (
     edit_distance,
     in_ci,
     is_foreign_file,
-    list_some,
     make_visible,
     suggest_field,
-    write_count,
     write_score,
     write_table,
 )
@@ -143,22 +141,6 @@ def test_ci_is_told_by_its_variables() -> None:
 
 
 @for_each(
-    ("number", "said"),
-    [(0, "0 cases"), (1, "1 case"), (2, "2 cases"), (12_345, "12,345 cases")],
-)
-def test_a_number_has_its_noun(number: int, said: str) -> None:
-    assert write_count(number, "case") == said
-
-
-@for_each(
-    ("count", "said"),
-    [(2, "a, b"), (1, "a, b"), (3, "a, b and 1 more"), (2_002, "a, b and 2,000 more")],
-)
-def test_some_names_stand_for_all(count: int, said: str) -> None:
-    assert list_some(iter("ab"), count) == said
-
-
-@for_each(
     ("score", "beside", "text"),
     [
         (0.0, (), "0"),
@@ -258,12 +240,6 @@ def by_the_table(left: str, right: str) -> int:
 @given(texts, texts)
 def test_is_what_the_table_says(left: str, right: str) -> None:
     assert edit_distance(left, right) == by_the_table(left, right)
-
-
-def test_known_distances() -> None:
-    assert edit_distance("kitten", "sitting") == 3
-    assert edit_distance("", "abc") == 3
-    assert edit_distance("a" * 5000, "b" * 5000) == 5000
 
 
 def test_is_over_once_nobody_waits() -> None:

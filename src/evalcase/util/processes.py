@@ -163,14 +163,11 @@ class Process(asyncio.SubprocessProtocol):
             self.write(given)
             self.close_stdin()
         code = await self.wait()
-        self._end_family()
-        try:
-            async with asyncio.timeout(_END_S):
-                await self._all_closed.wait()
-        except TimeoutError:
+        output = await self.read_rest()
+        if not self._all_closed.is_set():
             message = "stdout or stderr stays open after the command has ended"
-            raise TargetError(message, kind="protocol", details=self.details()) from None
-        return code, Output(self.unread, self._truncated)
+            raise TargetError(message, kind="protocol", details=self.details())
+        return code, Output(output, self._truncated)
 
     async def wait(self) -> int:
         """The exit code, once there is one."""
@@ -181,7 +178,7 @@ class Process(asyncio.SubprocessProtocol):
         return code
 
     async def read_rest(self) -> bytes:
-        """End it; the bytes of stdout that were not read."""
+        """End it with all that it started; the bytes of stdout that were not read."""
         self._end_family()
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):

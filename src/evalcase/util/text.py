@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from evalcase.types.message import ToolCall, is_part, names_tool, part_text
+from evalcase.types.message import ToolCall, is_part, names_tool, part_text, parts_of
 from evalcase.types.problem import KeyPath, find_nearest, hint_at, nearest_meaning, plain_name
 from evalcase.types.value import JSON, describe_kind
 
@@ -79,20 +79,16 @@ def content_text(content: JSON) -> str:
         return content or ""
     if not (isinstance(content, list) and content and all(map(is_part, content))):
         return as_json(content, indent=2)
-    joined: list[str] = []
-    was_text = True
-    for part in content:
-        assert isinstance(part, dict)
+    joined, was_text = "", True
+    for part in parts_of(content):
         text = part_text(part)
         shown = _name_part(part) if text is None else text
-        if not shown:
-            continue
-        meets_part = joined and not (was_text and text is not None)
-        if meets_part and not joined[-1][-1].isspace() and not shown[0].isspace():
-            joined.append(" ")
-        joined.append(shown)
-        was_text = text is not None
-    return "".join(joined)
+        if shown:
+            is_apart = joined[-1:].isspace() or shown[0].isspace()
+            needs_blank = joined and not is_apart and (text is None or not was_text)
+            joined += f" {shown}" if needs_blank else shown
+            was_text = text is not None
+    return joined
 
 
 def _name_part(part: Mapping[str, JSON]) -> str:
