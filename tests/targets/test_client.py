@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 from email.utils import formatdate
 from pathlib import Path
@@ -402,39 +400,21 @@ def test_a_bundle_of_authorities_is_read(tmp_path: Path, monkeypatch: pytest.Mon
         ask(target_of(HttpTarget, url="https://127.0.0.1:1"))
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    """A certificate for 127.0.0.1 that no system trusts, with its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
-    path = tmp_path / "certificate.pem"
-    subprocess.run(
-        [
-            openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-            "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-            "-keyout", tmp_path / "key.pem", "-out", path,
-        ],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return path
-
-
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_authorities_of_the_environment_are_trusted_and_no_others(
-    name: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for each in ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
         monkeypatch.delenv(each, raising=False)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(certificate, certificate.with_name("key.pem"))
+    tls.load_cert_chain(certificates / "certificate.pem", certificates / "key.pem")
     with serving(Reply(b"ok"), tls=tls) as server:
         url = server.url.replace("http:", "https:")
         error = failure(target_of(HttpTarget, url=url))
         assert (error.kind, error.may_succeed_later) == ("connection", False)
         assert "its certificate is not trusted" in str(error)
         assert server.requests == []
-        monkeypatch.setenv(name, str(certificate))
+        monkeypatch.setenv(name, str(certificates / "certificate.pem"))
         assert ask(target_of(HttpTarget, url=url)).text == "ok"
 
 

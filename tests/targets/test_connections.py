@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import ssl
-import subprocess
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -125,30 +123,12 @@ async def ask(url: str, times: int = 1, **options: Any) -> list[str]:
         await target.close()
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 and `localhost`, with its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
-    folder = tmp_path_factory.mktemp("certificate")
-    subprocess.run(
-        [
-            openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-            "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
-            "-keyout", folder / "key.pem", "-out", folder / "certificate.pem",
-        ],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return folder
-
-
 @pytest.fixture
-def tls(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
+def tls(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
     """TLS for a server, which clients trust."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "certificate.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "certificate.pem"))
     server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    server.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    server.load_cert_chain(certificates / "certificate.pem", certificates / "key.pem")
     return server
 
 

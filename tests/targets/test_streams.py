@@ -7,7 +7,6 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.targets.anthropic import MessagesStream
 from evalcase.targets.openai import CompletionsStream
 from evalcase.targets.web import Event, EventReader
 from tests.for_each import for_each
@@ -43,17 +42,6 @@ def test_it_does_not_matter_where_chunks_end(stream: bytes, at: int) -> None:
     assert events(stream[:at], stream[at:]) == events(stream)
 
 
-def test_a_long_line_is_put_together_once() -> None:
-    """Each chunk is looked at for its own sake: a line may come in very many."""
-    reader = EventReader()
-    assert reader.feed(b"data: ") == []
-    for _ in range(1000):
-        assert reader.feed(b"x" * 10) == []
-    assert len(reader._rest) == 1001
-    assert reader.feed(b"\r") == []
-    assert reader.feed(b"\n\r\n") == [Event("", b"x" * 10_000)]
-
-
 def event(**value: object) -> Event:
     return Event("", json.dumps(value).encode())
 
@@ -74,17 +62,3 @@ def test_an_answer_of_very_many_pieces_costs_no_more_for_each() -> None:
     message = whole["choices"][0]["message"]
     assert (len(message["content"]), len(message["tool_calls"])) == (5_010_000, 10_000)
     assert message["tool_calls"][-1]["id"] == "9999"
-
-
-def test_so_does_one_with_very_many_citations() -> None:
-    stream = MessagesStream()
-    start = {"type": "text", "text": "", "citations": [{"n": -1}]}
-    stream.take(event(type="content_block_start", index=0, content_block=start))
-    for number in range(5_000):
-        delta = {"type": "citations_delta", "citation": {"n": number}}
-        stream.take(event(type="content_block_delta", index=0, delta=delta))
-    stream.take(event(type="content_block_stop", index=0))
-    stream.take(event(type="message_stop"))
-    whole = stream.whole()
-    assert whole is not None
-    assert [each["n"] for each in whole["content"][0]["citations"]] == [*range(-1, 5_000)]
