@@ -152,7 +152,7 @@ def test_a_suite_that_was_edited_in_between_is_refused(suite: Project) -> None:
     run_shard(suite, 1, 2)
     suite.suite(*cases(COUNT))
     run_shard(suite, 2, 2)
-    refuse(suite, 2, "differ in suites: s.eval.yaml was changed in between")
+    refuse(suite, 2, "differ in suite s.eval.yaml: it was changed in between")
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_shards_of_which_one_was_resumed_by_an_edited_suite_are_refused(
     first, second = run_shards(project, 2)
     project.suite(*({**each, **edited} for each in cases(8)))
     code = resume(project, second).code
-    refuse(project, 2, "differ in suites: s.eval.yaml was changed in between; `evalcase resume`")
+    refuse(project, 2, "differ in suite s.eval.yaml: it was changed in between; `evalcase resume`")
     assert resume(project, first).code == code
     assert merge(project, "shards").code == code
     about = json.loads((merged_run(project) / "run.json").read_text())["about"]
@@ -395,7 +395,7 @@ def test_an_edit_that_decides_nothing_is_brought_up_to_date_too(project: Project
     first = run_shard(project, 1, 2)
     project.suite(*cases(4), description="A word more.")
     run_shard(project, 2, 2)
-    refuse(project, 2, "differ in suites")
+    refuse(project, 2, "differ in suite s.eval.yaml")
     assert "nothing to do" in resume(project, first).err
     assert merge(project, "shards").code == 0
 

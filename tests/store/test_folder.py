@@ -147,7 +147,7 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
     (tmp_path / "20261115-213000-ffffff").mkdir()
     listed = list_runs(str(tmp_path))
     assert [each.run for each in listed if each.run] == runs[::-1]
-    assert [each.status for each in listed] == ["incomplete"] * 5 + ["damaged"] * 2
+    assert sorted(each.status for each in listed) == ["damaged"] * 2 + ["incomplete"] * 5
 
 
 def test_the_newest_unfinished_run(tmp_path: Path) -> None:

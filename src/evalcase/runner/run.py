@@ -47,7 +47,6 @@ from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 from evalcase.store.folder import Run, create_run, make_sealer, read_run
 from evalcase.store.index import Index
 from evalcase.store.journal import Journal, JournalFailure, RunWriter, open_journal, rows_ahead
-from evalcase.store.reader import read_time_taken
 from evalcase.store.rows import End
 from evalcase.store.stored import basis_of_run
 from evalcase.types.result import Result, Trial
@@ -99,9 +98,10 @@ class Execution:
                     return await self._run_recorded(self.record, targets, calls)
 
     async def _run_recorded(self, record: Run, targets: OpenTargets, calls: UserCalls) -> Evaluated:
-        began, before_s = monotonic(), read_time_taken(record.journal)
-        index = Index()
+        began, index = monotonic(), Index()
         journal = self._open_journal(record, index)
+        # None where an earlier session was killed.
+        before_s = index.end.duration_s if journal.rows else 0.0
         try:
             self._emit(RunStarted(record, index.count_finished(self._request.again)))
             work = await self._run_trials(record, journal, index, targets, calls)

@@ -267,11 +267,9 @@ def _make_folders(path: str, disk: Disk) -> None:
 def _make_unique(runs_dir: str, time: str, random: Callable[[int], bytes]) -> str:
     for _ in range(100):
         path = os.path.join(runs_dir, f"{time}-{random(3).hex()}")
-        try:
+        with suppress(FileExistsError):
             os.mkdir(path)
-        except FileExistsError:
-            continue
-        return path
+            return path
     raise RecordError(f"{runs_dir}: no free name for a run; is the random source stuck?")
 
 

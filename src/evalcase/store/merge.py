@@ -34,10 +34,7 @@ _OF_MACHINE = ("concurrency", "env_file")
 """Options that decide no result, and may differ between machines."""
 _DEALT = "the cases that were dealt, by their rows or other files"
 _GRADED = "what they were graded by"
-_HINTS = {
-    "suites": "; `evalcase resume` brings each of them up to date",
-    _GRADED: "; grade all of them by the same graders, or name earlier gradings, as RUN@1",
-}
+_SAME_GRADERS = "; grade all of them by the same graders, or name earlier gradings, as RUN@1"
 
 
 class ShardRun(Value, frozen=True):
@@ -116,8 +113,7 @@ def read_shards(runs: Sequence[StoredRun]) -> Shards:
     parts = sorted(
         map(_read_part, runs), key=lambda part: (part.shard.number, part.stored.run.created_at)
     )
-    faults = [*_find_faults(parts), *_find_changes(parts)]
-    if faults:
+    if faults := list(_find_faults(parts)):
         raise ConfigError.several(faults)
     missing = set(range(1, parts[0].shard.of + 1)) - {part.shard.number for part in parts}
     return Shards(tuple(parts), tuple(sorted(missing)))
@@ -137,6 +133,8 @@ def _read_part(stored: StoredRun) -> ShardRun:
 
 def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
     first, seen = parts[0], dict[int, ShardRun]()
+    names = {name for part in parts for name in _find_settings(part)}
+    facts: dict[str, tuple[ShardRun, object]] = {}
     for part in parts:
         if part.shard.of != first.shard.of:
             yield f"{part.name} is one of {part.shard.of}, {first.name} one of {first.shard.of}"
@@ -146,59 +144,47 @@ def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
             runs = same.stored.run, part.stored.run
             # A copy has the same id.
             is_copy = runs[0].id == runs[1].id
-            names = [os.path.relpath(run.path) if is_copy else run.id for run in runs]
-            yield f"shard {part.shard} is there twice: {' and '.join(names)}"
-        for difference in _find_differences(first, part):
-            yield f"{first.name} and {part.name} differ in {difference}"
+            paths = [os.path.relpath(run.path) if is_copy else run.id for run in runs]
+            yield f"shard {part.shard} is there twice: {' and '.join(paths)}"
+        settings = dict.fromkeys(sorted(names)) | _find_settings(part)
+        for name, fact in (settings | _find_hashes(part)).items():
+            other, before = facts.setdefault(name, (part, fact))
+            if fact == before:
+                continue
+            how = "it was changed in between"
+            if name.startswith("suite "):
+                how += "; `evalcase resume` brings each of them up to date"
+            elif name in names:
+                values = ["nothing" if each is None else str(each)[:60] for each in (before, fact)]
+                how = " and ".join(values)
+            hint = _SAME_GRADERS if name == _GRADED else ""
+            yield f"{other.name} and {part.name} differ in {name}: {how}{hint}"
         if part.stored.mixed:
-            names = [f"`{name}`" for name in part.stored.mixed]
-            yield f"{part.name} has answers from before and after {', '.join(names)} changed"
+            targets = [f"`{name}`" for name in part.stored.mixed]
+            yield f"{part.name} has answers from before and after {', '.join(targets)} changed"
 
 
-def _find_changes(parts: Sequence[ShardRun]) -> Iterator[str]:
-    """Versions of targets and graders that differ. A shard need not have all of them."""
-    seen: dict[str, tuple[ShardRun, object]] = {}
-    for part in parts:
-        versions: dict[str, object] = {
-            f"the code or options of target `{name}`": version
-            for name, version in sorted(part.target_versions.items())
-        }
-        for name, digest in (part.stored.basis.rests_on or {}).items():
-            versions[f"{name}, which graders rest on"] = digest
-        for name, version in versions.items():
-            first, before = seen.setdefault(name, (part, version))
-            if version != before:
-                yield f"{first.name} and {part.name} differ in {name}: it was changed in between"
-
-
-def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
-    """The facts in which shards of one run must not differ, with both values."""
-    ours, theirs = _facts(first), _facts(other)
-    if ours["suites"] != theirs["suites"] or not (ours[_DEALT] and theirs[_DEALT]):
-        del ours[_DEALT], theirs[_DEALT]
-    for name in dict.fromkeys([*ours, *theirs]):
-        left, right = ours.get(name), theirs.get(name)
-        if left == right:
-            continue
-        if isinstance(left, dict) and isinstance(right, dict):
-            names = [each for each in {**left, **right} if left.get(each) != right.get(each)]
-            said = f"{', '.join(map(str, names))} was changed in between"
-        else:
-            said = " and ".join(
-                "nothing" if each is None else str(each)[:60] for each in (left, right)
-            )
-        yield f"{name}: {said}{_HINTS.get(name, '')}"
-
-
-def _facts(part: ShardRun) -> dict[str, object]:
+def _find_settings(part: ShardRun) -> dict[str, object]:
+    """What all shards of one run have in common."""
     options, about = part.options.to_dict(), encode_object(part.stored.run.about)
     options |= {f"selection.{name}": each for name, each in options.pop("selection", {}).items()}
-    basis, graders = part.stored.basis, part.graders
     return {
         **{f"options.{name}": options[name] for name in options if name not in _OF_MACHINE},
         **{name: about[name] for name in sorted(about.keys() - _MAY_DIFFER)},
-        "suites": basis.suites, _DEALT: basis.dealt,
-        _GRADED: f"--grader {', '.join(graders)}" if graders else "the suites",
+        _GRADED: f"--grader {', '.join(part.graders)}" if part.graders else "the suites",
+    }
+
+
+def _find_hashes(part: ShardRun) -> dict[str, object]:
+    """What the shards rest on, with hashes. A shard need not have all of it."""
+    basis = part.stored.basis
+    return {
+        **{f"suite {path}": digest for path, digest in basis.suites.items()},
+        **{f"the code or options of target `{name}`": version
+           for name, version in sorted(part.target_versions.items())},
+        **{f"{name}, which graders rest on": digest
+           for name, digest in (basis.rests_on or {}).items()},
+        **({_DEALT: basis.dealt} if basis.dealt is not None else {}),
     }  # fmt: skip
 
 

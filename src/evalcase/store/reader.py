@@ -116,9 +116,3 @@ def read_end(path: str) -> End:
     except ValueError:
         return incomplete
     return row if isinstance(row, End) else incomplete
-
-
-def read_time_taken(path: str) -> float | None:
-    """The time of earlier sessions of a run; None if one was killed."""
-    is_new = not os.path.exists(path) or not os.path.getsize(path)
-    return 0.0 if is_new else read_end(path).duration_s

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import groupby, islice
+from itertools import islice
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError
@@ -69,14 +69,12 @@ def count_runs(runs_dir: str) -> int:
 
 def newest_runs(runs_dir: str) -> Iterator[ListedRun]:
     """The same one by one, each read when it is asked for."""
-    names = sorted(_read_names(runs_dir), reverse=True)
-    for _, same in groupby(names, key=lambda name: name[:_SECOND]):
-        listed = [_read_listed(os.path.join(runs_dir, name)) for name in same]
-        # Runs of the same second are sorted by what run.json says.
-        yield from sorted(
-            listed, key=lambda each: (each.run.created_at if each.run else "", each.id),
-            reverse=True,
-        )  # fmt: skip
+    for name in sorted(_read_names(runs_dir), reverse=True):
+        path = os.path.join(runs_dir, name)
+        try:
+            yield ListedRun(name, path, read_run(path))
+        except RecordError as error:
+            yield ListedRun(name, path, None, str(error))
 
 
 def newest_run(runs_dir: str) -> Run | None:
@@ -116,14 +114,6 @@ def _read_names(runs_dir: str) -> list[str]:
     return [name for name in names if RUN_ID.fullmatch(name)]
 
 
-def _read_listed(path: str) -> ListedRun:
-    name = os.path.basename(path)
-    try:
-        return ListedRun(name, path, read_run(path))
-    except RecordError as error:
-        return ListedRun(name, path, None, str(error))
-
-
 # The run of a name.
 
 
@@ -151,38 +141,33 @@ def _find_path(name: str, runs_dir: str) -> str | None:
         return runs[_PLACES[name]].path if len(runs) > _PLACES[name] else None
     if RUN_ID.fullmatch(name) and os.path.isdir(os.path.join(runs_dir, name)):
         return os.path.join(runs_dir, name)
-    found = _find_all(name, runs_dir) if name else {}
-    matches = {os.path.realpath(path): path for paths in found.values() for path in paths}
+    found = _find_all(name, runs_dir) if name else []
+    matches = {os.path.realpath(path): path for path, _ in found}
     if len(matches) > 1:
-        listed = [f"{_shown(path)} ({kind})" for kind, paths in found.items() for path in paths]
-        several = list_some(listed[:_NAMED], len(listed))
+        several = list_some(
+            [f"{os.path.basename(path)} ({why})" for path, why in found[:_NAMED]], len(found)
+        )
         raise ConfigError(f"`{name}` matches several runs: {several}")
     if not matches and os.sep in name and os.path.isdir(name):
         raise ConfigError(f"{name} is not a run: it has no run.json")
     return next(iter(matches.values()), None)
 
 
-def _find_all(name: str, runs_dir: str) -> dict[str, list[str]]:
-    """The folders of the runs that a text may mean, by what it is of them."""
-    found: dict[str, list[str]] = {}
+def _find_all(name: str, runs_dir: str) -> list[tuple[str, str]]:
+    """The folders of the runs that a text may mean, with what it is of each."""
+    found = [
+        (os.path.join(runs_dir, id), "part of the id") for id in _read_names(runs_dir) if name in id
+    ]
     if os.path.exists(os.path.join(name, "run.json")):
-        found["folder"] = [os.path.abspath(name)]
-    ids = sorted(each for each in _read_names(runs_dir) if name in each)
-    found["part of the id"] = [os.path.join(runs_dir, each) for each in ids]
-    commits: dict[str, str] = {}
+        found.append((os.path.abspath(name), "folder"))
+    newest: dict[tuple[str, str], str] = {}
     for listed in newest_runs(runs_dir):
-        about = listed.run.about if listed.run is not None else None
-        if about is not None and about.name == name and "name" not in found:
-            found["name"] = [listed.path]
-        if about is not None and _COMMIT.fullmatch(name) and (about.commit or "").startswith(name):
-            commits.setdefault(about.commit or "", listed.path)
-    found["commit"] = list(commits.values())
-    return found
-
-
-def _shown(path: str) -> str:
-    name = os.path.basename(path)
-    return name if RUN_ID.fullmatch(name) else path
+        if listed.run is not None and listed.run.about.name == name:
+            newest.setdefault(("name", name), listed.path)
+        commit = listed.run.about.commit or "" if listed.run is not None else ""
+        if _COMMIT.fullmatch(name) and commit.startswith(name):
+            newest.setdefault(("commit", commit), listed.path)
+    return found + [(path, why) for (why, _), path in newest.items()]
 
 
 def _explain_unknown(name: str, runs_dir: str) -> str:
@@ -272,11 +257,10 @@ def _time_of_run(run: ListedRun) -> datetime:
     """By its name, or by run.json if that is earlier: after a clock that was ahead, names are too
     late. A run without a time counts as young."""
     times = [datetime.max.replace(tzinfo=UTC)]
-    with suppress(ValueError):
-        times.append(datetime.strptime(run.id[:_SECOND], "%Y%m%d-%H%M%S").replace(tzinfo=UTC))
-    with suppress(ValueError):
-        created_at = run.run.created_at if run.run is not None else ""
-        times.append(datetime.fromisoformat(created_at).replace(tzinfo=UTC))
+    created_at = run.run.created_at if run.run is not None else ""
+    for text in (run.id[:_SECOND].replace("-", "T"), created_at):
+        with suppress(ValueError):
+            times.append(datetime.fromisoformat(text).replace(tzinfo=UTC))
     return min(times)
 
 

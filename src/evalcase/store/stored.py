@@ -280,25 +280,14 @@ class StoredItems(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return self._count
 
-    def __reversed__(self) -> Iterator[T]:
-        return reversed(list(self))
-
     @overload
     def __getitem__(self, index: int) -> T: ...
     @overload
     def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: object) -> T | list[T]:
-        if isinstance(index, slice):
-            return list(self)[index]
-        if not isinstance(index, int):
-            these = (
-                f"[each for each in done.{self._noun} if each.key.case == ID] are those of a case"
-            )
-            raise TypeError(f"{self._noun} are found by a number, not by {index!r:.60}; {these}")
-        at = index if index >= 0 else len(self) + index
-        for item in islice(self, at, None) if at >= 0 else ():
-            return item
-        raise IndexError(f"there is none at {index}: {write_count(len(self), self._noun[:-1])}")
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, int) and 0 <= index < len(self):
+            return next(islice(self, index, None))
+        return list(self)[index]
 
     def __repr__(self) -> str:
         return f"<{write_count(len(self), self._noun[:-1])} of a record>"
