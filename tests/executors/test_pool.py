@@ -68,7 +68,7 @@ class Played:
 
     def ask(self, text: str, *, is_nested: bool = False) -> Task:
         question = Question((Message(role="user", content=text),))
-        return self.pool.ask(Task(Ask("t", question, 1.0, False), is_nested=is_nested))
+        return self.pool.ask(Task(Ask("t", question, 1.0), is_nested=is_nested))
 
 
 def test_quarantine_waits_for_no_machine_that_never_comes() -> None:

@@ -38,9 +38,8 @@ from evalcase.util.user_calls import GRACE_S
 
 CLOSE_WORKERS_S = 6.0
 """How long workers may take to tear down: a little more than their targets may."""
-_LAST_CHANCE_OF_USER = 4
-"""A simulated user is never in quarantine: the session that it talks to may be, and waits for
-it."""
+_LAST_CHANCE_NESTED = 4
+"""A simulated user or a judge is never in quarantine: what waits for it may be there."""
 _USUAL = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
     "LD_LIBRARY_PATH SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE SYSTEMROOT NO_PROXY no_proxy "
@@ -55,21 +54,18 @@ _USUAL_PREFIXES = ("LC_", "PYTHON", "XDG_", "CUDA_", "NVIDIA_", "OMP_", "MKL_")
 def choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None:
     """The settings of the engine that command line or configuration name; None where trials are
     answered in this process."""
-    engine, processes = local.engine, local.processes
+    given = {"ray": local.on, "processes": local.processes, local.engine: local.engine}
+    kinds = [kind for kind, value in given.items() if kind is not None and value is not None]
+    if not kinds:
+        return config.engine
+    if len(kinds) > 1:
+        raise ConfigError(f"`{kinds[0]}` and `{kinds[1]}` are two engines: say one")
+    settings = config.engine
+    if settings is None or settings.kind != kinds[0]:
+        settings = EngineSettings(kind=kinds[0])
     if local.on is not None:
-        if engine not in (None, "ray") or processes is not None:
-            raise ConfigError("`--on` names a cluster of Ray, and another engine is asked for, too")
-        return replace(_find_settings(config, "ray"), address=local.on)
-    if processes is not None:
-        if engine not in (None, "processes"):
-            raise ConfigError(f"`--processes` and `--engine {engine}` are two engines: say one")
-        return replace(_find_settings(config, "processes"), workers=processes)
-    return config.engine if engine is None else _find_settings(config, engine)
-
-
-def _find_settings(config: Config, kind: str) -> EngineSettings:
-    known = config.engine
-    return known if known is not None and known.kind == kind else EngineSettings(kind=kind)
+        return replace(settings, address=local.on)
+    return settings if local.processes is None else replace(settings, workers=local.processes)
 
 
 def make_executor(settings: EngineSettings | None, plan: Plan) -> Executor | None:
@@ -189,16 +185,14 @@ class WorkerExecutor(ABC):
         return self._sessions.end(session)
 
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
-        session = question.session
-        is_alone = is_graders(session)
-        body = protocol.Ask(name, question, limit_s, is_alone)
-        has_session = self._targets[name].remembers and not is_alone
-        started = monotonic()
+        session, started = question.session, monotonic()
+        body = protocol.Ask(name, question, limit_s)
+        has_session = self._targets[name].remembers
         try:
             if has_session:
                 task = self._sessions.ask(question, body)
             else:
-                task = self._pool.ask(Task(body, is_nested=is_alone or is_users(session)))
+                task = self._pool.ask(Task(body, is_nested=_is_nested(session)))
             attempt: protocol.Attempt = await self._wait(task, limit_s)
         except WorkerLostError as lost:
             why = self._sessions.lose(question, lost) if has_session else lost
@@ -279,6 +273,11 @@ class WorkerExecutor(ABC):
             worker.send(told)
 
 
+def _is_nested(session: str) -> bool:
+    """Whether a trial or a grader that is under way waits for it."""
+    return is_users(session) or is_graders(session)
+
+
 class RemoteTarget(Target):
     """A target that workers make. The executor calls it; the run only reads its traits."""
 
@@ -335,9 +334,10 @@ class _Sessions:
             return self._pool.ask(Task(body, may_move=False), first.worker)
         if first is not None and question.turn > 1:
             raise self.lose(question, WorkerLostError("it ended between two turns"))
-        is_user = is_users(session)
-        is_alone = trial_of_session(session) in self._deaths and not is_user
-        task = Task(body, may_move=False, is_nested=is_user, session=session if is_alone else None)
+        is_nested = _is_nested(session)
+        is_alone = trial_of_session(session) in self._deaths and not is_nested
+        alone = session if is_alone else None
+        task = Task(body, may_move=False, is_nested=is_nested, session=alone)
         self._first[session] = task
         return self._pool.ask(task)
 
@@ -345,11 +345,11 @@ class _Sessions:
         """The error of a session whose worker has ended."""
         session, trial = question.session, trial_of_session(question.session)
         first = self._first.pop(session, None)
-        is_user = is_users(session)
-        was_alone = is_user or (first is not None and first.session is not None)
+        is_nested = _is_nested(session)
+        was_alone = is_nested or (first is not None and first.session is not None)
         deaths = self._deaths[trial] = self._deaths.get(trial, 0) + was_alone
         self._pool.end_session(session)
-        if deaths >= (_LAST_CHANCE_OF_USER if is_user else LAST_CHANCE):
+        if deaths >= (_LAST_CHANCE_NESTED if is_nested else LAST_CHANCE):
             del self._deaths[trial]
             return TargetError(str(lost), kind="exit")
         why = f"the process that held the session ended, and is started again: {lost.how}"

@@ -59,8 +59,6 @@ class Ask(Value, frozen=True, tag="ask"):
     target: str
     question: Question
     limit_s: float
-    is_alone: bool
-    """Whether the session has this question only, and ends with it."""
 
 
 class FindKey(Value, frozen=True, tag="key"):

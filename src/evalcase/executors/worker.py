@@ -174,8 +174,12 @@ class Service:
             described = await key if asyncio.iscoroutine(key) else key
             return protocol.Key(name_of_kind(target), described)  # type: ignore[arg-type]
         if isinstance(body, protocol.EndSession):
-            if (why := await self._end_session(target, body.session)) is not None:
-                raise TargetError(why)
+            end = partial(target.end_session, body.session)
+            outcome = await self._calls.run(end, CLOSE_S, body.session)
+            if outcome.is_late:
+                raise TargetError(f"it took more than {CLOSE_S:g} s")
+            if outcome.error is not None:
+                raise TargetError(repr(outcome.error))
             return protocol.Done()
         assert isinstance(body, protocol.OpenTarget)
         sources = target.sources() if Target in type(target).__mro__ else {}
@@ -184,28 +188,15 @@ class Service:
 
     async def _ask(self, number: int, body: protocol.Ask, target: Target) -> protocol.Attempt:
         question = self._locate_files(body.question)
-        try:
-            tried = await make_attempt(
-                body.target, target, question, body.limit_s, self._calls, self.warn
-            )
-        finally:
-            if body.is_alone and target.traits.holds_sessions:
-                error = await self._end_session(target, question.session)
-                if error is not None:
-                    self.warn(f"`{body.target}`: tear-down of a session failed: {error}")
+        tried = await make_attempt(
+            body.target, target, question, body.limit_s, self._calls, self.warn
+        )
         attempt = scrub_struct(protocol.Attempt.of(tried), self._scrubber.look())
         if tried.answer is not None and attempt.answer is not None and attempt.answer.scrubbed:
             if len(self._held) >= protocol.MOST_HELD:
                 del self._held[next(iter(self._held))]
             self._held[number] = tried.answer
         return attempt
-
-    async def _end_session(self, target: Target, session: str) -> str | None:
-        """Why a session did not end well; None if it did."""
-        outcome = await self._calls.run(partial(target.end_session, session), CLOSE_S, session)
-        if outcome.is_late:
-            return f"it took more than {CLOSE_S:g} s"
-        return None if outcome.error is None else self.scrub(repr(outcome.error))
 
     async def _grade(self, number: int, body: protocol.GradeAnswer) -> protocol.Graded:
         answer = body.answer
