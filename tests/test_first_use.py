@@ -207,7 +207,7 @@ def test_cases_of_a_run_are_found_by_their_ids() -> None:
         with pytest.raises(KeyError) as caught:
             find("smal")
         assert str(caught.value) == "the run has no case 'smal': did you mean `small`?"
-    with pytest.raises(TypeError, match="results are found by a number, not by 'small'; "):
+    with pytest.raises(TypeError, match="results are found by a number; those of a case are "):
         done.results["small"]  # type: ignore[call-overload]
 
 

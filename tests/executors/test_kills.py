@@ -142,7 +142,7 @@ def test_fault_60_workers_nodes_and_runs_of_a_cluster_can_be_killed(
     # Nodes of one machine share a folder. One that is killed may take the code of others along.
     killed.finish("--engine", "in-process", by_rule=False)
     assert_workers_are_where_they_are_to_be(killable, nodes, tmp_path)
-    assert_another_version_says_what_to_install(killable, nodes)
+    assert_another_version_is_named(killable, nodes)
 
 
 def assert_workers_are_where_they_are_to_be(project: Project, nodes: Nodes, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def assert_workers_are_where_they_are_to_be(project: Project, nodes: Nodes, tmp_
     assert done.counts() == {"passed": 2}, done.err
 
 
-def assert_another_version_says_what_to_install(project: Project, nodes: Nodes) -> None:
+def assert_another_version_is_named(project: Project, nodes: Nodes) -> None:
     """Ray itself refuses: this is a run that takes itself to be of another version."""
     import ray
 
@@ -170,5 +170,7 @@ def assert_another_version_says_what_to_install(project: Project, nodes: Nodes) 
         env=environment(), capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     said = " ".join(done.stderr.split())
-    assert (done.returncode, "this is Ray 2.9.0 and Python" in said) == (2, True), said
-    assert said.endswith(f": pip install ray=={ray.__version__}")
+    assert done.returncode == 2, said
+    assert "Version mismatch" in said
+    assert f"Ray: {ray.__version__} " in said
+    assert "Ray: 2.9.0 " in said

@@ -284,10 +284,13 @@ class StoredItems(Sequence[T], Generic[T]):
     def __getitem__(self, index: int) -> T: ...
     @overload
     def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: int | slice) -> T | list[T]:
+    def __getitem__(self, index: object) -> T | list[T]:
         if isinstance(index, int) and 0 <= index < len(self):
             return next(islice(self, index, None))
-        return list(self)[index]
+        if isinstance(index, int | slice):
+            return list(self)[index]
+        found = f"[each for each in done.{self._noun} if each.key.case == {index!r:.60}]"
+        raise TypeError(f"{self._noun} are found by a number; those of a case are {found}")
 
     def __repr__(self) -> str:
         return f"<{write_count(len(self), self._noun[:-1])} of a record>"
