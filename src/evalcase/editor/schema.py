@@ -4,108 +4,14 @@ sentence about each. Conditions are evaluated with the data around the position.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
+from jsonschema_rs import Draft202012Validator
+
 from evalcase.editor.cursor import Cursor, value_below
 from evalcase.types.value import JSON
-
-Find: TypeAlias = Callable[[str], Any]
-"""What a reference leads to."""
-
-_TYPES: dict[str, Callable[[JSON], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "null": lambda value: value is None,
-    "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-}
-
-
-def fits_schema(schema: Any, value: JSON, find: Find) -> bool:  # noqa: ANN401 - a schema is any JSON
-    """Whether nothing in a schema speaks against a value."""
-    if not isinstance(schema, dict):
-        return schema is not False
-    if "$ref" in schema and not fits_schema(find(schema["$ref"]), value, find):
-        return False
-    return all(
-        _RULES[keyword](schema, value, find) for keyword in schema if keyword in _RULES
-    ) and _fits_choice(schema, value, find)
-
-
-def _fits_choice(schema: dict[str, Any], value: JSON, find: Find) -> bool:
-    if "if" not in schema:
-        return True
-    branch = "then" if fits_schema(schema["if"], value, find) else "else"
-    return fits_schema(schema.get(branch, True), value, find)
-
-
-def _fits_type(schema: dict[str, Any], value: JSON, _: Find) -> bool:
-    kinds = schema["type"]
-    return any(_TYPES[each](value) for each in ([kinds] if isinstance(kinds, str) else kinds))
-
-
-def _fits_properties(schema: dict[str, Any], value: JSON, find: Find) -> bool:
-    if not isinstance(value, dict):
-        return True
-    inner = schema["properties"]
-    return all(fits_schema(inner[name], value[name], find) for name in value if name in inner)
-
-
-def _fits_patterns(schema: dict[str, Any], value: JSON, find: Find) -> bool:
-    if not isinstance(value, dict):
-        return True
-    return all(
-        fits_schema(inner, value[name], find)
-        for pattern, inner in schema["patternProperties"].items()
-        for name in value
-        if re.search(pattern, name)
-    )
-
-
-def _fits_names(schema: dict[str, Any], value: JSON, find: Find) -> bool:
-    names = value if isinstance(value, dict) else ()
-    return all(fits_schema(schema["propertyNames"], name, find) for name in names)
-
-
-def _fits_items(schema: dict[str, Any], value: JSON, find: Find) -> bool:
-    return all(
-        fits_schema(schema["items"], each, find) for each in (value if type(value) is list else ())
-    )
-
-
-_RULES: dict[str, Callable[[dict[str, Any], JSON, Find], bool]] = {
-    "type": _fits_type,
-    "const": lambda schema, value, _: bool(schema["const"] == value),
-    "enum": lambda schema, value, _: value in schema["enum"],
-    "pattern": lambda schema, value, _: (
-        not isinstance(value, str) or bool(re.search(schema["pattern"], value))
-    ),
-    "required": lambda schema, value, _: (
-        not isinstance(value, dict) or all(name in value for name in schema["required"])
-    ),
-    "minProperties": lambda schema, value, _: (
-        not isinstance(value, dict) or len(value) >= schema["minProperties"]
-    ),
-    "maxProperties": lambda schema, value, _: (
-        not isinstance(value, dict) or len(value) <= schema["maxProperties"]
-    ),
-    "properties": _fits_properties,
-    "patternProperties": _fits_patterns,
-    "propertyNames": _fits_names,
-    "items": _fits_items,
-    "allOf": lambda schema, value, find: all(
-        fits_schema(each, value, find) for each in schema["allOf"]
-    ),
-    "anyOf": lambda schema, value, find: any(
-        fits_schema(each, value, find) for each in schema["anyOf"]
-    ),
-    "not": lambda schema, value, find: not fits_schema(schema["not"], value, find),
-}
-
 
 SchemaPart: TypeAlias = dict[str, Any]
 
@@ -125,6 +31,8 @@ class SchemaWalk:
     def __init__(self, root: SchemaPart) -> None:
         self._root = root
         self._found: dict[str, Any] = {}
+        self._validators: dict[int, Draft202012Validator] = {}
+        """Of parts of the schema, by their identities."""
 
     def find(self, reference: str) -> Any:  # noqa: ANN401 - a part of a schema is any JSON
         """What a reference of the schema to itself leads to."""
@@ -160,7 +68,7 @@ class SchemaWalk:
         seen: list[JSON] = []
         for offer in self._listed(parts):
             whole = parts[0] if parts else {}
-            if offer.name not in seen and fits_schema(whole, offer.name, self.find):
+            if offer.name not in seen and self._fits(whole, offer.name):
                 seen.append(offer.name)
                 yield offer
 
@@ -198,6 +106,13 @@ class SchemaWalk:
             part = self.find(part["$ref"]) if "$ref" in part else None
         return ()
 
+    def _fits(self, part: SchemaPart, value: JSON) -> bool:
+        """Whether a part of the schema accepts a value."""
+        if id(part) not in self._validators:
+            whole = {**part, "$defs": self._root.get("$defs", {})}
+            self._validators[id(part)] = Draft202012Validator(whole)
+        return self._validators[id(part)].is_valid(value)
+
     def _below(self, parts: Iterable[SchemaPart], step: str | int) -> Iterator[Any]:
         """What parts of a mapping or a list say of one step into it."""
         for part in parts:
@@ -226,7 +141,7 @@ class SchemaWalk:
             yield from self._spread(part.get("allOf", ()), value)
             yield from self._spread(part.get("anyOf", ()), value)
             if "if" in part:
-                branch = "then" if fits_schema(part["if"], value, self.find) else "else"
+                branch = "then" if self._fits(part["if"], value) else "else"
                 yield from self._spread([part.get(branch)], value)
 
 
