@@ -8,11 +8,10 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, TextIO, cast
 
 from evalcase.cli.streams import Streams, same_streams
-from evalcase.cli.terminal import columns_of, has_colour, is_live
+from evalcase.cli.terminal import has_colour, is_live
 from evalcase.util.text import defuse_line, in_ci
 
 if TYPE_CHECKING:
@@ -32,12 +31,13 @@ def make_view(streams: Streams, *, quiet: bool) -> RunView:
 
         same = _is_same_log(stream, streams.out)
         return LogView(_defuse_stream(stream), same=same)
-    from evalcase.report.progress import LiveView, StderrProxy
+    from rich.file_proxy import FileProxy
 
-    columns = partial(columns_of, stream)
-    view = LiveView(stream, columns, colour=has_colour(stream), same=streams.out.isatty())
+    from evalcase.report.progress import LiveView
+
+    view = LiveView(stream, colour=has_colour(stream), same=streams.out.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
-    sys.stdout = sys.stderr = cast("TextIO", StderrProxy(sys.stderr, view))
+    sys.stdout = sys.stderr = cast("TextIO", FileProxy(view.console, sys.stderr))
     return view
 
 
@@ -97,8 +97,8 @@ def keep_shown(view: RunView) -> Iterator[None]:
 
 def _take_back(stderr: TextIO) -> None:
     """Standard error as it was before a live view stood before it."""
-    from evalcase.report.progress import StderrProxy
+    from rich.file_proxy import FileProxy
 
-    if isinstance(stderr, StderrProxy):
-        stderr.finish()
-        sys.stdout = sys.stderr = stderr.stream
+    if isinstance(stderr, FileProxy):
+        stderr.flush()
+        sys.stdout = sys.stderr = cast("TextIO", stderr.rich_proxied_file)

@@ -1,21 +1,25 @@
 """A run while it goes on: a status line on a terminal, lines of a log elsewhere, or silence.
 
-Only one thread draws, ten times a second at most: the event loop never waits for the terminal, and
-a trial costs no more than a few additions.
+Only one thread draws, ten times a second: the event loop does not wait for the terminal, and a
+trial costs no more than a few additions.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TextIO
+from typing import IO, Any, TextIO
 
 from msgspec import Struct, field
 from rich.cells import cell_len
+from rich.console import Console
+from rich.control import Control
+from rich.live import Live
+from rich.segment import ControlType
+from rich.text import Text
 
 from evalcase.report.details import headline
 from evalcase.report.figures import write_money
@@ -29,9 +33,6 @@ from evalcase.util.text import make_visible
 
 MOST_LINES = 100
 """Failures that are named while it runs."""
-_WINDOW_S, _WINDOW_DONE = 30.0, 20
-"""The speed is of the last seconds, and of no fewer trials than this."""
-_MOST_MARKS = 3600
 _BAR = range(8, 31)
 """Cells that the bar may have."""
 _PERIOD_S = 0.1
@@ -42,9 +43,6 @@ _MARGIN = 3
 _LOG_WIDTH = 120
 _SHORTEST_S, _LONGEST_S = 2.0, 30.0
 """Seconds between two lines of a log on progress: at least, and at most."""
-_TO_END, _BELOW = "\x1b[K", "\x1b[J"
-_COLOUR = re.compile(r"(\x1b\[[0-9;:]*m)")
-_LONGEST_LINE = 100_000
 
 
 class Progress(Struct):
@@ -76,42 +74,17 @@ class Progress(Struct):
             self.cost_usd = (self.cost_usd or 0.0) + answer.cost_usd
 
 
-class Speed:
-    """Trials per second of late."""
-
-    def __init__(self, now: float) -> None:
-        self.begun = now
-        self._marks: deque[tuple[float, int]] = deque([(now, 0)], maxlen=_MOST_MARKS)
-
-    def mark(self, now: float, done: int) -> None:
-        """Remember, about once a second, how many are done."""
-        marks = self._marks
-        if now - marks[-1][0] >= 1.0:
-            marks.append((now, done))
-        while (
-            len(marks) > 2 and now - marks[1][0] >= _WINDOW_S and done - marks[1][1] >= _WINDOW_DONE
-        ):
-            marks.popleft()
-
-    def per_s(self, now: float, done: int) -> float | None:
-        """None before it means something: a few trials, over a few seconds."""
-        then, before = self._marks[0]
-        spent, made = now - then, done - before
-        return made / spent if spent >= 2 and made >= 3 else None
-
-
-def status_parts(
-    progress: Progress, speed: Speed, now: float, notice: str
-) -> list[tuple[str, str]]:
+def status_parts(progress: Progress, spent_s: float, notice: str) -> list[tuple[str, str]]:
     """The parts of the status line with their styles, the most important first."""
     noun = " trials" if 0 < progress.verdicts.total() < progress.done else ""
     parts = [(f"{progress.done}/{progress.total}{noun}", "")]
     parts += [(f"{count} {word}", word) for word in VERDICTS if (count := progress.verdicts[word])]
-    rate = speed.per_s(now, progress.done)
+    # A few trials in a few seconds say nothing.
+    rate = progress.done / spent_s if spent_s >= 2 and progress.done >= 3 else None
     left = progress.total - progress.done
     rest = [
         notice,
-        write_clock(now - speed.begun),
+        write_clock(spent_s),
         f"{write_span(left / rate)} left" if rate and left else "",
         f"{progress.running} running" if progress.running else "",
         write_money(progress.cost_usd) if progress.cost_usd else "",
@@ -120,11 +93,9 @@ def status_parts(
     return parts + [(part, "") for part in rest if part]
 
 
-def status_line(
-    progress: Progress, speed: Speed, now: float, screen: Screen, notice: str = ""
-) -> str:
+def status_line(progress: Progress, spent_s: float, screen: Screen, notice: str = "") -> str:
     """The line of the live view: behind a bar as many parts as fit."""
-    parts = status_parts(progress, speed, now, notice)
+    parts = status_parts(progress, spent_s, notice)
     while len(parts) > 1 and _cells_of(parts) > screen.width:
         parts.pop()
     line = " · ".join(screen.paint(text, style) for text, style in parts)
@@ -138,9 +109,9 @@ def _cells_of(parts: list[tuple[str, str]]) -> int:
     return cell_len(" · ".join(text for text, _ in parts))
 
 
-def plain_line(progress: Progress, speed: Speed, now: float) -> str:
+def plain_line(progress: Progress, spent_s: float) -> str:
     """The same for a log: no bar, no colours, and no width to fit."""
-    (count, _), *rest = status_parts(progress, speed, now, "")
+    (count, _), *rest = status_parts(progress, spent_s, "")
     share = f"{count} ({progress.done / max(1, progress.total):.0%})"
     return " · ".join([share, *(text for text, _ in rest)])
 
@@ -294,7 +265,7 @@ class LogView(RunView):
         self.same = same
         self.out = out
         self.clock = clock
-        self.speed = Speed(0.0)
+        self._begun = 0.0
         self._said_at = 0.0
         self._tenths = 0
         self._next = 0
@@ -302,8 +273,7 @@ class LogView(RunView):
         self._ticker = _Ticker(self.tick, 1.0)
 
     def begin(self) -> None:
-        self.speed = Speed(self.clock())
-        self._said_at = self.speed.begun
+        self._begun = self._said_at = self.clock()
         self._ticker.start()
 
     def finished(self, result: Result) -> None:
@@ -319,9 +289,7 @@ class LogView(RunView):
 
     def tick(self) -> None:
         """Once a second."""
-        now = self.clock()
-        self.speed.mark(now, self.progress.done)
-        if now - self._said_at >= _LONGEST_S:
+        if self.clock() - self._said_at >= _LONGEST_S:
             self._report()
 
     def name(self, decided: DecidedCase) -> None:
@@ -339,13 +307,30 @@ class LogView(RunView):
         self._ticker.stop()
 
     def _report(self) -> None:
-        self._said_at = now = self.clock()
-        self.say(plain_line(self.progress, self.speed, now))
+        self._said_at = self.clock()
+        self.say(plain_line(self.progress, self._said_at - self._begun))
+
+
+_TO_START = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
+"""Over the `^C` that a terminal echoes before there is a status line."""
+
+
+class _Console(Console):
+    """Never hides the cursor, so that a killed run leaves the terminal as it was."""
+
+    has_printed = False
+
+    def show_cursor(self, show: bool = True) -> bool:
+        del show
+        return False
+
+    def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
+        self.has_printed = self.has_printed or not isinstance(objects[0], Control)
+        super().print(*objects, **options)
 
 
 class LiveView(RunView):
-    """One line on a terminal that is drawn again and again, and above it what has gone wrong. The
-    cursor is never hidden, so that a killed run leaves the terminal as it was.
+    """One line on a terminal that is drawn again and again, and above it what has gone wrong.
 
     `same` says that the summary will be shown there, too.
     """
@@ -353,146 +338,86 @@ class LiveView(RunView):
     is_live = True
 
     def __init__(
-        self, out: TextIO, columns: Callable[[], int], *, colour: bool, same: bool = True,
+        self, out: TextIO, *, colour: bool, same: bool = True, width: int | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.out = out
-        self.columns = columns
-        self.colour = colour
         self.same = same
         self.clock = clock
-        self.active = False
-        self.speed = Speed(0.0)
+        self._begun = 0.0
+        self.console = _Console(
+            file=out, width=width, color_system="standard" if colour else None,
+            force_terminal=True, no_color=not colour, markup=False, highlight=False, emoji=False,
+        )  # fmt: skip
+        self._live = Live(
+            get_renderable=self._draw_status, console=self.console, auto_refresh=False,
+            transient=True, redirect_stdout=False, redirect_stderr=False,
+        )  # fmt: skip
         self._lines: deque[tuple[str, bool]] = deque()
         """Lines to be written above the status line, and whether the summary will say them."""
-        self._status = ""
-        self._cells = 0
-        self._spoke = False
         self._ticker = _Ticker(self.draw, _PERIOD_S)
+        self._is_active = False
 
     def begin(self) -> None:
-        self.speed = Speed(self.clock())
-        self.active = True
+        self._begun = self.clock()
+        self._is_active = True
         self._ticker.start()
 
     def name(self, decided: DecidedCase) -> None:
         outcome, result = decided
-        screen = Screen(self.columns() - 1, colour=self.colour)
+        screen = Screen(self.console.width - 1, colour=not self.console.no_color)
         line = headline(result, outcome, screen, name_target=self.name_target)
         self._lines.append((line, self.same))
 
     def say(self, line: str) -> None:
-        self.write_line(make_visible(line))
-
-    def tell(self, text: str) -> None:
-        for row in hang_text(make_visible(text), self.columns() - 1):
-            self.write_line(row)
-
-    def write_line(self, line: str) -> None:
-        """Put a line above the status line; without one, it is simply written."""
-        if self.active:
-            self._lines.append((line, False))
-        else:
-            self._write(line + "\n")
+        for row in hang_text(make_visible(line), self.console.width - 1):
+            self._lines.append((row, False))
+        if not self._is_active:
+            self._write_lines()
 
     def draw(self) -> None:
-        """Write what is new, if anything is and the terminal is ours."""
-        now, columns = self.clock(), self.columns()
-        self.speed.mark(now, self.progress.done)
-        if not self._status and now - self.speed.begun < _QUICK_S:
+        """Write what is new, if the run is not over at once and the terminal is ours."""
+        if not self._live.is_started and self.clock() - self._begun < _QUICK_S:
             return
-        status = self._status_line(now, columns, colour=self.colour)
-        if (status == self._status and not self._lines) or _in_background(self.out):
+        if _in_background(self.console.file):
             return
-        self._write(self._to_start(columns) + self._new_lines() + status + _TO_END)
-        self._status = status
-        self._cells = cell_len(self._status_line(now, columns, colour=False))
+        with suppress(OSError):  # a terminal that is gone must not end the run
+            if not self._live.is_started:
+                self.console.control(_TO_START)
+            self._live.start()
+            self._write_lines()
+            self._live.refresh()
 
     def close(self) -> None:
         """Take the status line away, and leave a blank line below what was said."""
-        if self.active:
-            self.active = False
-            self._ticker.stop()
-            last = self._to_start(self.columns()) + self._new_lines() + _BELOW
-            self._write(last + "\n" if self._spoke else last)
+        if not self._is_active:
+            return
+        self._is_active = False
+        self._ticker.stop()
+        if not self._live.is_started:  # the run was quick: the summary is next
+            self._lines = deque(line for line in self._lines if not line[1])
+        with suppress(OSError):
+            if self._lines and not self._live.is_started:
+                self.console.control(_TO_START)
+            self._write_lines()
+            self._live.stop()
+            if self.console.has_printed:
+                self.console.line()
 
-    def _status_line(self, now: float, columns: int, *, colour: bool) -> str:
-        screen = Screen(columns - _MARGIN, colour=colour)
-        return status_line(self.progress, self.speed, now, screen, self.notice)
+    def _write_lines(self) -> None:
+        with suppress(OSError):
+            while self._lines:
+                self.console.print(Text.from_ansi(self._lines.popleft()[0]), soft_wrap=True)
 
-    def _to_start(self, columns: int) -> str:
-        """Back to where the status line began. A terminal that got narrower has folded it."""
-        folded = max(0, self._cells - 1) // max(1, columns)
-        return f"\r\x1b[{folded}A{_BELOW}" if folded else "\r"
-
-    def _new_lines(self) -> str:
-        text = ""
-        while self._lines:
-            line, said_again = self._lines.popleft()
-            if said_again and not self.active and not self._status:
-                continue  # the run was quick: the summary is next
-            self._spoke = True
-            text += f"{line}{_TO_END}\n"
-        return text
-
-    def _write(self, text: str) -> None:
-        with suppress(OSError):  # a terminal that is gone must not end the run
-            self.out.write(text)
-            self.out.flush()
+    def _draw_status(self) -> Text:
+        screen = Screen(self.console.width - _MARGIN, colour=not self.console.no_color)
+        line = status_line(self.progress, self.clock() - self._begun, screen, self.notice)
+        return Text.from_ansi(line)
 
 
-def _in_background(out: TextIO) -> bool:
+def _in_background(out: IO[str]) -> bool:
     """Whether the terminal belongs to another job just now, as after Ctrl-Z and `bg`."""
     try:
         return os.tcgetpgrp(out.fileno()) != os.getpgrp()
     except (OSError, ValueError):
         return False
-
-
-class StderrProxy:
-    """Stands in for standard error while a status line is drawn: what user code prints goes above
-    that line, whole line by whole line."""
-
-    def __init__(self, stream: TextIO, view: LiveView) -> None:
-        self.stream = stream
-        self._view = view
-        self._begun: dict[int, str] = {}
-        """Lines that have no end yet, by thread."""
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.stream, name)
-
-    def write(self, text: str) -> int:
-        if not self._view.active:
-            return self.stream.write(text)
-        thread = threading.get_ident()
-        *lines, rest = (self._begun.pop(thread, "") + text).replace("\r\n", "\n").split("\n")
-        for line in lines:
-            self._view.write_line(tame_line(line))
-        # A progress bar writes over itself again and again: only the last of it counts.
-        rest = rest[max(0, rest.rfind("\r", 0, -1)) :][-_LONGEST_LINE:]
-        if rest:
-            self._begun[thread] = rest
-        return len(text)
-
-    def writelines(self, lines: list[str]) -> None:
-        for line in lines:
-            self.write(line)
-
-    def close(self) -> None:
-        """The stream is lent: user code must not close it."""
-
-    def finish(self) -> None:
-        """Write what has no end yet."""
-        while self._begun:
-            _, rest = self._begun.popitem()
-            self._view.write_line(tame_line(rest))
-
-
-def tame_line(line: str) -> str:
-    """A line as the terminal would show it: colours stay, other control codes are spelt."""
-    line = line.rstrip("\r").rpartition("\r")[2].expandtabs()
-    parts = _COLOUR.split(line)
-    shown = "".join(part if number % 2 else make_visible(part) for number, part in enumerate(parts))
-    return f"{shown}\x1b[0m" if len(parts) > 1 else shown

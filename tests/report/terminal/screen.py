@@ -55,8 +55,8 @@ class Screen:
             self.row -= int(arguments or 1)
             assert self.row >= 0
         elif code in "KJ":
-            assert arguments == ""
-            del self.rows[self.row][self.column :]
+            assert arguments in ("", "2") if code == "K" else arguments == ""
+            del self.rows[self.row][0 if arguments else self.column :]
             if code == "J":
                 del self.rows[self.row + 1 :]
         else:

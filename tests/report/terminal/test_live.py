@@ -3,8 +3,9 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.file_proxy import FileProxy
 
-from evalcase.report.progress import LiveView, StderrProxy
+from evalcase.report.progress import LiveView
 from evalcase.types.answer import Failure
 from evalcase.types.result import Result
 from tests.for_each import for_each
@@ -20,7 +21,7 @@ class Terminal:
         self.now = 100.0
         self.out = io.StringIO()
         self.view = LiveView(
-            self.out, lambda: self.columns, colour=colour, same=same, clock=lambda: self.now
+            self.out, colour=colour, same=same, width=columns, clock=lambda: self.now
         )
         self.view.expect({"agent": 10})
         self.view._ticker.start = lambda: None  # type: ignore[method-assign]
@@ -97,14 +98,14 @@ def test_text_from_outside_can_not_steer_the_terminal() -> None:
 
 def test_what_user_code_prints_stands_above_the_line() -> None:
     terminal = Terminal()
-    stream = StderrProxy(terminal.out, terminal.view)
+    stream = FileProxy(terminal.view.console, terminal.out)
     terminal.view.draw()
     print("hello", file=stream)
     stream.write("half a ")
     terminal.view.draw()
     stream.write("line\nand no end")
     terminal.view.draw()
-    stream.finish()
+    stream.flush()
     terminal.view.close()
     assert terminal.screen()[:3] == ["hello", "half a line", "and no end"]
 
@@ -115,7 +116,7 @@ class Gone(io.StringIO):
 
 
 def test_a_terminal_that_is_gone_does_not_end_the_run() -> None:
-    view = LiveView(Gone(), lambda: 80, colour=False)
+    view = LiveView(Gone(), colour=False, width=80)
     view.begin()
     view.say("anyone?")
     view.draw()

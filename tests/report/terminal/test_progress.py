@@ -9,7 +9,6 @@ from evalcase.report.progress import (
     LogView,
     Progress,
     QuietView,
-    Speed,
     status_line,
 )
 from evalcase.report.terminal import Screen
@@ -30,13 +29,6 @@ def under_way() -> Progress:
     return Progress(300, 10, 123, counted(110, failed=8, errored=5), 0.0123)
 
 
-def steady(until: int, per_s: int = 3) -> Speed:
-    speed = Speed(0.0)
-    for second in range(1, until):
-        speed.mark(float(second), per_s * second)
-    return speed
-
-
 @for_each(
     ("width", "line"),
     [
@@ -47,7 +39,7 @@ def steady(until: int, per_s: int = 3) -> Speed:
     ],
 )
 def test_the_status_line_at_several_widths(width: int, line: str) -> None:
-    assert status_line(under_way(), steady(41), 41.0, Screen(width)) == line
+    assert status_line(under_way(), 41.0, Screen(width)) == line
 
 
 @for_each("width", range(1, 220))
@@ -55,7 +47,7 @@ def test_it_never_needs_more_room_than_there_is(width: int) -> None:
     progress = Progress(
         300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3
     )
-    line = status_line(progress, steady(5000), 5000.0, Screen(width), "finishing")
+    line = status_line(progress, 5000.0, Screen(width), "finishing")
     assert cell_len(line) <= width
 
 
