@@ -1,25 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.cli.comparing import compared
 from tests.cli.two_runs import case, run_with, two_runs
 from tests.run.project import Project
 
 # Gates
-
-
-@pytest.mark.parametrize(
-    ("gate", "code"),
-    [
-        ("broken", 1), ("worse", 0), ("worse-than:0.5", 1), ("worse-than:0.9", 0),
-        ("significantly-worse", 2), ("removed", 0),
-    ],
-)  # fmt: skip
-def test_gates(project: Project, gate: str, code: int) -> None:
-    two_runs(project, {"a": "yes", "b": "no", "c": "no"}, {"a": "no", "b": "yes", "c": "no"})
-    assert project.run("compare").code == 0
-    assert project.run("compare", "--fail-on", gate).code == code
 
 
 def test_worse_and_significantly_so(project: Project) -> None:

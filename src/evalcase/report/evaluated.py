@@ -11,7 +11,7 @@ from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.cases import fold_trials
 from evalcase.report.figures import Figures, Interval
-from evalcase.report.tables import MOST_TABLE_ROWS, RowCell, notebook_row, notebook_table, trial_row
+from evalcase.report.tables import MOST_TABLE_ROWS, notebook_row, notebook_table, trial_row
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
 from evalcase.store.rows import Status
@@ -65,11 +65,26 @@ class Evaluated(Value, frozen=True):
     """Whether something had to be tried for all to be well: a shard may get nothing."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """A row for each trial, of plain cells: for pandas, polars, or a loop."""
-        return table_of(self)
+        """A row for each trial, of plain cells: for pandas, polars, or a loop. Each has every
+        column."""
+        with StoredRun(self.run, self.grading) as stored:
+            rows = [
+                trial_row(
+                    stored.run.id, result, stored.find_case(*result.key[:2]),
+                    stored.outcome(result), stored.mixed,
+                )
+                for result in stored.results()
+            ]  # fmt: skip
+        columns = dict.fromkeys(name for row in rows for name in row)
+        return [{name: row.get(name) for name in columns} for row in rows]
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        """For a notebook: the verdict in a line, and a row for each case at a target."""
+        with StoredRun(self.run, self.grading) as stored:
+            shown = islice(fold_trials(stored.results(), stored.outcome), MOST_TABLE_ROWS)
+            rows = [notebook_row(each, stored.find_case(each.suite, each.case)) for each in shown]
+        notice = "" if self.complete else self.notice or self.status
+        return notebook_table(self.totals, rows, notice, is_shared=self.is_shared)
 
     def __str__(self) -> str:
         """How it ended, what came of it and where its record is, in a line."""
@@ -197,29 +212,6 @@ def decide_exit_code(
         return 1 if needs_tries and fail_under != 0 else 0
     enough = 1.0 if fail_under is None else fail_under
     return 0 if totals.pass_rate >= enough else 1
-
-
-def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
-    """A row for each trial, as in the tables that `report` writes. Each has every column."""
-    with StoredRun(evaluated.run, evaluated.grading) as stored:
-        rows = [
-            trial_row(
-                stored.run.id, result, stored.find_case(result.key.suite, result.key.case),
-                stored.outcome(result), stored.mixed,
-            )
-            for result in stored.results()
-        ]  # fmt: skip
-    columns = dict.fromkeys(name for row in rows for name in row)
-    return [{name: row.get(name) for name in columns} for row in rows]
-
-
-def html_of(evaluated: Evaluated) -> str:
-    """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
-    with StoredRun(evaluated.run, evaluated.grading) as stored:
-        shown = islice(fold_trials(stored.results(), stored.outcome), MOST_TABLE_ROWS)
-        rows = [notebook_row(each, stored.find_case(each.suite, each.case)) for each in shown]
-    notice = "" if evaluated.complete else evaluated.notice or evaluated.status
-    return notebook_table(evaluated.totals, rows, notice, is_shared=evaluated.is_shared)
 
 
 class Figuring(Value, frozen=True):
