@@ -11,7 +11,7 @@ import yaml
 
 from evalcase.importers.convert import Imported, import_suite
 from evalcase.importers.draft import Choices
-from evalcase.importers.javascript import translate_pattern
+from evalcase.importers.javascript import grade_expression, translate_pattern
 from evalcase.importers.promptfoo_checks import ASSERTION_TYPES, WITHOUT_COUNTERPART
 from evalcase.importers.source import UnusableError
 from tests.cli.in_process import run_in_process
@@ -156,6 +156,31 @@ def test_a_pattern_is_translated(pattern: str, same: str) -> None:
 def test_a_pattern_that_means_something_else_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="means something else"):
         translate_pattern(pattern)
+
+
+@for_each(
+    ("code", "graders"),
+    [
+        ("output?.a.class === null", [{"type": "equals", "value": None, "path": "a.class"}]),
+        ("output && output.includes(`x`)", [{"contains": "x"}]),
+        ("typeof output === 'string'", [{"length": {"min": 1}}]),
+        ("return output['a-b'][0] !== 'it\\'s';",
+         [{"type": "equals", "value": "it's", "path": "a-b.0", "not": True}]),
+        ("output.trim().length == 3 ? 1 : 0", [{"length": {"min": 3, "max": 3}}]),
+        *[(code, None) for code in (
+            "!output", "!output === 'x'", "output.length >= -1", "output.length > 5 > 2",
+            "output.includes('a', 5)", "/a/.test(output)", "output.trim().a === 'x'",
+            "output.toLowerCase() === 'X'", "output.includes(other)", "output.length > 1.5",
+            "output === 5", "~output.indexOf('a')", "output.includes('a') // yes", "",
+        )],
+    ],
+)  # fmt: skip
+def test_a_condition_is_translated_whole_or_not_at_all(code: str, graders: Any) -> None:
+    if graders is not None:
+        assert grade_expression(code) == graders
+        return
+    with pytest.raises(ValueError):  # noqa: PT011 - its caller says what was left out
+        grade_expression(code)
 
 
 def test_what_is_expected_is_compared_beside_a_judge_of_all_tests(tmp_path: Path) -> None:

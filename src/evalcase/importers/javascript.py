@@ -294,7 +294,7 @@ def _grade_comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> J
         if limits is None or type(value) is not int:
             raise ValueError
         least, most = (None if each is None else value + each for each in limits)
-        if least == 0 or (most is not None and most < 0):
+        if (least is not None and least <= 0) or (most is not None and most < 0):
             raise ValueError
         return write_grader("length", NO_ARGUMENT, min=least, max=most, path=path or None)
     path, case = _read_subject(left)
