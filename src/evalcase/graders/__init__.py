@@ -1,1 +1,1 @@
-"""Graders, one small file each. What a grader is stands in `model.grader`."""
+"""Graders, those that belong together in one file. `base` says what a grader is."""
