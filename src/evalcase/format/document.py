@@ -265,7 +265,7 @@ class Findings:
         self.files = files
         """The files that the suite may name; without it, none can be read."""
         self.unusual = unusual
-        """Whether cases are searched for variables, addresses of files and odd numbers."""
+        """Whether cases are searched for tags and for numbers in odd spellings."""
         self.found: list[Finding] = []
         self.errors = 0
         self.references: list[FileReference] = []

@@ -20,12 +20,8 @@ MAX_DIGITS = 4300
 
 Reading: TypeAlias = tuple[JSON, Sequence[Fault], bool]
 """The value of a text that could be read to its end, the faults of the text, and whether the value
-may have variables, addresses of files, or numbers that are written in another way than ours
-(`3.10`). Only then its cases are searched for them."""
-
-
-def looks_unusual(text: str) -> bool:
-    return "{{" in text or "file:" in text
+may have variables, or numbers that are written in another way than ours (`3.10`). Only then its
+cases are searched for them."""
 
 
 # Scalars
@@ -134,7 +130,7 @@ class JsonReader:
 
     def read(self, text: str) -> Reading:
         """Read one value. Faults that leave the rest readable are returned, others raised."""
-        self._is_faulty, self._is_unusual = False, looks_unusual(text)
+        self._is_faulty, self._is_unusual = False, "{{" in text
         try:
             value, end = self._decode(text, len(text) - len(text.lstrip(_SPACE)))
         except JSONDecodeError as error:

@@ -321,7 +321,8 @@ class CaseStream:
                     findings.drain()
                 else:
                     yield None if line.faults else case
-            yield from line.problems
+            if line.faults:
+                yield from line.problems
             if findings.found:
                 yield from self._problems_of(line, findings)
                 findings.drain()

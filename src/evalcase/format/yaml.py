@@ -28,7 +28,6 @@ from yaml.events import (
 from evalcase.format.json import (
     NotJsonScalarError,
     Reading,
-    looks_unusual,
     read_plain,
     read_tagged,
 )
@@ -139,7 +138,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.next_event = _open_events(text)
         self.faults: list[Fault] = []
-        self.is_unusual = looks_unusual(text)
+        self.is_unusual = "{{" in text
         self.anchors: dict[str, tuple[Any, str | None]] = {}
         """The value that an anchor names, and its source text where that is a scalar."""
         self.sizes: dict[str, tuple[int, int]] = {}
