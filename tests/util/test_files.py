@@ -10,11 +10,11 @@ import pytest
 from evalcase.util import files
 from evalcase.util.files import (
     UNREADABLE,
-    FileDigests,
     IrregularError,
     OutsideError,
     OversizeError,
     digest_file,
+    digest_files,
     open_file,
     open_to_write,
     read_bytes,
@@ -162,7 +162,7 @@ def test_what_can_not_be_read_has_a_word_in_place_of_a_hash(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "nowhere", ".", "/dev/zero"):
         assert digest_file(str(tmp_path / name)) == UNREADABLE
-        assert FileDigests().of({"x": str(tmp_path / name)}) == {"x": UNREADABLE}
+        assert digest_files({"x": str(tmp_path / name)}) == {"x": UNREADABLE}
 
 
 def test_a_file_that_many_ask_for_is_read_once_and_again_when_it_was_changed(
@@ -177,16 +177,15 @@ def test_a_file_that_many_ask_for_is_read_once_and_again_when_it_was_changed(
     monkeypatch.setattr(files, "digest_file", count)
     path = tmp_path / "a"
     path.write_text("one")
-    known = FileDigests()
-    first = known.of({"a": str(path), "./a": str(path)})
-    assert first["a"] == first["./a"] == known.of({"a": str(path)})["a"]
+    first = digest_files({"a": str(path), "./a": str(path)})
+    assert first["a"] == first["./a"] == digest_files({"a": str(path)})["a"]
     assert len(read) == 1
     path.write_text("three")
-    assert known.of({"a": str(path)})["a"] not in (first["a"], UNREADABLE)
+    assert digest_files({"a": str(path)})["a"] not in (first["a"], UNREADABLE)
     assert len(read) == 2
     path.unlink()
     os.mkfifo(path)
-    assert known.of({"a": str(path)}) == {"a": UNREADABLE}
+    assert digest_files({"a": str(path)}) == {"a": UNREADABLE}
 
 
 def test_the_hash_of_a_file_that_grows_while_it_is_read_has_an_end(

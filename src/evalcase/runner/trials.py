@@ -22,7 +22,7 @@ from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
 from evalcase.types.value import JSON, replace
-from evalcase.util.files import FileDigests
+from evalcase.util.files import digest_files
 from evalcase.util.project import find_attachments
 from evalcase.util.user_calls import UserCalls
 
@@ -46,7 +46,6 @@ class Trials:
         self._calls = calls
         self._run_id = run_id
         self._executor = executor
-        self._digests = FileDigests()
         self._is_capped = plan.options.max_cost_usd is not None
         self._conversations = Conversations(dispatcher, plan.graders, self._grade, _cap, lose)
 
@@ -186,7 +185,7 @@ class Trials:
     def _hash_question(self, case: Case, files: dict[str, str] | Finding) -> str:
         if isinstance(files, Finding):
             return hash_question(case, {"": files.message})
-        return hash_question(case, self._digests.of(files) if files else None)
+        return hash_question(case, digest_files(files) if files else None)
 
     def _question(
         self, trial: Trial, files: dict[str, str] | Finding, hash: str | None = None

@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from io import BufferedReader, BufferedWriter
 from typing import IO
@@ -149,25 +150,22 @@ def digest_file(path: str) -> str:
     return digest.hexdigest()
 
 
-class FileDigests:
-    """The hashes of files. Each file is read once, and again when it was changed."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[int, int, str]] = {}
-
-    def of(self, files: Mapping[str, str]) -> dict[str, str]:
-        """The hash of each file, by the names under which their paths are given."""
-        return {name: self._digest(path) for name, path in files.items()}
-
-    def _digest(self, path: str) -> str:
+def digest_files(files: Mapping[str, str]) -> dict[str, str]:
+    """The hash of each file, by the names under which their paths are given. A file is read once,
+    and again when it was changed."""
+    digests = {}
+    for name, path in files.items():
         try:
             about = os.stat(path)
+            digests[name] = _digest_version(path, about.st_mtime_ns, about.st_size)
         except OSError:
-            return UNREADABLE
-        known = self._known.get(path)
-        if known is None or known[:2] != (about.st_mtime_ns, about.st_size):
-            known = self._known[path] = about.st_mtime_ns, about.st_size, digest_file(path)
-        return known[2]
+            digests[name] = UNREADABLE
+    return digests
+
+
+@lru_cache(maxsize=10_000)
+def _digest_version(path: str, _mtime_ns: int, _size: int) -> str:
+    return digest_file(path)
 
 
 class Disk:
