@@ -525,8 +525,8 @@ def refuse_failed(value: JSON) -> None:
     """Raise TargetError for a reply that says itself that it failed, or holds no answer; also as a
     list of events, or as text of JSON lines, whose last one says so."""
     if isinstance(value, str):
-        last = value.rstrip().rsplit("\n", 1)[-1]
-        if value.startswith("{") and last.startswith("{"):
+        last = value.rstrip().rsplit("\n", 1)[-1] if value.startswith("{") else ""
+        if last.startswith("{"):
             with suppress(BadJsonError):
                 refuse_failed(parse_json(last))
     elif isinstance(value, list):
