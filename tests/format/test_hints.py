@@ -32,7 +32,6 @@ HINTS = [
     ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),
     ("disabled: true", "unknown-field", "a case with `skip`"),
     # Rows and their file.
-    ("rows: file://data/x.csv", "bad-value", "write data/x.csv"),
     # Graders.
     ("graders: expected", "wrong-type", "write [expected]"),
     ("graders: python:a:b", "wrong-type", "write [python:a:b]"),

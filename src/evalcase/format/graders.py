@@ -287,13 +287,12 @@ _RENAMED_OPTIONS = {
     **dict.fromkeys(("script", "command", "fields", "evaluators", "expected"), "value"),
     "minimums": "needed", "mode": "order", "target": "max_calls",
 }  # fmt: skip
-Converted = tuple[str, dict[str, Any], str]
+Options = dict[str, Any]
+Converted = tuple[str, Options, str]
 """The name of a grader here, its options, and what is different."""
 
 
-def _convert_script(
-    own: dict[str, Any], others: dict[str, Any], findings: Findings
-) -> Converted | None:
+def _convert_script(own: Options, others: Options, findings: Findings) -> Converted | None:
     """A script there runs in the folder of its suite, and any other key is its configuration."""
     argv = others.pop("script", others.pop("command", None))
     if argv is None:
@@ -301,9 +300,8 @@ def _convert_script(
     folder = "." if findings.files is None else findings.files.from_root
     cwd = others.pop("cwd", None)
     folder = os.path.normpath(os.path.join(folder, cwd)) if type(cwd) is str else folder
-    options: dict[str, Any] = {"value": argv}
-    options |= {name: value for name, value in own.items() if name != "threshold"}
-    options |= {"cwd": folder} if folder != "." else {}
+    threshold = own.pop("threshold", None)
+    options = {"value": argv, **own, **({"cwd": folder} if folder != "." else {})}
     target = others.pop("target", None)
     if target:
         calls = target.get("max_calls") if type(target) is dict else None
@@ -312,15 +310,13 @@ def _convert_script(
         if name in others:
             options[name] = others.pop(name)
     config = others.pop("config", None)
-    others |= {"threshold": own["threshold"]} if own.get("threshold") is not None else {}
+    others |= {} if threshold is None else {"threshold": threshold}
     if config is not None or others:
         options["config"] = {**(config if type(config) is dict else {}), **others}
     return "script", options, "it runs in the folder of the suite, as `cwd` says here"
 
 
-def _convert_judge(
-    own: dict[str, Any], others: dict[str, Any], findings: Findings
-) -> Converted | None:
+def _convert_judge(own: Options, others: Options, findings: Findings) -> Converted | None:
     prompt = others.get("prompt")
     if type(prompt) is not str:
         return None
@@ -330,10 +326,7 @@ def _convert_judge(
     return "judge", {**own, **others, "prompt": prompt}, differs
 
 
-def _convert_trajectory(
-    own: dict[str, Any], others: dict[str, Any], findings: Findings
-) -> Converted | None:
-    del findings
+def _convert_trajectory(own: Options, others: Options, _: Findings) -> Converted | None:
     mode, expected = others.get("mode"), others.get("expected")
     if mode == "any_order" and expected is None:
         needed = others.get("minimums")
@@ -348,20 +341,16 @@ def _convert_trajectory(
     return "trajectory", {**own, "value": calls, "order": mode}, "arguments in `input` count"
 
 
-def _convert_fields(
-    own: dict[str, Any], others: dict[str, Any], findings: Findings
-) -> Converted | None:
-    del findings
+def _convert_fields(own: Options, others: Options, _: Findings) -> Converted | None:
     fields = others.get("fields")
     if type(fields) is not list or not all(type(each) is dict for each in fields):
         return None
+    kinds = {"numeric_tolerance": "number", "date": "date"}
     value: dict[str, Any] = {}
     for each in fields:
-        kinds = {"numeric_tolerance": "number", "date": "date"}
         matcher: dict[str, Any] = {"expected": kinds.get(str(each.get("match")), "equals")}
         if each.get("tolerance"):
-            is_share = bool(each.get("relative"))
-            factor, name = (100, "within_percent") if is_share else (1, "within")
+            factor, name = (100, "within_percent") if each.get("relative") else (1, "within")
             matcher[name] = each["tolerance"] * factor
         if type(each.get("formats")) is list:
             matcher["formats"] = [_convert_format(str(one)) for one in each["formats"]]
@@ -378,9 +367,7 @@ def _convert_format(written: str) -> str:
     return written
 
 
-def _convert_composite(
-    own: dict[str, Any], others: dict[str, Any], findings: Findings
-) -> Converted | None:
+def _convert_composite(own: Options, others: Options, findings: Findings) -> Converted | None:
     members, how = others.get("evaluators"), others.get("aggregator")
     if type(members) is not list or type(how) is not dict:
         return None
@@ -391,7 +378,7 @@ def _convert_composite(
         judge = {"type": "llm_judge", "name": "aggregator", "prompt": how.get("prompt")}
         differs = "every evaluator must pass, and so must the judge, which sees only the answer"
         return "all", {**own, "value": [*members, judge]}, differs
-    weights: dict[str, Any] = how["weights"] if type(how.get("weights")) is dict else {}
+    weights = how["weights"] if type(how.get("weights")) is dict else {}
     weighed = [
         {**each, "weight": weights[each["name"]]}
         if type(each) is dict and each.get("name") in weights
@@ -402,19 +389,14 @@ def _convert_composite(
     return "weighted", {**own, "value": weighed}, f"it passes at {_PASSES_AT}, as there"
 
 
-def _convert_tokens(
-    own: dict[str, Any], others: dict[str, Any], findings: Findings
-) -> Converted | None:
-    del findings
+def _convert_tokens(own: Options, others: Options, _: Findings) -> Converted | None:
     names = {"max_total": "value", "max_input": "input", "max_output": "output"}
     if names.keys().isdisjoint(others):
         return None
     return "tokens", {**own, **{names.get(k, k): v for k, v in others.items()}}, ""
 
 
-_EVALUATORS: Mapping[
-    str, Callable[[dict[str, Any], dict[str, Any], Findings], Converted | None]
-] = {
+_EVALUATORS: Mapping[str, Callable[[Options, Options, Findings], Converted | None]] = {
     **dict.fromkeys(SCRIPT_NAMES, _convert_script),
     **dict.fromkeys(("llm_judge", "llm-judge", "llm_grader", "llm-grader"), _convert_judge),
     "tool_trajectory": _convert_trajectory, "field_accuracy": _convert_fields,
