@@ -10,8 +10,6 @@ from evalcase.types.result import Outcome, Result
 from evalcase.types.value import Value
 
 FindOutcome = Callable[[Result], Outcome]
-See = Callable[[str], str]
-"""How the path of a suite is written where a report is read."""
 
 
 class CaseTrials(Value, frozen=True):

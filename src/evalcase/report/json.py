@@ -207,7 +207,7 @@ def trial_object(
         "repeat": result.key.repeat,
         "verdict": result.verdict,
         "score": result.score,
-        "input": _written_input(case),
+        "input": case.written_messages or None if case is not None else None,
         "expected_output": data.get("expected_output"),
         "answer": list(answer.messages) if answer is not None else None,
         "grades": [_object_of_grade(grade) for grade in result.grades],
@@ -246,13 +246,6 @@ def trial_object(
             else {}
         ),
     }
-
-
-def _written_input(case: Case | None) -> list[dict[str, Any]] | None:
-    """What is written for a target to be asked: of a conversation, in all of its turns."""
-    if case is None:
-        return None
-    return case.written_messages or None
 
 
 def _object_of_talk(answer: Answer | None, result: Result) -> dict[str, Any]:

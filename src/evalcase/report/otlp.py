@@ -79,7 +79,8 @@ def _make_spans(run: str, result: Result, case: Case | None) -> Iterator[dict[st
     exchanges = result.exchanges
     if not exchanges:
         about = whole | _of_input(said) | _of_answer(result.answer)
-        yield _make_span(run, result, 0, start_ns, _seconds_of_result(result), about, result.grades)
+        took_s = _seconds_of_answer(result.answer, result.duration_s)
+        yield _make_span(run, result, 0, start_ns, took_s, about, result.grades)
         return
     for number, (spoken, answer, took_s) in enumerate(exchanges, 1):
         said += spoken
@@ -120,17 +121,9 @@ def _make_span(
     return span
 
 
-def _seconds_of_result(result: Result) -> float:
-    return (
-        result.duration_s
-        if result.answer is None
-        else _seconds_of_answer(result.answer, result.duration_s)
-    )
-
-
-def _seconds_of_answer(answer: Answer, measured_s: float) -> float:
+def _seconds_of_answer(answer: Answer | None, measured_s: float) -> float:
     """How long an answer took when it was given, as far as that is known."""
-    known = answer.earlier.duration_s if answer.earlier is not None else None
+    known = answer.earlier.duration_s if answer is not None and answer.earlier else None
     return measured_s if known is None else known
 
 
