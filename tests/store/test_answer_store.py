@@ -12,11 +12,10 @@ from evalcase.runner.dispatch import Asked
 from evalcase.runner.pacing import Limits
 from evalcase.store.cache import AnswerCache
 from evalcase.testing import ScriptedTarget
-from evalcase.types.answer import Answer, Usage
+from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
 from evalcase.util.secrets import Scrubber
-from tests.for_each import for_each
 from tests.run.project import Project, case
 from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
@@ -51,28 +50,6 @@ def ask(target: Target, kept: AnswerCache, *questions: Question) -> list[Answer]
     return [answer for answer in answers if answer is not None]
 
 
-def test_the_same_is_asked_once(tmp_path: Path) -> None:
-    first = Answer(Answer.of_text("4").messages, Usage(1, 2), 0.5)
-    target = Known([first])
-    answers = ask(target, store(tmp_path), question("2+2"), question("2+2"))
-    assert len(target.asked) == 1
-    assert answers[0] == first
-    assert (answers[1].messages, answers[1].usage) == (first.messages, first.usage)
-    assert (answers[1].cached, answers[1].cost_usd) == (True, 0.0)
-
-
-def test_another_question_or_repeat_or_kind_is_asked(tmp_path: Path) -> None:
-    class Other(Known):
-        pass
-
-    ask(Known(["4"]), store(tmp_path), question("2+2"))
-    again = Known(["a", "b"])
-    ask(again, store(tmp_path), question("2+3"), question("2+2", repeat=2))
-    other = Other(["c"])
-    ask(other, store(tmp_path), question("2+2"))
-    assert (len(again.asked), len(other.asked)) == (2, 1)
-
-
 def test_a_question_without_a_key_costs_its_own_trial(tmp_path: Path) -> None:
     """What can't be sent can't be described, either, and that is no reason to end a run."""
 
@@ -87,25 +64,6 @@ def test_a_question_without_a_key_costs_its_own_trial(tmp_path: Path) -> None:
     assert odd.failure is not None
     assert odd.failure.message == "this can't be sent"
     assert fine.answer is not None
-
-
-@for_each("damage", [b"", b"{}", b"\xff\xfe", b'{"type":"answer"}\n', None])
-def test_a_file_that_makes_no_sense_is_no_answer(tmp_path: Path, damage: bytes | None) -> None:
-    kept = store(tmp_path)
-    kept.store(KEY, Answer.of_text("4"))
-    (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    data = path.read_bytes()
-    path.write_bytes(data[:-5] if damage is None else damage)
-    assert kept.find(KEY) is None
-    kept.store(KEY, Answer.of_text("4"))
-    assert path.read_bytes() == data
-
-
-def test_an_answer_with_a_secret_in_it_is_not_kept(tmp_path: Path) -> None:
-    kept = store(tmp_path, KEY="sesame-open")
-    kept.store(KEY, Answer.of_text("say sesame-open"))
-    assert kept.find(KEY) is None
-    assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_keeps_nobody_from_an_answer(
@@ -150,20 +108,6 @@ def test_the_configuration_may_turn_it_on_and_the_command_off(project: Project) 
     assert project.calls() == ["a"]
     project.run("run", "--json", "--no-cache")
     assert project.calls() == ["a", "a"]
-
-
-def test_repeats_never_share_an_answer(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run", "--cache", "--repeat", "3", "--json")
-    assert len(project.calls()) == 3
-    project.run("run", "--cache", "--repeat", "4", "--json")
-    assert len(project.calls()) == 4
-
-
-def test_errors_are_asked_again(project: Project) -> None:
-    project.suite(case("a", "once more"))
-    assert project.run("run", "--cache", "--json").counts() == {"errored": 1}
-    assert project.run("run", "--cache", "--json").counts() == {"passed": 1}
 
 
 def test_a_case_that_the_agent_cannot_see_changed_is_not_asked_again(project: Project) -> None:
