@@ -103,6 +103,29 @@ def test_a_worker_gets_no_new_work_until_it_is_idle_for_quarantine() -> None:
     asyncio.run(play())
 
 
+def test_no_task_is_given_up_while_workers_start() -> None:
+    """Three are killed before they are ready, and then the one that has worked all the time."""
+
+    async def play() -> None:
+        played = Played(2, 1)
+        working = played.workers[1]
+        task, other = played.ask("task"), played.ask("other")
+        for _ in range(4):
+            next(each for each in played.workers if not each.is_lost and each is not working).lose(
+                ""
+            )
+        working.lose("killed")
+        for worker in played.workers:
+            if not worker.is_lost:
+                worker.receive(READY)
+        for _ in range(2):
+            for worker in played.workers:
+                worker.reply()
+        await asyncio.gather(task.done, other.done)
+
+    asyncio.run(play())
+
+
 def test_a_reply_to_no_request_ends_a_worker_unless_the_request_was_dropped() -> None:
     async def play() -> None:
         played = Played(2, 1)

@@ -278,7 +278,8 @@ class Pool:
             else:
                 task.worker = None
                 self._quarantine.append(task)
-        self._failed_starts += not worker.is_ready
+        # Where one was ready before, workers do start.
+        self._failed_starts = 0 if worker.is_ready else self._failed_starts + 1
         if self._failed_starts >= _MOST_FAILED_STARTS and not self._ready():
             # Nothing says that another would start.
             for task in (*self._waiting, *self._quarantine):
