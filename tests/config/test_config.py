@@ -114,6 +114,7 @@ def test_it_is_found_from_a_folder_below(tmp_path: Path) -> None:
         ("[judge]\nvotes = 3", "1:1", "`judge` needs `target`"),
         ("[judge]\ntarget = 'x'\nvotes = 2", "3:9", "`judge.votes` is an odd number, not 2"),
         ("target = ", "1:1", "this is not valid TOML"),
+        ('target = "echo\n', "1:1", "this is not valid TOML: a text is not closed"),
         ("a = 1\na = 2", "2:1", "has a value already"),
     ],
 )

@@ -26,6 +26,8 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 """A number, a boolean or a date, which may have a blank in it."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_UNCLOSED = ("Illegal character '\\n'", "Unterminated string", "Expected \"'")
+"""How tomllib begins to say that a text has no closing quote."""
 
 
 def parse_toml(text: str, path: str) -> Document:
@@ -81,6 +83,8 @@ def _explain_error(said: str, text: str) -> Fault:
         message = "this name, or the beginning of it, has a value already"
         return Fault("duplicate-key", message, at, end)
     hint = "text goes in quotes" if said == "Invalid value" else None
+    if said.startswith(_UNCLOSED):
+        said, hint = "A text is not closed", "end it with the quote that it begins with"
     return Fault("syntax", f"this is not valid TOML: {said[:1].lower()}{said[1:]}", at, end, hint)
 
 

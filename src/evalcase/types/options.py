@@ -171,7 +171,9 @@ def _check_pattern(value: str, place: Place) -> Iterator[Finding]:
     why = object_to_pattern(value)
     if why is not None:
         slashes = re.fullmatch(r"/(.+)/([a-z]*)", value)
-        hint = f"a pattern is written without slashes: {slashes[1]}" if slashes else None
+        hint = r"write a backslash before a character that stands for itself, as in \[ or \("
+        if slashes:
+            hint = f"a pattern is written without slashes: {slashes[1]}"
         yield place.fault(f"is not a pattern: {why}", hint)
 
 
