@@ -22,7 +22,7 @@ from typing import NamedTuple
 from unittest import mock
 
 import evalcase
-from evalcase.cli.main import run_command_line
+from evalcase.cli.app import run_command
 
 _ENDING = ("_exit", "execv", "execve")
 _PATH, _MODULES = sys.path[:], set(sys.modules)
@@ -70,7 +70,7 @@ def run_in_process(
 def _exit_code() -> int:
     """Leave as the interpreter would: what nobody caught is a traceback, and 1."""
     try:
-        return run_command_line()
+        return run_command(sys.argv[1:])
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from evalcase.cli.explain import read_page
+from evalcase.cli.reference import read_page
 from evalcase.report.lists import page_lines
 from evalcase.report.terminal import Screen
 from evalcase.types.problem import CODES

@@ -77,7 +77,10 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     result = import_in(tmp_path, *MAPPED, "-o", "no/qa.eval.yaml")
     assert result.code == 2
-    assert result.err == ("evalcase: no/qa.eval.yaml can't be written: No such file or directory\n")
+    assert result.err == (
+        "evalcase: no/qa.eval.yaml can't be written: No such file or directory; "
+        "nothing was written\n"
+    )
 
 
 def test_standard_input_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:

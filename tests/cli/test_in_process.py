@@ -159,10 +159,10 @@ def test_user_code_is_what_it_is_in_the_files_by_now(project: Project) -> None:
 
 
 def test_an_error_that_nobody_caught_is_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash() -> None:
+    def crash(_: list[str]) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(in_process, "run_command_line", crash)
+    monkeypatch.setattr(in_process, "run_command", crash)
     ended = run_in_process([], cwd=None, env=environment())
     assert ended.code == 1
     assert ended.stderr.endswith(b"ZeroDivisionError\n")

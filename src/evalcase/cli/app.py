@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TextIO
 
 import click
 
 from evalcase import __version__
-from evalcase.cli.options import hint_at_share
-from evalcase.cli.usage_hints import hint_at_command, hint_at_option, spelt_alike
+from evalcase.cli.errors import CRASH_CODE, note_refused_run, tell_crash
+from evalcase.cli.terminal import discard_stream
+from evalcase.types.problem import find_nearest
 
 GROUPS = {
     "Start": {
@@ -47,8 +49,43 @@ GROUPS = {
 }
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 
-_FILES = {"import": "import_"}
-"""Files of commands that can't be called as they are."""
+_FILES = {
+    "explain": "reference", "graders": "reference", "schema": "reference",
+    "import": "convert", "harvest": "convert", "lsp": "serve", "view": "serve",
+}  # fmt: skip
+"""Modules with several commands; any other command has one of its name."""
+
+_ELSEWHERE: Mapping[str, str] = {
+    "eval": "run", "evaluate": "run", "exec": "run", "start": "run", "test": "run",
+    "continue": "resume", "retry": "resume --retry-errored",
+    "lint": "check", "validate": "check", "verify": "check",
+    "fix": "check --fix", "fmt": "check --fix", "format": "check --fix", "watch": "check --watch",
+    "diff": "compare", "history": "list", "log": "list", "logs": "list", "ls": "list",
+    "runs": "list", "summary": "report", "results": "report", "export": "report",
+    "html": "report --format html -o FILE", "dashboard": "view", "open": "view", "serve": "view",
+    "ui": "view", "server": "view", "web": "view",
+    "clean": "prune", "delete": "prune", "gc": "prune", "remove": "prune", "rm": "prune",
+    "convert": "import", "create": "init", "new": "init", "regrade": "grade", "score": "grade",
+    "scorers": "graders", "assertions": "graders", "metrics": "graders",
+    "print": "show", "upgrade": "migrate", "help": "--help", "version": "--version",
+}  # fmt: skip
+"""What other tools call what a command does."""
+
+_OPTIONS: Mapping[str, str] = {
+    "-m": "--target", "--model": "--target", "--provider": "--target",
+    "--providers": "--target", "--agent": "--target",
+    "-j": "--concurrency", "--workers": "--concurrency",
+    "--parallel": "--concurrency", "--jobs": "--concurrency", "--max-concurrency": "--concurrency",
+    "--max-connections": "--concurrency", "--runs": "--repeat", "--times": "--repeat",
+    "--epochs": "--repeat", "--trials": "--repeat",
+    "--id": "--case", "--filter": "--case", "--only": "--case",
+    "--filter-pattern": "--case", "--tags": "--tag",
+    "--max-samples": "--limit", "--max-examples": "--limit",
+    "--json": "--format json", "--html": "--format html", "--threshold": "--fail-under",
+    "--env": "--env-file", "--budget": "--max-cost", "--output": "-o", "--out": "-o",
+    "--timeout-s": "--timeout", "--last-failed": "--failed-of", "--lf": "--failed-of",
+}  # fmt: skip
+"""The same for options: what to write, where a command has it."""
 
 ABOUT = """
     Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
@@ -75,15 +112,10 @@ ABOUT = """
     """
 
 
-def import_command(arguments: list[str]) -> None:
-    """Import the command that the arguments name, if they name one."""
-    if arguments and arguments[0] in COMMANDS:
-        command_of(arguments[0])
-
-
 def command_of(name: str) -> click.Command:
     """The command of a name, imported if it isn't yet."""
-    command: click.Command = import_module(f"evalcase.cli.{_FILES.get(name, name)}").command
+    module = import_module(f"evalcase.cli.{_FILES.get(name, name)}")
+    command: click.Command = getattr(module, f"{name}_command")
     return command
 
 
@@ -98,9 +130,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(
-                f"there is no command '{args[0]}'. {hint_at_command(args[0], COMMANDS)}"
-            )
+            raise click.UsageError(f"there is no command '{args[0]}'. {_hint_at_command(args[0])}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -121,36 +151,42 @@ def _app() -> None:
     pass
 
 
+def _hint_at_command(word: str) -> str:
+    if os.path.exists(word) or word.endswith((".yaml", ".yml", ".jsonl", ".json")):
+        return f"Did you mean 'evalcase run {word}'?"
+    meant = _ELSEWHERE.get(word.lower()) or find_nearest(word, COMMANDS)
+    if meant is None:
+        return "See 'evalcase --help'."
+    return f"Did you mean '{meant if meant in COMMANDS else f'evalcase {meant}'}'?"
+
+
 def run_command(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
     out = sys.stdout = _make_writable(sys.stdout)
     sys.stderr = _make_writable(sys.stderr)
     try:
-        result = _carry_out(arguments)
+        result = _invoke(arguments)
         if not out.closed:
             out.flush()
     except KeyboardInterrupt as error:
-        if error.args:
-            sys.stderr.write(f"evalcase: interrupted {error}\n")
+        sys.stderr.write(f"{' '.join(['evalcase: interrupted', *map(str, error.args)])}\n")
         return 130
     except BrokenPipeError:
         # The reader of our output has closed it. Exit as a program that SIGPIPE ends.
-        _discard_output()
+        discard_stream(sys.stdout)
         return 141
     except OSError as error:
-        _discard_output()
+        discard_stream(sys.stdout)
         sys.stderr.write(f"evalcase: can't continue: {error.strerror or error}\n")
         return 3
     except BaseException as error:  # noqa: BLE001 - also SystemExit, which is never evalcase's own
-        from evalcase.cli.errors import CRASH_CODE, tell_crash
-
         tell_crash(error, sys.stderr)
         return CRASH_CODE
     return result if isinstance(result, int) else 0
 
 
-def _carry_out(arguments: list[str]) -> object:
-    """Do what the arguments say; what the command returned. Wrong usage is told, and is 2."""
+def _invoke(arguments: list[str]) -> object:
+    """The return value of the command. Wrong usage is reported, and is 2."""
     try:
         # Not through click's own `main`, which would make a broken pipe an exit code of 1.
         with _app.make_context("evalcase", arguments) as context:
@@ -158,47 +194,41 @@ def _carry_out(arguments: list[str]) -> object:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        _with_true_hint(error).show()
-        _note_refused(arguments)
+        hint = _hint_at_usage(error)
+        if hint is not None and isinstance(error, click.UsageError):
+            # Without what click itself finds to be spelt alike.
+            is_unknown = isinstance(error, click.NoSuchOption)
+            said = error.message if is_unknown else error.format_message()
+            error = click.UsageError(f"{said} {hint}", error.ctx)
+        error.show()
+        if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
+            note_refused_run(arguments)
         return 2
 
 
-def _with_true_hint(error: click.ClickException) -> click.ClickException:
-    """The same, with what is meant by an option that is nowhere in place of what is spelt so, or by
-    a share that is written as per cent, and with what names a run where none is named."""
-    hint = None
-    if isinstance(error, click.NoSuchOption):
-        hint = _hint_at_option(error)
-        alike = spelt_alike(error.option_name, list(error.possibilities or ()))
-        error = click.NoSuchOption(error.option_name, error.message, alike, error.ctx)
-    elif isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
-        hint = "'latest' is the newest one."
-    elif isinstance(error, click.BadParameter) and " to 1." in error.message:
-        hint = hint_at_share(error.message.partition(" ")[0])
-    if hint is None or not isinstance(error, click.UsageError):
-        return error
-    is_unknown = isinstance(error, click.NoSuchOption)  # with what is spelt alike, in full
-    said = error.message if is_unknown else error.format_message()
-    return click.UsageError(f"{said} {hint}", error.ctx)
-
-
-def _hint_at_option(error: click.NoSuchOption) -> str | None:
-    command = None if error.ctx is None else error.ctx.command
-    known = [] if command is None else [flag for each in command.params for flag in each.opts]
+def _hint_at_usage(error: click.ClickException) -> str | None:
+    """What to type instead; None where click's own message says enough."""
+    if isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
+        return "'latest' is the newest one."
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return None
+    word, command = error.option_name, error.ctx.command
     if isinstance(command, click.Group):
-        options = [flag for each in command_of("run").params for flag in each.opts]
-        is_of_run = error.option_name in options
-        return (
-            f"It goes after the command: evalcase run {error.option_name} …" if is_of_run else None
-        )
-    return hint_at_option(error.option_name, known)
+        is_of_run = word in _flags_of(command_of("run"))
+        return f"It goes after the command: evalcase run {word} …" if is_of_run else None
+    if word == "--retry-failed":
+        return "To run failed cases again: evalcase run --failed-of RUN"
+    if word in ("-c", "--config", "--config-file"):
+        return "evalcase.toml is found automatically, in this folder or one above it."
+    flags = _flags_of(command)
+    for meant in (_OPTIONS.get(word, ""), find_nearest(word, flags) or ""):
+        if meant.partition(" ")[0] in flags:
+            return f"Did you mean '{meant}'?"
+    return None
 
 
-def _note_refused(arguments: list[str]) -> None:
-    if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
-        from evalcase.cli.errors import note_refused_run
-
-        note_refused_run(arguments)
+def _flags_of(command: click.Command) -> list[str]:
+    return [flag for each in command.params for flag in each.opts]
 
 
 def _make_writable(stream: TextIO | None) -> TextIO:
@@ -207,10 +237,3 @@ def _make_writable(stream: TextIO | None) -> TextIO:
         return open(os.devnull, "w", encoding="utf-8")
     stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[attr-defined]
     return stream
-
-
-def _discard_output() -> None:
-    """Give standard output another end, so that nothing fails when Python flushes it at exit."""
-    from evalcase.cli.streams import discard_stream
-
-    discard_stream(sys.stdout)

@@ -150,7 +150,7 @@ _LABELS = "labels.jsonl"
 @json_option
 @runs_dir_option
 @explain_errors
-def command(
+def calibrate_command(
     run: str, path: str, label: bool, by: str | None, grader: str | None, criterion: str | None,
     min_kappa: float | None, as_json: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip

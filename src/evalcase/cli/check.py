@@ -189,7 +189,7 @@ def changed_files(before: FileStamps, now: FileStamps) -> list[str]:
 )
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @stdin_format
-def command(
+def check_command(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, watch: bool, stdin_format: Format
 ) -> int:
     """Check eval files and point at every mistake, by line and column.

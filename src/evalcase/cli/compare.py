@@ -20,8 +20,7 @@ from evalcase.cli.options import (
     run_option,
     runs_dir_option,
 )
-from evalcase.cli.paths import look_for_runs
-from evalcase.cli.report_files import max_size_option, tell_written
+from evalcase.cli.report_files import look_for_runs, max_size_option, tell_written
 from evalcase.cli.terminal import screen_for
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
@@ -103,7 +102,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 @max_size_option
 @runs_dir_option
 @explain_errors
-def command(
+def compare_command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
     gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure | None,
     cluster: str | None, effect: float, shown: tuple[ChangeKind, ...], limit: int,

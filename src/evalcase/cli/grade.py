@@ -68,7 +68,7 @@ from evalcase.util.environment import this_environment
 @verbose_option
 @json_option
 @explain_errors
-def command(
+def grade_command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,
     reports: tuple[str, ...], quiet: bool, verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip

@@ -79,7 +79,7 @@ next:
 
 @click.command("init")
 @click.argument("folder", default=".")
-def command(folder: str) -> int:
+def init_command(folder: str) -> int:
     """Write a starter project into FOLDER: a suite, an agent and a configuration.
 
     FOLDER is the current folder by default. The project runs offline and without an API key. A

@@ -12,7 +12,7 @@ import click
 
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, runs_dir_option
-from evalcase.cli.paths import look_for_runs
+from evalcase.cli.report_files import look_for_runs
 from evalcase.cli.terminal import columns_of, has_colour
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.conclusion import rate_of, remark_on
@@ -45,7 +45,7 @@ _MOST_RUNS = 20
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 @runs_dir_option
 @explain_errors
-def command(
+def list_command(
     runs: tuple[str, ...],
     limit: int | None,
     suite: str | None,

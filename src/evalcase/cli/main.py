@@ -1,4 +1,4 @@
-"""The entry point. `--version` is answered before anything is imported that it doesn't need."""
+"""The entry point: the exit code is right whatever user code has left behind."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ def main() -> None:
     """Run the command and leave with its exit code, whatever user code has left behind."""
     code = 3  # not concluded
     try:
-        _import_at_once(sys.argv[1:])
-        code = run_command_line()
+        from evalcase.cli.app import run_command
+
+        code = run_command(sys.argv[1:])
     except KeyboardInterrupt:  # before anything was there to see to it
         sys.stderr.write("evalcase: interrupted\n")
         code = 130
@@ -24,33 +25,6 @@ def main() -> None:
     if "evalcase.runner.event_loop" in sys.modules:
         _end_process(code)
     raise SystemExit(code)
-
-
-def run_command_line() -> int:
-    """Run the command; its exit code."""
-    if sys.argv[1:] == ["--version"]:
-        from evalcase import __version__
-
-        sys.stdout.write(f"evalcase {__version__}\n")
-        return 0
-    from evalcase.cli.app import run_command
-
-    return run_command(sys.argv[1:])
-
-
-def _import_at_once(arguments: list[str]) -> None:
-    """Import what the command needs, and keep the garbage collector from looking at it: all of it
-    stays until the end. A tenth of what a start takes would go into those looks."""
-    if arguments == ["--version"]:
-        return
-    import gc
-
-    gc.disable()
-    from evalcase.cli.app import import_command
-
-    import_command(arguments)
-    gc.freeze()
-    gc.enable()
 
 
 def _end_process(code: int) -> None:

@@ -10,11 +10,9 @@ import click
 
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import json_option, quiet_option, runs_dir_option, verbose_option
-from evalcase.cli.paths import look_for_runs
-from evalcase.cli.report_files import report_option, request_reports
+from evalcase.cli.report_files import look_for_runs, report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
-from evalcase.cli.streams import take_streams
-from evalcase.cli.terminal import write_prose
+from evalcase.cli.terminal import take_streams, write_prose
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
@@ -40,7 +38,7 @@ from evalcase.util.environment import Environment, this_environment
 @verbose_option
 @json_option
 @explain_errors
-def command(
+def merge_command(
     runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,
     quiet: bool, verbose: bool, as_json: bool,
 ) -> int:  # fmt: skip

@@ -26,7 +26,7 @@ from evalcase.util.text import make_visible, write_count
 @click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
 @stdin_format
-def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Format) -> int:
+def migrate_command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Format) -> int:
     """Rename deprecated names in place, and change nothing else.
 
     input_messages becomes input, expected_messages becomes expected_output, evalcases, eval_cases

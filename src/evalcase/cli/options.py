@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import click
 
@@ -42,12 +43,6 @@ class GroupedOption(click.Option):
         super().__init__(*args, **kwargs)
         self.group = group
 
-    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
-        extra = super().get_help_extra(ctx)
-        if getattr(self.type, "max", None) is None:
-            extra.pop("range", None)  # that a number is not negative goes without saying
-        return extra
-
 
 class GroupedCommand(click.Command):
     """A command with so many options that its help page has headings for them."""
@@ -67,85 +62,65 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(rows)
 
 
-class Count(click.IntRange):
-    """A whole number."""
-
-    def get_metavar(self, *_: object, **__: object) -> str:
-        return "N"
-
-    def _describe_range(self) -> str:
-        return _say_range(self.min, self.max, is_open=False)
-
-    def fail(
-        self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None
-    ) -> NoReturn:
-        given, is_text, _ = message.rpartition(" is not a valid integer")
-        told = f"{given} is not a whole number." if is_text else _in_words(message)
-        super().fail(told, param, ctx)
-
-
 class Number(click.FloatRange):
-    """A number. `meant` says what it is where something else stands in its place."""
+    """A number in a range. `meant` says what it is where something else stands in its place."""
 
     def __init__(
-        self, least: float, most: float | None = None, *, min_open: bool = False,
-        meant: str = "a number from 0 to 1, for example 0.9",
+        self, least: float, most: float | None = None, *, whole: bool = False,
+        min_open: bool = False, meant: str = "a number from 0 to 1, for example 0.9",
     ) -> None:  # fmt: skip
         super().__init__(least, most, min_open=min_open)
+        self._whole = whole
         self._meant = meant
 
     def get_metavar(self, *_: object, **__: object) -> str:
-        return "NUMBER"
+        return "N" if self._whole else "NUMBER"
 
     def _describe_range(self) -> str:
-        return _say_range(self.min, self.max, is_open=self.min_open)
+        """For the help page, which doesn't say of a number that it is not negative."""
+        return "" if self.max is None else self._range
 
-    def fail(
-        self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None
-    ) -> NoReturn:
-        super().fail(_in_words(message), param, ctx)
+    @property
+    def _range(self) -> str:
+        least = f"more than {self.min:g}" if self.min_open else f"at least {self.min:g}"
+        if self.max is None:
+            return least
+        most = f"{self.max:.12g}"
+        return f"{least}, at most {most}" if self.min_open else f"{self.min:g} to {most}"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
+        hint = self._hint_at_share(str(value))
         try:
-            number = float(str(value))
+            number = int(str(value)) if self._whole else float(str(value))
         except ValueError:
-            said = f"{value!r} is not a number: give {self._meant}."
-            hint = hint_at_share(str(value).removesuffix("%")) if self.max == 1 else None
-            self.fail(f"{said} {hint}" if hint else said, param, ctx)
-        if not isfinite(number):
+            if self._whole:
+                self.fail(f"{value!r} is not a whole number.", param, ctx)
+            self.fail(f"{value!r} is not a number: give {self._meant}.{hint}", param, ctx)
+        if isinstance(number, float) and not isfinite(number):
             self.fail("a finite number is needed", param, ctx)
-        return float(super().convert(number, param, ctx))
+        assert self.min is not None
+        is_under = number <= self.min if self.min_open else number < self.min
+        if is_under or (self.max is not None and number > self.max):
+            self.fail(f"{number} is out of range: {self._range}.{hint}", param, ctx)
+        return number
+
+    def _hint_at_share(self, text: str) -> str:
+        """A number from 1 to 100 is meant as per cent."""
+        try:
+            share = float(text.removesuffix("%")) / 100
+        except ValueError:
+            return ""
+        return f" Did you mean {share:g}?" if self.max == 1 and 0.01 < share <= 1 else ""
+
+
+Count = partial(Number, whole=True)
 
 
 def existing_file() -> click.Path:
     """The path of a file that can be read."""
     return click.Path(exists=True, dir_okay=False)
-
-
-def hint_at_share(number: str) -> str | None:
-    """A number from 1 to 100 is meant as per cent."""
-    try:
-        share = float(number) / 100
-    except ValueError:
-        return None
-    return f"Did you mean {share:g}?" if 0.01 < share <= 1 else None
-
-
-def _say_range(least: float | None, most: float | None, *, is_open: bool) -> str:
-    """Which numbers are allowed, in words; empty where all are."""
-    if least is None and most is None:
-        return ""
-    if least is None:
-        return f"at most {most:g}"
-    if most is None:
-        return f"more than {least:g}" if is_open else f"at least {least:g}"
-    return f"more than {least:g}, at most {most:g}" if is_open else f"{least:g} to {most:.12g}"
-
-
-def _in_words(message: str) -> str:
-    return message.replace(" is not in the range ", " is out of range: ")
 
 
 stdin_format: Decorator = click.option(
@@ -268,7 +243,7 @@ def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
         case "choice":
             return click.Choice(type.bounds["enum"])
         case "integer":
-            return Count(type.bounds.get("minimum"), type.bounds.get("maximum"))
+            return Count(type.bounds.get("minimum", 0), type.bounds.get("maximum"))
         case "number":
             meant = f"{flag.words}, for example {flag.option.example}"
             is_over = "exclusiveMinimum" in type.bounds

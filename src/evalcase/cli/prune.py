@@ -12,7 +12,7 @@ import click
 
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, WrongUsageError, checked, runs_dir_option
-from evalcase.cli.paths import look_for_runs
+from evalcase.cli.report_files import look_for_runs
 from evalcase.errors import RecordError
 from evalcase.store.runs import Keeping, OldRun, find_old, remove_rests, remove_run
 from evalcase.util.text import make_visible, write_count
@@ -41,7 +41,7 @@ def _read_duration(value: str | None) -> timedelta | None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @runs_dir_option
 @explain_errors
-def command(
+def prune_command(
     keep: int | None, older_than: timedelta | None, incomplete: bool, yes: bool, as_json: bool,
     runs_dir: str | None,
 ) -> int:  # fmt: skip

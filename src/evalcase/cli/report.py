@@ -9,8 +9,7 @@ import click
 
 from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option, verbose_option
-from evalcase.cli.paths import look_for_runs
-from evalcase.cli.report_files import check_parts, max_size_option, tell_written
+from evalcase.cli.report_files import check_parts, look_for_runs, max_size_option, tell_written
 from evalcase.cli.terminal import screen_for
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Figuring
@@ -66,7 +65,7 @@ from evalcase.util.environment import this_environment
 @verbose_option
 @runs_dir_option
 @explain_errors
-def command(
+def report_command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,
     form: str | None,
     by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],

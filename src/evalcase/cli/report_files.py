@@ -1,4 +1,4 @@
-"""What commands share of reports: options, and the files that a run leaves behind."""
+"""What commands share of stored runs and reports: options, and the files that a run leaves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from evalcase.cli.options import checked
 from evalcase.cli.terminal import write_prose
+from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.formats import form_of, require_form, write_file
 from evalcase.report.source import MAX_SIZE, PARTS, RecordPlace, Reported
@@ -18,6 +19,15 @@ from evalcase.store.folder import Run, note_pending, read_pending
 from evalcase.store.stored import StoredRun
 from evalcase.types.value import Value
 from evalcase.util.text import make_visible
+
+
+def look_for_runs(folder: str) -> Config:
+    """The configuration of the project that a folder belongs to, whatever is wrong with it."""
+    config = read_config(folder, folder)
+    if config.problems():
+        sys.stderr.write("the configuration has errors, which `evalcase check` shows\n")
+    return config
+
 
 report_option = click.option(
     "-o", "--report", "reports", multiple=True, metavar="FILE",

@@ -58,7 +58,7 @@ from evalcase.util.environment import this_environment
 @verbose_option
 @json_option
 @explain_errors
-def command(
+def resume_command(
     run: str | None, retry_errored: bool, trust: bool, reports: tuple[str, ...],
     quiet: bool, verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip

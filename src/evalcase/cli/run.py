@@ -41,7 +41,7 @@ from evalcase.util.text import make_visible, write_count
 @verbose_option
 @json_option
 @explain_errors
-def command(
+def run_command(
     paths: tuple[str, ...], dry_run: bool, reports: tuple[str, ...], quiet: bool,
     verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING
 
 from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.report_files import Request, request_reports, tell_owed, write_reports
-from evalcase.cli.streams import Streams, discard_stream, same_streams, take_streams
-from evalcase.cli.terminal import screen_for, write_prose
-from evalcase.cli.watching import keep_shown, make_view
+from evalcase.cli.terminal import (
+    Streams,
+    discard_stream,
+    keep_shown,
+    make_view,
+    same_streams,
+    screen_for,
+    take_streams,
+    write_prose,
+)
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError

@@ -35,7 +35,9 @@ from evalcase.util.text import make_visible
     help="jsonl prints one case per line.",
 )
 @stdin_format
-def command(paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_format: Format) -> int:
+def show_command(
+    paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_format: Format
+) -> int:
     """Print cases in canonical form: short forms expanded, aliases resolved, ids generated.
 
     Settings of the suite are written into each case. The output for one file is itself an eval

@@ -1,12 +1,29 @@
-"""What the commands share of the terminal: its colours and its width."""
+"""Standard output and error of a command: width and colours, the view of a run, and streams that
+user code shares with evalcase.
+
+During a run, the output of the command itself is kept apart, where user code can't reach it.
+Whatever else is printed, by Python code, by a library or by a child, goes to standard error, and is
+lost where that can't be written: a full disk for the log ends no run.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
-from typing import TextIO
+import signal
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO, TextIOWrapper
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO, cast
 
 from evalcase.report.terminal import Screen, defuse_lines, hang_text
-from evalcase.util.text import make_visible
+from evalcase.util.text import defuse_line, in_ci, make_visible
+
+if TYPE_CHECKING:
+    # Only one of them is needed.
+    from evalcase.report.progress import RunView
 
 
 def screen_for(stream: TextIO) -> Screen:
@@ -46,3 +63,185 @@ def write_prose(text: str, stream: TextIO) -> None:
     """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
     rows = hang_text(make_visible(text), prose_width(stream), indent=2)
     stream.writelines(row + "\n" for row in defuse_lines(rows))
+
+
+class LentStream(TextIOWrapper):
+    """A stream that can't be closed, and never says that it could not write."""
+
+    scrub: Callable[[str], str] | None = None
+    """What is done to a text before it is written."""
+
+    def write(self, text: str) -> int:
+        shown = text if self.scrub is None else self.scrub(text)
+        with suppress(OSError):
+            super().write(shown)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
+
+    def close(self) -> None:
+        self.flush()
+
+
+class Streams(NamedTuple):
+    """What evalcase itself writes to, and what it has lent to everybody else."""
+
+    out: TextIO
+    err: TextIO
+    lent: tuple[LentStream, ...] = ()
+
+    def scrub_lent(self, scrub: Callable[[str], str]) -> None:
+        """From now on, take secrets out of what others print."""
+        for stream in self.lent:
+            stream.scrub = scrub
+
+
+def take_streams() -> Streams:
+    """Keep standard output and error for evalcase, and lend others to everybody else, for as long
+    as this process goes on: a thread that was left behind may still print at its end."""
+    out, err = sys.stdout, sys.stderr
+    if (_descriptor_of_stream(out), _descriptor_of_stream(err)) != (1, 2):
+        # Replaced by a caller in Python: there are no descriptors to redirect.
+        sys.stdout = sys.stderr = lent = _lend_stream(err.buffer)
+        return Streams(out, err, (lent,))
+    out.flush()
+    both = _lend_stream(_open_writer(1)), _lend_stream(_open_writer(2))
+    kept = Streams(_keep_stream(1, out), _lend_stream(_open_writer(os.dup(2))), both)
+    os.dup2(2, 1)
+    sys.stdout, sys.stderr = both
+    # Python flushes them at its end, and what is there by then may fail. What is registered first
+    # is called last.
+    atexit.register(_put_back, sys.stdout, sys.stderr)
+    return kept
+
+
+def _put_back(out: TextIO, err: TextIO) -> None:
+    sys.stdout, sys.stderr = out, err
+
+
+@contextmanager
+def same_streams() -> Iterator[None]:
+    """Undo what others put in the place of standard output and error."""
+    before = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def discard_stream(stream: TextIO) -> None:
+    """Give a stream another end, so that nothing fails when it is flushed at exit."""
+    number = _descriptor_of_stream(stream)
+    if number >= 0:
+        with suppress(OSError):  # there may be no descriptor left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+def _keep_stream(number: int, before: TextIO) -> TextIO:
+    return open(
+        os.dup(number), "w", encoding="utf-8", errors="backslashreplace",
+        buffering=1 if before.isatty() else -1,
+    )  # fmt: skip
+
+
+def _lend_stream(writer: BinaryIO) -> LentStream:
+    return LentStream(writer, "utf-8", "backslashreplace", line_buffering=True)
+
+
+def _open_writer(number: int) -> BinaryIO:
+    """Not buffered: what could not be written is not tried again."""
+    return cast("BinaryIO", FileIO(number, "w", closefd=False))
+
+
+def _descriptor_of_stream(stream: TextIO) -> int:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return -1
+
+
+def make_view(streams: Streams, *, quiet: bool) -> RunView:
+    """The view of a run, on standard error: standard output is for what came of it."""
+    stream = streams.err
+    if quiet:
+        from evalcase.report.progress import QuietView
+
+        return QuietView(_defuse_stream(stream))
+    if not is_live(stream):
+        from evalcase.report.progress import LogView
+
+        same = _is_same_log(stream, streams.out)
+        return LogView(_defuse_stream(stream), same=same)
+    from rich.file_proxy import FileProxy
+
+    from evalcase.report.progress import LiveView
+
+    view = LiveView(stream, colour=has_colour(stream), same=streams.out.isatty())
+    # From here on, so that loggers which the user's modules set up write above the line, too.
+    sys.stdout = sys.stderr = cast("TextIO", FileProxy(view.console, sys.stderr))
+    return view
+
+
+class _Defused:
+    """A stream that a CI system reads, which finds no commands to itself in it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, line: str) -> int:
+        return self._stream.write(defuse_line(line))
+
+
+def _defuse_stream(stream: TextIO) -> TextIO:
+    return cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
+
+
+def _is_same_log(one: TextIO, other: TextIO) -> bool:
+    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
+    person reads them as one."""
+    try:
+        about = os.fstat(one.fileno()), os.fstat(other.fileno())
+    except (OSError, ValueError):
+        return False
+    return os.path.samestat(*about) or all(_is_pipe(each.st_mode) for each in about)
+
+
+def _is_pipe(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+@contextmanager
+def keep_shown(view: RunView) -> Iterator[None]:
+    """Show a run, and leave the terminal as it was, whatever ends it."""
+    stderr = sys.stderr
+
+    def tidy_up(number: int, _: object) -> None:
+        view.close()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    before = signal.signal(signal.SIGTERM, tidy_up) if view.is_live else None
+    view.begin()
+    try:
+        with same_streams():
+            yield
+    finally:
+        if view.is_live:
+            _take_back(stderr)
+        view.close()
+        if view.is_live:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _take_back(stderr: TextIO) -> None:
+    """Standard error as it was before a live view stood before it."""
+    from rich.file_proxy import FileProxy
+
+    if isinstance(stderr, FileProxy):
+        stderr.flush()
+        sys.stdout = sys.stderr = cast("TextIO", stderr.rich_proxied_file)

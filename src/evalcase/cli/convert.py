@@ -1,0 +1,269 @@
+"""`evalcase import` and `evalcase harvest`: suites from files of other tools and from traces."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TextIO
+
+import click
+
+from evalcase.cli.errors import scrub_problems
+from evalcase.cli.options import Count, checked
+from evalcase.cli.terminal import screen_for
+from evalcase.config.config import load_config
+from evalcase.errors import ConfigError
+from evalcase.format.fields import CASE_FIELDS
+from evalcase.format.source import STDIN, format_of
+from evalcase.importers.convert import IMPORTERS, Imported, import_suite
+from evalcase.importers.draft import Choices
+from evalcase.importers.harvest import Harvested, HarvestOptions, harvest_file
+from evalcase.importers.source import FileShape, UnusableError
+from evalcase.report.problems import fold_problems
+from evalcase.runner.plan import make_scrubber
+from evalcase.tracing.otlp import BadTraceError
+from evalcase.types.problem import Problem, find_nearest
+from evalcase.util.files import OutsideError, write_atomically
+from evalcase.util.project import leaves_by_link
+from evalcase.util.secrets import PERSONAL, Finder
+from evalcase.util.text import make_visible, write_count
+
+_NAMED = 5
+"""So many cases are named of those that have something in common."""
+
+
+def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
+    """`FIELD=COLUMN` of each --map, by field."""
+    columns: dict[str, str] = {}
+    for each in given:
+        field, is_pair, column = each.partition("=")
+        if not (is_pair and field and column):
+            raise click.BadParameter(f"'{each}' is not FIELD=COLUMN, such as input=question.")
+        if field not in CASE_FIELDS and not field.startswith("metadata."):
+            close = find_nearest(field, CASE_FIELDS)
+            hint = f" Did you mean '{close}'?" if close else ""
+            raise click.BadParameter(f"'{field}' is not a field of a case.{hint}")
+        if field in columns:
+            raise click.BadParameter(f"'{field}' is filled twice.")
+        columns[field] = column
+    return columns
+
+
+@click.command("import")
+@click.argument("file")
+@click.option(
+    "--from", "format", type=click.Choice(list(IMPORTERS)), metavar="NAME",
+    help=f"The tool it comes from: {', '.join(IMPORTERS)}. By default, detected from the file.",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", metavar="FILE",
+    help="Where to write the suite; by default, standard output. Never overwrites a file.",
+)  # fmt: skip
+@click.option(
+    "--map", "columns", multiple=True, metavar="FIELD=COLUMN", callback=checked(_read_columns),
+    help="Fill a field of cases from a column, or from a path such as item.question. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--rest", type=click.Choice(["metadata"]),
+    help="Where unmapped columns go. By default they are left out, and reported.",
+)  # fmt: skip
+@click.option(
+    "--expected", type=click.Choice(["exact", "criteria"]),
+    help="Whether expected texts are compared exactly, or are criteria for a judge.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option(
+    "--stdin-format", type=click.Choice(["yaml", "json", "jsonl", "csv"]), default="yaml",
+    show_default=True, help="The format of standard input, when FILE is '-'.",
+)  # fmt: skip
+def import_command(
+    file: str, format: str | None, output: str | None, columns: dict[str, str], rest: str | None,
+    expected: str | None, dry_run: bool, stdin_format: FileShape,
+) -> int:  # fmt: skip
+    """Convert another tool's eval file, or any table, to a suite.
+
+    FILE is a .yaml, .yml, .json, .jsonl, .csv or .tsv file, or '-' for standard input. Nothing in
+    it is executed or fetched. What has no counterpart in evalcase is left out: it becomes a comment
+    at that place in the suite, and is reported with its line and column.
+
+    \b
+    evalcase import promptfooconfig.yaml -o suite.eval.yaml
+    evalcase import evals.json -o skill.eval.yaml
+    evalcase import goldens.json --from deepeval -o qa.eval.yaml
+    evalcase import qa.csv --map input=question --map expected_output=answer
+    evalcase import qa.csv --map input=question --rest metadata --dry-run
+
+    Exit code: 0 if everything was imported, 1 if something was left out, 2 if nothing was written.
+    """
+    path = output or STDIN
+    if path != STDIN and os.path.lexists(path):
+        return _refuse(f"{make_visible(path)} already exists")
+    # A printed suite has no folder yet: files are looked up from that of the source.
+    folder = os.path.dirname(os.path.abspath(file if path == STDIN else path))
+    choices = Choices(columns, keeps_rest=rest is not None, expected=expected)
+    try:
+        imported = import_suite(
+            file, format, choices, folder, stdin_format if file == STDIN else None
+        )
+    except UnusableError as error:
+        _tell_problems(error.problems)
+        sys.stderr.write("nothing was written\n")
+        return 2
+    _tell_problems(imported.problems)
+    if not dry_run and (why := _write_suite(imported.text, path)):
+        return _refuse(why)
+    _conclude_import(imported, path, dry_run=dry_run)
+    return 1 if imported.problems else 0
+
+
+def _tell_problems(problems: Iterable[Problem]) -> None:
+    screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
+    for lines in fold_problems(scrub_problems(list(problems)), screen, is_broken=is_broken):
+        sys.stderr.writelines(line + "\n" for line in (*lines, ""))
+
+
+def _conclude_import(imported: Imported, path: str, *, dry_run: bool) -> None:
+    lost = len(imported.problems)
+    left = f", {write_count(lost, 'thing')} not imported" if lost else ""
+    tool = IMPORTERS[imported.name].tool
+    cases = write_count(imported.cases, "case")
+    talk = _tell_written(path, f"{cases} of {tool}{left}", dry_run=dry_run)
+    if imported.ungraded:
+        talk.write(_tell_ungraded(imported.ungraded))
+    if imported.targets:
+        talk.write(f"\nfor evalcase.toml:\n\n{imported.targets}")
+
+
+def _tell_ungraded(ids: Sequence[str]) -> str:
+    """That cases can never pass, and which."""
+    named = ", ".join(map(make_visible, ids[:_NAMED])) + (", …" if len(ids) > _NAMED else "")
+    what = "1 case has" if len(ids) == 1 else f"{len(ids):,} cases have"
+    return f"{what} nothing to grade, and can never pass: {named}\n"
+
+
+_SHOWN = 5
+
+
+def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
+    for each in given:
+        key, is_pair, _ = each.partition("=")
+        if each not in ("errored", "slow") and not (is_pair and key):
+            raise click.BadParameter(f"'{each}' is not errored, slow or KEY=VALUE.")
+    return given
+
+
+@click.command("harvest")
+@click.argument("traces")
+@click.option(
+    "-o", "--output", metavar="FILE",
+    help="Where to write the suite; by default, standard output. Never overwrites a file.",
+)  # fmt: skip
+@click.option(
+    "--only", multiple=True, metavar="WHICH", callback=checked(_read_only),
+    help="'errored': a span failed; 'slow': the slowest tenth; KEY=VALUE: a span has that "
+    "attribute. Repeatable: all must hold.",
+)  # fmt: skip
+@click.option(
+    "--sample", type=Count(1), metavar="N", help="A random sample of N cases.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=Count(0), default=0, show_default=True, metavar="N",
+    help="The seed of --sample: the same number draws the same cases.",
+)  # fmt: skip
+@click.option(
+    "--criteria", is_flag=True,
+    help="Draft criteria for a judge from the answers, instead of an expected output.",
+)  # fmt: skip
+@click.option("--keep-system", is_flag=True, help="Keep the agent's system messages.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+def harvest_command(
+    traces: str, output: str | None, only: tuple[str, ...], sample: int | None, seed: int,
+    criteria: bool, keep_system: bool, dry_run: bool,
+) -> int:  # fmt: skip
+    """Draft a suite from an agent's traces, for a person to finish.
+
+    TRACES is an OTLP JSON file, with one export per line or one for the whole file. Each trace
+    becomes a case: the question is its input, and the answer a draft of its expected output.
+    Near-duplicate questions are merged into one. Keys, e-mail addresses and whatever else your
+    patterns match (`[harvest]` in evalcase.toml) are replaced. Nothing is executed or fetched.
+
+    \b
+    evalcase harvest traces.jsonl -o real.eval.yaml
+    evalcase harvest traces.jsonl --only errored --dry-run
+    evalcase harvest traces.jsonl --only service.name=shop --sample 50 --seed 1
+
+    Exit code: 0, 1 if a trace could not be converted to a case, 2 if nothing was written.
+    """
+    path = output or STDIN
+    if path != STDIN:
+        if format_of(path) != "yaml":
+            return _refuse(f"{make_visible(path)} is not a .yaml or .yml file, and a suite is YAML")
+        if os.path.lexists(path):
+            return _refuse(f"{make_visible(path)} already exists")
+    try:
+        config = load_config(os.getcwd(), os.getcwd())
+        own = [Finder(name, pattern) for name, pattern in config.harvest.patterns.items()]
+        finders = (*(PERSONAL if config.harvest.defaults else ()), *own)
+        options = HarvestOptions(traces, only, sample, seed, criteria, keep_system, finders)
+        harvested = harvest_file(options, make_scrubber(config, os.environ, lambda _: None))
+    except ConfigError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{make_visible(traces)} can't be read: {error.strerror or error}")
+    except BadTraceError as error:
+        return _refuse(make_visible(f"{traces}{error}"))
+    if not harvested.cases:
+        _tell_harvest(harvested, sys.stderr.write)
+        return _refuse(f"{make_visible(traces)} has no trace that can become a case")
+    if not dry_run and (why := _write_suite(harvested.text, path)):
+        return _refuse(why)
+    cases, traces_read = (
+        write_count(harvested.cases, "case"), write_count(harvested.traces, "trace")
+    )  # fmt: skip
+    talk = _tell_written(path, f"{cases} of {traces_read}", dry_run=dry_run)
+    _tell_harvest(harvested, talk.write)
+    return 1 if harvested.left_out else 0
+
+
+def _tell_harvest(harvested: Harvested, write: Callable[[str], object]) -> None:
+    if harvested.chosen < harvested.traces:
+        write(f"chosen    {harvested.chosen:,} by --only\n")
+    if harvested.merged:
+        write(f"folded    {harvested.merged:,} that ask nearly the same as another\n")
+    if harvested.replaced:
+        told = [f"{name} × {times:,}" for name, times in harvested.replaced.items()]
+        write(f"replaced  {', '.join(told)}\n")
+    for number, why in enumerate(harvested.left_out):
+        if number == _SHOWN:
+            write(f"          and {len(harvested.left_out) - _SHOWN:,} more\n")
+            break
+        write(f"{'left out' if not number else '':8}  {make_visible(why)}\n")
+
+
+def _refuse(why: str) -> int:
+    sys.stderr.write(f"evalcase: {why}; nothing was written\n")
+    return 2
+
+
+def _write_suite(text: str, path: str) -> str:
+    """Write a new file, or to standard output; why that can't be done, if it can't."""
+    if path == STDIN:
+        sys.stdout.write(text)
+        return ""
+    try:
+        if leaves_by_link(path):
+            raise OutsideError
+        write_atomically(path, text.encode(), replace=False)
+    except OSError as error:
+        return f"{make_visible(path)} can't be written: {error.strerror or error}"
+    return ""
+
+
+def _tell_written(path: str, what: str, *, dry_run: bool) -> TextIO:
+    """Say what was written, and return the stream for what else is to say: standard output, unless
+    the suite itself is there."""
+    talk = sys.stderr if path == STDIN and not dry_run else sys.stdout
+    place = "standard output" if path == STDIN else make_visible(path)
+    talk.write(f"{'would write' if dry_run else 'wrote'} {place}: {what}\n")
+    return talk
