@@ -39,14 +39,14 @@ def test_one_is_explained_by_what_it_declares(project: Project) -> None:
     assert "  - length: {max: 50, unit: words}\n" in done.out
     for option in ("min", "max", "unit", "ignore_case"):
         assert f"\n  {option} " in done.out
-    assert "not and\npath, like other graders." in done.out
+    assert "timeout_s, not,\npath" in done.out
 
 
 def test_what_a_grader_needs_is_told_with_its_own_options(project: Project) -> None:
     for name in list_names("graders"):
         declared = declared_grader(find_class("graders", name))
         needed = [each.name for each in declared.options.values() if each.needed]
-        own, others = project.run("graders", name).out.split("\nIt also takes ")
+        own, others = project.run("graders", name).out.split("\nshared options: ")
         told = " ".join(own.split())
         for each in needed:
             assert f" {each} " in told

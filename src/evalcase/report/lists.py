@@ -150,8 +150,8 @@ def explain_grader(grader: DeclaredGrader, screen: Screen) -> Iterator[str]:
             inner = fields_of(each.inside).values()
             yield from _option_lines(f"options within `{each.name}`", inner, None, screen)
     yield ""
-    *names, last = [name for name, each in grader.shared.items() if not each.needed]
-    yield from screen.wrap(f"It also takes {', '.join(names)} and {last}, like other graders.")
+    names = [name for name, each in grader.shared.items() if not each.needed]
+    yield from screen.wrap(f"shared options: {', '.join(names)}")
 
 
 def _option_lines(
