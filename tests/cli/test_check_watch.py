@@ -6,9 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from evalcase.cli.check import PAUSE_S, await_change, describe_change, folders_of
+from evalcase.cli.check import describe_change, folders_of
 from tests.cli.command import EVALCASE, LIMIT_S, environment, evalcase
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.for_each import for_each
@@ -88,15 +86,6 @@ def test_on_a_terminal_the_screen_is_cleared(tmp_path: Path) -> None:
     )
     terminal.type(CTRL_C)
     assert terminal.finish() == 0
-
-
-def test_pauses_grow_with_what_a_look_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.001, 10.0, 11.0, 20.0, 21.0])
-    monkeypatch.setattr("evalcase.cli.check.monotonic", lambda: next(clock))
-    looks = iter([{}, {}, {"a": (1, 1, 1)}])
-    pauses: list[float] = []
-    assert await_change(lambda: next(looks), {}, pauses.append) == ["a"]
-    assert pauses == [PAUSE_S, PAUSE_S, 20.0]
 
 
 @for_each(

@@ -11,8 +11,9 @@ from typing import TextIO
 import click
 
 from evalcase import __version__
-from evalcase.cli.errors import CRASH_CODE, note_refused_run, tell_crash
+from evalcase.cli.errors import CRASH_CODE, explain_error, note_refused_run, tell_crash
 from evalcase.cli.terminal import discard_stream
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
 from evalcase.types.problem import find_nearest
 
 GROUPS = {
@@ -186,13 +187,15 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _invoke(arguments: list[str]) -> object:
-    """The return value of the command. Wrong usage is reported, and is 2."""
+    """The return value of the command. What keeps it from its work is reported."""
     try:
         # Not through click's own `main`, which would make a broken pipe an exit code of 1.
         with _app.make_context("evalcase", arguments) as context:
             return _app.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
+    except (SuiteError, ConfigError, TargetError, RecordError) as error:
+        return explain_error(error)
     except click.ClickException as error:
         hint = _hint_at_usage(error)
         if hint is not None and isinstance(error, click.UsageError):

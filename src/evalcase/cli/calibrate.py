@@ -9,7 +9,6 @@ import sys
 
 import click
 
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Number, json_option, runs_dir_option
 from evalcase.cli.terminal import screen_for
 from evalcase.config.config import load_config
@@ -149,7 +148,6 @@ _LABELS = "labels.jsonl"
 )  # fmt: skip
 @json_option
 @runs_dir_option
-@explain_errors
 def calibrate_command(
     run: str, path: str, label: bool, by: str | None, grader: str | None, criterion: str | None,
     min_kappa: float | None, as_json: bool, runs_dir: str | None,

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TextIO
-
-from evalcase.cli.options import WrongUsageError
-from evalcase.cli.terminal import screen_for
-from evalcase.format.migrate import Fixed, fix_file
-from evalcase.format.source import STDIN, discover_files
-from evalcase.report.terminal import Screen
-from evalcase.util.files import write_atomically
-from evalcase.util.text import make_visible, write_count
-
-if TYPE_CHECKING:
-    from evalcase.graders.base import Known
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from typing import TypeAlias
+from typing import TextIO, TypeAlias
 
 import click
 
-from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import is_live
+from evalcase import __version__
+from evalcase.cli.errors import scrub_problems
+from evalcase.cli.options import WrongUsageError, stdin_format
+from evalcase.cli.terminal import is_live, screen_for
 from evalcase.config.catalogue import Catalogue, check_project
 from evalcase.config.config import read_config
 from evalcase.format.load import Loaded
+from evalcase.format.migrate import Fixed, fix_file
 from evalcase.format.positions import Format
-from evalcase.format.source import enters_folder
+from evalcase.format.source import STDIN, discover_files, enters_folder
+from evalcase.graders.base import Known
+from evalcase.report.github import as_github
+from evalcase.report.json import format_json
 from evalcase.report.problems import Checked, as_text
-from evalcase.report.terminal import seen_from
+from evalcase.report.sarif import as_sarif
+from evalcase.report.terminal import Screen, seen_from
 from evalcase.types.problem import Problem
-from evalcase.util.environment import monotonic
+from evalcase.util.files import write_atomically
 from evalcase.util.project import project_root
-from evalcase.util.text import list_some
+from evalcase.util.text import list_some, make_visible, write_count
 
 
 def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
@@ -67,23 +61,11 @@ def _write_fixed(fixed: Fixed, screen: Screen) -> Iterator[str]:
 
 
 PAUSE_S = 0.5
-_SHARE = 0.05
-"""Of the time that passes, so much at most is spent on looking."""
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _NAMED = 3
 
 FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
 """Time of the last change, size and number of each file, by its path."""
-
-
-def refuse_with(paths: Iterable[str], output: str, *, fix: bool) -> None:
-    """Raise WrongUsageError for what makes no sense beside --watch."""
-    if STDIN in paths:
-        raise WrongUsageError("--watch needs files, not standard input")
-    if fix:
-        raise WrongUsageError("--watch and --fix can't be combined")
-    if output != "text":
-        raise WrongUsageError(f"--watch only writes text, not {output}")
 
 
 def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
@@ -95,7 +77,8 @@ def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
             seen = look()  # before the check: a change in the midst of it is not missed
             code = check()
             _write_text("\nwaiting for changes; press Ctrl-C to stop\n")
-            changed = await_change(look, seen, time.sleep)
+            while not (changed := changed_files(seen, look())):
+                time.sleep(PAUSE_S)
             _write_text(_CLEAR if is_live(sys.stdout) else "\n")
             _write_text(f"{describe_change(changed, os.getcwd())}\n\n")
     except KeyboardInterrupt:
@@ -103,20 +86,6 @@ def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
             raise
         _write_text("\n")
         return code
-
-
-def await_change(
-    look: Callable[[], FileStamps], seen: FileStamps, sleep: Callable[[float], None]
-) -> list[str]:
-    """Wait until files are no more as they were seen; which ones."""
-    pause = PAUSE_S
-    while True:
-        sleep(pause)
-        start = monotonic()
-        changed = changed_files(seen, look())
-        pause = max(PAUSE_S, (monotonic() - start) / _SHARE)
-        if changed:
-            return changed
 
 
 def folders_of(paths: Iterable[str]) -> list[str]:
@@ -210,7 +179,12 @@ def check_command(
     """
     paths = paths or (".",)
     if watch:
-        refuse_with(paths, output, fix=fix)
+        if STDIN in paths:
+            raise WrongUsageError("--watch needs files, not standard input")
+        if fix:
+            raise WrongUsageError("--watch and --fix can't be combined")
+        if output != "text":
+            raise WrongUsageError(f"--watch only writes text, not {output}")
         return watch_files(paths, lambda: _check_files(paths, output, strict, fix, stdin_format))
     return _check_files(paths, output, strict, fix, stdin_format)
 
@@ -245,15 +219,7 @@ class _Tally:
                 self.first_code = self.first_code or problem.code
                 self.errors += problem.severity == "error"
                 self.warnings += problem.severity == "warning"
-            yield _scrub_shown(loaded.problems)
-
-
-def _scrub_shown(problems: list[Problem]) -> list[Problem]:
-    if not problems:
-        return problems
-    from evalcase.cli.errors import scrub_problems
-
-    return scrub_problems(problems)
+            yield scrub_problems(loaded.problems) if loaded.problems else []
 
 
 def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
@@ -266,16 +232,8 @@ def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) 
             more = f"evalcase explain {tally.first_code} tells more"
             write(screen.paint(more, "dim") + "\n")
     elif output == "github":
-        from evalcase.report.github import as_github
-
-        for line in as_github(problems):
-            write(line + "\n")
+        sys.stdout.writelines(line + "\n" for line in as_github(problems))
     elif output == "json":
-        from evalcase.report.json import format_json
-
         write(format_json(problems) + "\n")
     else:
-        from evalcase import __version__
-        from evalcase.report.sarif import as_sarif
-
         write(as_sarif(problems, version=__version__) + "\n")

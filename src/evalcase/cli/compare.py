@@ -10,7 +10,6 @@ from typing import get_args
 
 import click
 
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import (
     Count,
     Number,
@@ -20,7 +19,7 @@ from evalcase.cli.options import (
     run_option,
     runs_dir_option,
 )
-from evalcase.cli.report_files import look_for_runs, max_size_option, tell_written
+from evalcase.cli.report_files import look_for_runs, max_size_option, print_pieces, tell_written
 from evalcase.cli.terminal import screen_for
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
@@ -101,7 +100,6 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
 @runs_dir_option
-@explain_errors
 def compare_command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
     gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure | None,
@@ -146,11 +144,9 @@ def compare_command(
             tell_written(output)
             return gates_exit_code(judged)
         refuse_terminal(chosen, sys.stdout)
-        for piece in _write_form(chosen, compared, screen_for(sys.stdout), max_size):
-            if isinstance(piece, bytes):
-                sys.stdout.buffer.write(piece)
-            else:
-                sys.stdout.write(defuse_line(piece) if in_ci(os.environ) else piece)
+        pieces = _write_form(chosen, compared, screen_for(sys.stdout), max_size)
+        defuse = defuse_line if in_ci(os.environ) else str
+        print_pieces(each if isinstance(each, bytes) else defuse(each) for each in pieces)
         return gates_exit_code(judged)
 
 

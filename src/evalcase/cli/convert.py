@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 import click
 
-from evalcase.cli.errors import scrub_problems
+from evalcase.cli.errors import print_problems
 from evalcase.cli.options import Count, checked
-from evalcase.cli.terminal import screen_for
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.format.fields import CASE_FIELDS
@@ -20,10 +19,9 @@ from evalcase.importers.convert import IMPORTERS, Imported, import_suite
 from evalcase.importers.draft import Choices
 from evalcase.importers.harvest import Harvested, HarvestOptions, harvest_file
 from evalcase.importers.source import FileShape, UnusableError
-from evalcase.report.problems import fold_problems
 from evalcase.runner.plan import make_scrubber
 from evalcase.tracing.otlp import BadTraceError
-from evalcase.types.problem import Problem, find_nearest
+from evalcase.types.problem import find_nearest
 from evalcase.util.files import OutsideError, write_atomically
 from evalcase.util.project import leaves_by_link
 from evalcase.util.secrets import PERSONAL, Finder
@@ -107,20 +105,14 @@ def import_command(
             file, format, choices, folder, stdin_format if file == STDIN else None
         )
     except UnusableError as error:
-        _tell_problems(error.problems)
+        print_problems(error.problems)
         sys.stderr.write("nothing was written\n")
         return 2
-    _tell_problems(imported.problems)
+    print_problems(imported.problems)
     if not dry_run and (why := _write_suite(imported.text, path)):
         return _refuse(why)
     _conclude_import(imported, path, dry_run=dry_run)
     return 1 if imported.problems else 0
-
-
-def _tell_problems(problems: Iterable[Problem]) -> None:
-    screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
-    for lines in fold_problems(scrub_problems(list(problems)), screen, is_broken=is_broken):
-        sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
 
 def _conclude_import(imported: Imported, path: str, *, dry_run: bool) -> None:

@@ -9,16 +9,20 @@ from typing import Any
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import (
     WrongUsageError,
-    json_option,
-    quiet_option,
     run_options,
-    verbose_option,
 )
-from evalcase.cli.report_files import report_option
-from evalcase.cli.running import Manner, ask_for, execute_run, go_back, plan_shown, take_process
+from evalcase.cli.running import (
+    Manner,
+    OutputOptions,
+    ask_for,
+    execute_run,
+    go_back,
+    output_options,
+    plan_shown,
+    take_process,
+)
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.config.config import Config, load_config
 from evalcase.config.options import RunOptions
@@ -63,14 +67,10 @@ from evalcase.util.environment import this_environment
 )
 @run_options("no_exec", "runs_dir")
 @trust_option
-@report_option
-@quiet_option
-@verbose_option
-@json_option
-@explain_errors
+@output_options
 def grade_command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,
-    reports: tuple[str, ...], quiet: bool, verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+    output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Grade the answers of a run again, without calling targets. Judges are called.
 
@@ -86,7 +86,7 @@ def grade_command(
     """
     if recorded and suites:
         raise WrongUsageError("--recorded and --suite can't be combined")
-    manner = take_process(reports, quiet=quiet, verbose=verbose, as_json=as_json, is_new=False)
+    manner = take_process(output, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = config.find_runs(asked["runs_dir"])
     if asked["env_file"] is not None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal
 
 import click
 
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, runs_dir_option
 from evalcase.cli.report_files import look_for_runs
 from evalcase.cli.terminal import columns_of, has_colour
@@ -21,7 +19,7 @@ from evalcase.report.json import json_line, summary_object
 from evalcase.report.lists import Entry, list_lines
 from evalcase.report.source import see_suites
 from evalcase.report.terminal import Screen, seen_from
-from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer, folder_of_run
+from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
 from evalcase.store.runs import ListedRun, count_runs, find_run, list_runs
 from evalcase.store.stored import StoredRun
 from evalcase.types.problem import did_you_mean
@@ -44,7 +42,6 @@ _MOST_RUNS = 20
 @click.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 @runs_dir_option
-@explain_errors
 def list_command(
     runs: tuple[str, ...],
     limit: int | None,
@@ -72,7 +69,8 @@ def list_command(
     wanted = [each for each in known if _is_of(each, "suites", suite)]
     wanted = [each for each in wanted if _is_of(each, "targets", target)]
     if as_json:
-        _print_objects(wanted[:limit])
+        lines = [json_line(_object_of_run(each)) for each in wanted[:limit]]
+        sys.stdout.write("[" + ",\n".join(lines) + "]\n")
     elif wanted:
         count = len(wanted) if most is None else count_runs(folder)
         _print_table(wanted[: limit or _MOST_RUNS], count, config.root)
@@ -117,19 +115,13 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
     environment = this_environment()
-    maker = _Entries(root, environment.now(), find_sealer(environment.state, root))
-    entries = list(map(maker.make, runs))
+    now, sealer = environment.now(), find_sealer(environment.state, root)
+    entries = [_make_entry(each, root, now, sealer) for each in runs]
     for line in list_lines(entries, Screen(width, colour=has_colour(sys.stdout))):
         sys.stdout.write(line + "\n")
     more = count - len(runs)
     if more > 0:
         sys.stdout.write(f"and {more:,} more: evalcase list --limit {count}\n")
-
-
-def _print_objects(runs: list[ListedRun]) -> None:
-    """A list, with a run in each line."""
-    lines = [json_line(_object_of_run(each)) for each in runs]
-    sys.stdout.write("[" + ",\n".join(lines) + "]\n")
 
 
 def _object_of_run(listed: ListedRun) -> dict[str, object]:
@@ -150,38 +142,21 @@ def _object_of_run(listed: ListedRun) -> dict[str, object]:
     }  # fmt: skip
 
 
-class _Entries:
-    """Makes entries of runs. What is the same for many of them is found out once."""
-
-    def __init__(self, root: str, now: float, sealer: Sealer | None) -> None:
-        self._root = root
-        self._now = now
-        self._sealer = sealer
-        self._seen: dict[str, Callable[[str], str]] = {}
-        """How suites are seen from here, by the folders in which runs were begun."""
-
-    def make(self, listed: ListedRun) -> Entry:
-        run = listed.run
-        if run is None:
-            return Entry(listed.id, remark=f"damaged: {listed.problem}")
-        age, kept = _write_age(run.created_at, self._now), StoredRun(run, listed.grading)
-        try:
-            own = self._sealer is not None and self._sealer.knows(run)
-            remark = remark_on(kept, own=own).text
-            rate = rate_of(read_evaluated(kept))
-        except RecordError as error:
-            return Entry(listed.id, age, remark=f"damaged: {error}")
-        suites = tuple(map(self._see_suites(run), _names_of(run, "suites")))
-        return Entry(
-            listed.id, age, (run.about.name or "")[:_LONGEST], describe_commit(run), suites,
-            _names_of(run, "targets"), kept.totals, remark, rate,
-        )  # fmt: skip
-
-    def _see_suites(self, run: Run) -> Callable[[str], str]:
-        folder = folder_of_run(run)
-        if folder not in self._seen:
-            self._seen[folder] = see_suites(run, self._root, os.getcwd())
-        return self._seen[folder]
+def _make_entry(listed: ListedRun, root: str, now: float, sealer: Sealer | None) -> Entry:
+    run = listed.run
+    if run is None:
+        return Entry(listed.id, remark=f"damaged: {listed.problem}")
+    age, kept = _write_age(run.created_at, now), StoredRun(run, listed.grading)
+    try:
+        remark = remark_on(kept, own=sealer is not None and sealer.knows(run)).text
+        rate = rate_of(read_evaluated(kept))
+    except RecordError as error:
+        return Entry(listed.id, age, remark=f"damaged: {error}")
+    suites = tuple(map(see_suites(run, root, os.getcwd()), _names_of(run, "suites")))
+    return Entry(
+        listed.id, age, (run.about.name or "")[:_LONGEST], describe_commit(run), suites,
+        _names_of(run, "targets"), kept.totals, remark, rate,
+    )  # fmt: skip
 
 
 def _names_of(run: Run, key: NameKind) -> tuple[str, ...]:

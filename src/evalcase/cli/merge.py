@@ -8,11 +8,10 @@ from contextlib import ExitStack
 
 import click
 
-from evalcase.cli.errors import explain_errors
-from evalcase.cli.options import json_option, quiet_option, runs_dir_option, verbose_option
-from evalcase.cli.report_files import look_for_runs, report_option, request_reports
-from evalcase.cli.running import Manner, print_conclusion
-from evalcase.cli.terminal import take_streams, write_prose
+from evalcase.cli.options import runs_dir_option
+from evalcase.cli.report_files import look_for_runs
+from evalcase.cli.running import OutputOptions, output_options, print_conclusion, take_process
+from evalcase.cli.terminal import write_prose
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
@@ -23,6 +22,7 @@ from evalcase.store.merge import Shards, merge_shards, read_shards
 from evalcase.store.runs import FoundRun, find_run, list_runs
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
+from evalcase.types.value import replace
 from evalcase.util.environment import Environment, this_environment
 
 
@@ -32,15 +32,10 @@ from evalcase.util.environment import Environment, this_environment
     "--partial", is_flag=True,
     help="Merge the shards there are into an incomplete run, which `resume` can complete.",
 )  # fmt: skip
-@report_option
 @runs_dir_option
-@quiet_option
-@verbose_option
-@json_option
-@explain_errors
+@output_options
 def merge_command(
-    runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,
-    quiet: bool, verbose: bool, as_json: bool,
+    runs: tuple[str, ...], partial: bool, output: OutputOptions, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Merge the shards of a run into one.
 
@@ -56,7 +51,7 @@ def merge_command(
     one is missing or not complete and --partial is not given, and otherwise that of an unsharded
     run.
     """
-    wanted = request_reports(reports)
+    manner = take_process(output, is_new=False)
     config, environment = look_for_runs(os.getcwd()), this_environment()
     folder = config.find_runs(runs_dir)
     with ExitStack() as stack:
@@ -75,11 +70,10 @@ def merge_command(
             random=environment.entropy,
             sealer=sealer,
         )
-    manner = Manner(take_streams(), quiet, as_json, os.getcwd(), is_new=False, reports=wanted,
-                    is_own=sealer is not None, verbose=verbose)  # fmt: skip
     evaluated = hold_to_gates(
         read_evaluated(StoredRun(run)), RunOptions.from_dict(run.about.options)
     )
+    manner = replace(manner, is_own=sealer is not None)
     written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
     return first_code(evaluated.exit_code, written)
 

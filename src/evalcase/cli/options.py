@@ -271,9 +271,6 @@ cluster_option: Decorator = click.option(
     "--cluster", metavar="PATH",
     help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
 )  # fmt: skip
-quiet_option: Decorator = click.option(
-    "-q", "--quiet", is_flag=True, help="Print only the last lines."
-)
 verbose_option: Decorator = click.option(
     "-v", "--verbose", is_flag=True, help="Show all figures: latency, tokens, judging, votes."
 )

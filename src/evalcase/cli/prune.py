@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, WrongUsageError, checked, runs_dir_option
 from evalcase.cli.report_files import look_for_runs
 from evalcase.errors import RecordError
@@ -40,7 +39,6 @@ def _read_duration(value: str | None) -> timedelta | None:
 @click.option("--yes", is_flag=True, help="Remove the runs instead of only listing them.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @runs_dir_option
-@explain_errors
 def prune_command(
     keep: int | None, older_than: timedelta | None, incomplete: bool, yes: bool, as_json: bool,
     runs_dir: str | None,

@@ -7,7 +7,7 @@ import sys
 import click
 
 from evalcase.cli.options import WrongUsageError
-from evalcase.cli.terminal import screen_for, write_prose
+from evalcase.cli.terminal import screen_for
 from evalcase.config.catalogue import (
     config_schema,
     declared_graders,
@@ -44,8 +44,7 @@ def explain_command(code: str | None) -> int:
     code = code.strip().strip("[]").rpartition("[")[2]
     if code not in CODES:
         hint = did_you_mean(code, CODES) or "`evalcase explain` lists all codes"
-        write_prose(f"evalcase: there is no diagnostic code `{code}`: {hint}", sys.stderr)
-        return 2
+        raise ConfigError(f"there is no diagnostic code `{code}`: {hint}")
     for line in page_lines(read_page(code), screen_for(sys.stdout)):
         sys.stdout.write(line + "\n")
     return 0
@@ -71,16 +70,12 @@ def graders_command(name: str | None) -> int:
     evalcase graders faithful    a built-in rubric for judges, to read or copy
     """
     screen = screen_for(sys.stdout)
-    try:
-        if name in RUBRIC_NAMES:
-            lines = iter(rubric_text(name).rstrip("\n").split("\n"))
-        elif name is None:
-            lines = grader_lines(declared_graders(), screen)
-        else:
-            lines = explain_grader(declared_grader(find_class("graders", name)), screen)
-    except ConfigError as error:
-        write_prose(f"evalcase: {error}", sys.stderr)
-        return 2
+    if name in RUBRIC_NAMES:
+        lines = iter(rubric_text(name).rstrip("\n").split("\n"))
+    elif name is None:
+        lines = grader_lines(declared_graders(), screen)
+    else:
+        lines = explain_grader(declared_grader(find_class("graders", name)), screen)
     for line in lines:
         sys.stdout.write(line + "\n")
     return 0

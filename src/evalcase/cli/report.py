@@ -7,9 +7,14 @@ import sys
 
 import click
 
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option, verbose_option
-from evalcase.cli.report_files import check_parts, look_for_runs, max_size_option, tell_written
+from evalcase.cli.report_files import (
+    check_parts,
+    look_for_runs,
+    max_size_option,
+    print_pieces,
+    tell_written,
+)
 from evalcase.cli.terminal import screen_for
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Figuring
@@ -64,7 +69,6 @@ from evalcase.util.environment import this_environment
 )  # fmt: skip
 @verbose_option
 @runs_dir_option
-@explain_errors
 def report_command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,
     form: str | None,
@@ -101,15 +105,6 @@ def report_command(
             write_file(chosen, reported, output)
             tell_written(output)
         else:
-            _print_form(chosen, reported)
+            refuse_terminal(chosen, sys.stdout)
+            print_pieces(write_form(chosen, replace(reported, screen=screen_for(sys.stdout))))
     return 0
-
-
-def _print_form(form: str, reported: Reported) -> None:
-    out = sys.stdout
-    refuse_terminal(form, out)
-    for piece in write_form(form, replace(reported, screen=screen_for(out))):
-        if isinstance(piece, bytes):
-            out.buffer.write(piece)
-        else:
-            out.write(piece)

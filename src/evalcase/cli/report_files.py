@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -27,12 +27,6 @@ def look_for_runs(folder: str) -> Config:
     if config.problems():
         sys.stderr.write("the configuration has errors, which `evalcase check` shows\n")
     return config
-
-
-report_option = click.option(
-    "-o", "--report", "reports", multiple=True, metavar="FILE",
-    help="Write a report at the end; the extension of FILE sets its format. Repeatable.",
-)  # fmt: skip
 
 
 class Request(Value, frozen=True):
@@ -102,6 +96,15 @@ def tell_owed(run: Run) -> int:
 def tell_written(path: str) -> None:
     """Say which file was written, beside whatever is printed."""
     write_prose(f"wrote {make_visible(path)}", sys.stderr)
+
+
+def print_pieces(pieces: Iterable[str | bytes]) -> None:
+    """Write a report to standard output."""
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            sys.stdout.buffer.write(piece)
+        else:
+            sys.stdout.write(piece)
 
 
 def check_parts(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,15 +10,16 @@ from typing import Any
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.grade import finish_grading
-from evalcase.cli.options import json_option, quiet_option, run_options, verbose_option
-from evalcase.cli.report_files import report_option, tell_owed
+from evalcase.cli.options import run_options
+from evalcase.cli.report_files import tell_owed
 from evalcase.cli.running import (
     Manner,
+    OutputOptions,
     ask_for,
     execute_run,
     go_back,
+    output_options,
     plan_shown,
     take_process,
 )
@@ -53,14 +54,9 @@ from evalcase.util.environment import this_environment
 )
 @run_options("no_exec", "processes", "engine", "on", "runs_dir")
 @trust_option
-@report_option
-@quiet_option
-@verbose_option
-@json_option
-@explain_errors
+@output_options
 def resume_command(
-    run: str | None, retry_errored: bool, trust: bool, reports: tuple[str, ...],
-    quiet: bool, verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+    run: str | None, retry_errored: bool, trust: bool, output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Continue a run that is not complete: only unfinished trials are run.
 
@@ -83,7 +79,7 @@ def resume_command(
     evalcase resume --retry-errored      run errored trials again, too
     evalcase resume latest               the newest run, complete or not
     """
-    manner = take_process(reports, quiet=quiet, verbose=verbose, as_json=as_json, is_new=False)
+    manner = take_process(output, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = config.find_runs(asked["runs_dir"])
     chosen = choose_run(run, folder, errored=retry_errored)

@@ -10,16 +10,18 @@ from typing import Any
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import (
     GroupedCommand,
-    json_option,
-    quiet_option,
     run_options,
-    verbose_option,
 )
-from evalcase.cli.report_files import report_option
-from evalcase.cli.running import ask_for, execute_run, plan_shown, take_process
+from evalcase.cli.running import (
+    OutputOptions,
+    ask_for,
+    execute_run,
+    output_options,
+    plan_shown,
+    take_process,
+)
 from evalcase.config.config import read_config
 from evalcase.config.options import make_options
 from evalcase.runner.plan import Plan, trials_of
@@ -36,14 +38,9 @@ from evalcase.util.text import make_visible, write_count
 @click.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and show what would run."
 )
-@report_option
-@quiet_option
-@verbose_option
-@json_option
-@explain_errors
+@output_options
 def run_command(
-    paths: tuple[str, ...], dry_run: bool, reports: tuple[str, ...], quiet: bool,
-    verbose: bool, as_json: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
+    paths: tuple[str, ...], dry_run: bool, output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Run cases against targets, grade the answers and keep every result.
 
@@ -64,7 +61,7 @@ def run_command(
     if not dry_run:
         # It may be refused, or what is imported may end the process: no record would tell of it.
         note_start(folder, environment.now())
-    manner = take_process(reports, quiet=quiet, verbose=verbose, as_json=as_json, is_new=True)
+    manner = take_process(output, is_new=True)
     view = manner.make_view()
     if asked["failed_of"] is not None:
         asked["failed_of"] = find_failed(asked["failed_of"], folder, config.root)

@@ -7,10 +7,14 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, NamedTuple
+
+import click
 
 from evalcase.cli.errors import CRASH_CODE, tell_crash
+from evalcase.cli.options import json_option, verbose_option
 from evalcase.cli.report_files import Request, request_reports, tell_owed, write_reports
 from evalcase.cli.terminal import (
     Streams,
@@ -22,6 +26,7 @@ from evalcase.cli.terminal import (
     take_streams,
     write_prose,
 )
+from evalcase.cli.trust import why_unsealed
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
@@ -33,6 +38,7 @@ from evalcase.report.conclusion import (
     name_run,
 )
 from evalcase.report.evaluated import Evaluated, read_evaluated
+from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
 from evalcase.report.progress import RunView
 from evalcase.report.source import RecordPlace
@@ -51,6 +57,7 @@ from evalcase.runner.events import (
 from evalcase.runner.plan import Plan, RunRequest, make_scrubber, prepare_plan
 from evalcase.runner.run import Execution
 from evalcase.store.folder import Run
+from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
 from evalcase.types.value import Value, replace
 from evalcase.util.environment import (
@@ -60,10 +67,6 @@ from evalcase.util.environment import (
     this_environment,
 )
 from evalcase.util.secrets import Scrubber
-
-if TYPE_CHECKING:
-    from evalcase.report.highlights import Highlights
-    from evalcase.store.stored import StoredRun
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
 """How many are open at once: of evalcase itself, and of a trial, which may have a program."""
@@ -103,10 +106,36 @@ class Manner(Value, frozen=True):
             raise
 
 
-def take_process(
-    reports: tuple[str, ...], *, quiet: bool, verbose: bool, as_json: bool, is_new: bool
-) -> Manner:
+class OutputOptions(NamedTuple):
+    """The options of a command that shows a run."""
+
+    reports: tuple[str, ...]
+    quiet: bool
+    verbose: bool
+    as_json: bool
+
+
+def output_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add options to a command, which gets them as `output`."""
+
+    @click.option(
+        "-o", "--report", "reports", multiple=True, metavar="FILE",
+        help="Write a report at the end; the extension of FILE sets its format. Repeatable.",
+    )  # fmt: skip
+    @click.option("-q", "--quiet", is_flag=True, help="Print only the last lines.")
+    @verbose_option
+    @json_option
+    @wraps(command)
+    def with_output(**given: Any) -> int:  # noqa: ANN401 - each of its option's type
+        output = OutputOptions(*(given.pop(name) for name in OutputOptions._fields))
+        return command(output=output, **given)
+
+    return with_output
+
+
+def take_process(output: OutputOptions, *, is_new: bool) -> Manner:
     """Keep standard output for evalcase, which user code shares with it; and how a run is shown."""
+    reports, quiet, verbose, as_json = output
     wanted = request_reports(reports)
     return Manner(take_streams(), quiet, as_json, os.getcwd(), is_new, wanted, verbose=verbose)
 
@@ -190,8 +219,6 @@ def _conclude_broken(execution: Execution, error: BaseException, manner: Manner)
         error = RuntimeError(str(error))  # where it was raised says nothing
     said = tell_crash(error, manner.streams.err, execution.plan.scrubber.text)
     if execution.record is not None:
-        from evalcase.store.stored import StoredRun
-
         with StoredRun(execution.record) as kept:
             evaluated = replace(read_evaluated(kept), status="failed", notice=said)
         place = RecordPlace(manner.cwd, execution.plan.config)
@@ -213,8 +240,6 @@ def _exit_blocked(event: LoopBlocked, manner: Manner, config: Config, scrubber: 
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
     """Say what it takes to go on with a run that can't be told from a stranger's."""
-    from evalcase.cli.trust import why_unsealed
-
     why = why_unsealed(run, state)
     if why:
         write_prose(f"{why}; so `evalcase resume` needs --trust", sys.stderr)
@@ -231,8 +256,6 @@ def print_conclusion(
         _print_summary(evaluated, highlights, place, manner)
     if not manner.reports:
         return 0 if manner.is_new else tell_owed(evaluated.run)
-    from evalcase.store.stored import StoredRun
-
     with StoredRun(evaluated.run) as kept:
         return write_reports(manner.reports, kept, place, quiet=manner.quiet)
 
@@ -240,8 +263,6 @@ def print_conclusion(
 def _print_summary(
     evaluated: Evaluated, highlights: Highlights | None, place: RecordPlace, manner: Manner
 ) -> None:
-    from evalcase.store.stored import StoredRun
-
     out = manner.streams.out
     reader = Reader(place, screen_for(out), manner.is_own, manner.verbose)
     with StoredRun(evaluated.run) as kept:

@@ -8,7 +8,6 @@ from typing import BinaryIO
 
 import click
 
-from evalcase.cli.errors import explain_errors
 from evalcase.cli.options import Count, runs_dir_option
 from evalcase.cli.report_files import look_for_runs
 from evalcase.runner.event_loop import run_async
@@ -24,7 +23,6 @@ from evalcase.util.environment import this_environment
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @runs_dir_option
-@explain_errors
 def view_command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) -> int:
     """Browse all runs of this project in the browser: open, compare, or watch one in progress.
 

@@ -9,17 +9,16 @@ from typing import Any
 
 import click
 
+from evalcase.cli.errors import print_problems
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import screen_for
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.load import CaseStream, Loaded, load_each
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, format_of
 from evalcase.format.writer import write_yaml
 from evalcase.report.json import json_line, json_text, yaml_documents
-from evalcase.report.problems import fold_problems
 from evalcase.types.case import Case
-from evalcase.types.problem import Problem, find_nearest
+from evalcase.types.problem import find_nearest
 from evalcase.util.text import make_visible
 
 
@@ -87,15 +86,9 @@ class _Shown:
         for loaded in loaded_files:
             if loaded.suite is None:
                 self.failed = True
-                self.complain(loaded.problems)
+                print_problems(each for each in loaded.problems if each.severity == "error")
             else:
                 yield loaded
-
-    def complain(self, problems: Iterable[Problem]) -> None:
-        errors = [problem for problem in problems if problem.severity == "error"]
-        screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
-        for lines in fold_problems(errors, screen, is_broken=is_broken):
-            sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:
         for case in _read_cases(loaded):
@@ -114,15 +107,13 @@ class _Shown:
 
     def exit_code(self) -> int:
         for id in sorted(self.missing):
-            sys.stderr.write(f"evalcase show: {self._why_missing(id)}\n")
+            close = find_nearest(id, self.others)
+            said = f"there is no case '{id}'."
+            if self.failed:  # it may well stand there
+                said = f"case '{id}' is not shown, because its file has errors."
+            hint = f" Did you mean '{close}'?" if close else ""
+            sys.stderr.write(f"evalcase show: {make_visible(said + hint)}\n")
         return 2 if self.failed or self.missing else 0
-
-    def _why_missing(self, id: str) -> str:
-        close = find_nearest(id, self.others)
-        hint = f" Did you mean '{make_visible(close)}'?" if close else ""
-        if self.failed:  # it may well stand there
-            return f"case '{make_visible(id)}' is not shown, because its file has errors.{hint}"
-        return f"there is no case '{make_visible(id)}'.{hint}"
 
 
 _MOST_SUGGESTED = 1000
