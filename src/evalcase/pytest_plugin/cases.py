@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -22,10 +22,6 @@ from evalcase.runner.select import UnmatchedFilters, make_selector
 from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem
 from evalcase.util.text import make_visible
-
-if TYPE_CHECKING:
-    import pytest
-
 
 _MEANT_FOR_PYTEST = frozenset(
     {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
@@ -53,8 +49,6 @@ def marks_of_tags(
 
 def mark_named(name: str) -> pytest.MarkDecorator:
     """`getattr(pytest.mark, name)`, also for a name that is not registered."""
-    import pytest
-
     return pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
 
 
@@ -110,9 +104,6 @@ def cases(
 
     Raise SuiteError if a file is not valid, ConfigError if no case is like what is asked for.
     """
-    # `from evalcase import *` must work without pytest.
-    import pytest
-
     folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
     cwd = os.getcwd()
     loaded = _load_suites(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
@@ -157,8 +148,6 @@ def _choose_cases(
 
 
 def _make_parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
-    import pytest
-
     marks = [mark_named("evalcase"), *marks_of_tags(case.tags, current_config())]
     if case.skip:
         marks.append(pytest.mark.skip(reason=why_skipped(case)))

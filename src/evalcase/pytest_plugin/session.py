@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evalcase.config.catalogue import Catalogue
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import case_spans, load_each
-from evalcase.pytest_plugin.background_run import CaseKey, NotRunError, Outcome
+from evalcase.format.source import FILE_ENDINGS
+from evalcase.pytest_plugin.background_run import (
+    BackgroundRun,
+    CaseKey,
+    EndedBeforeError,
+    NotRunError,
+    Outcome,
+)
 from evalcase.pytest_plugin.cases import marks_of_tags, why_skipped
+from evalcase.pytest_plugin.settings import EvalSettings, read_settings
+from evalcase.pytest_plugin.workers import RemoteRun, RunServer
 from evalcase.report.terminal import seen_from
+from evalcase.runner.needs import targets_of
 from evalcase.types.case import Case
 from evalcase.util.text import make_visible
-
-if TYPE_CHECKING:
-    from evalcase.pytest_plugin.workers import RemoteRun, RunServer
-from collections.abc import Generator
-from pathlib import Path
-
-from evalcase.config.catalogue import Catalogue
-from evalcase.format.source import FILE_ENDINGS
-from evalcase.pytest_plugin.background_run import BackgroundRun, EndedBeforeError
-from evalcase.pytest_plugin.settings import EvalSettings, read_settings
-from evalcase.runner.needs import targets_of
-
-if TYPE_CHECKING:
-    from evalcase.pytest_plugin.workers import RemoteRun, RunServer
 
 
 class EvalFile(pytest.File):
@@ -57,17 +55,14 @@ class EvalFile(pytest.File):
             targets = self.evals.targets_of(case)
             for target in targets:
                 at = f"[{make_visible(target)}]" if len(targets) > 1 else ""
-                name = _find_free_name(_name_of_id(case.id) + at, taken)
+                # `::` has a meaning in a node id.
+                name = _find_free_name(make_visible(case.id).replace("::", ":") + at, taken)
                 key = CaseKey(self.suite, case.id, target)
                 yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)
 
-    def line_of(self, number: int) -> int:
-        """The line of a case, from 0."""
-        return self._lines[number]
-
     @cached_property
-    def _lines(self) -> list[int]:
-        """Those of all cases at once, for which the file is read anew."""
+    def lines(self) -> list[int]:
+        """The lines of all cases, from 0, for which the file is read anew."""
         spans = case_spans(self.suite, self._numbers)
         return [0 if span is None else span.line - 1 for span in spans]
 
@@ -126,12 +121,7 @@ class EvalItem(pytest.Item):
             crash.path, crash.lineno, crash.message = os.fspath(path), line + 1, outcome.reason
 
     def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
-        return self.path, self.file.line_of(self._number), self.name
-
-
-def _name_of_id(id: str) -> str:
-    """An id as a part of a node id, where `::` has a meaning."""
-    return make_visible(id).replace("::", ":")
+        return self.path, self.file.lines[self._number], self.name
 
 
 def _find_free_name(name: str, taken: set[str]) -> str:
@@ -150,18 +140,9 @@ _NARROWEST, _WIDEST = 40, 120
 def start_session(config: pytest.Config) -> EvalSession:
     """The session of a process, by its options."""
     settings = read_settings(config)
-    run = _find_run(config, settings)
-    return EvalSession(settings, run, config.getoption("maxfail") or 0)
-
-
-def _find_run(config: pytest.Config, settings: EvalSettings) -> BackgroundRun | RemoteRun:
-    """The run is in this process, or in the one that started this worker."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if worker is not None:
-        from evalcase.pytest_plugin.workers import RemoteRun
-
-        return RemoteRun(worker["evalcase"])
-    return BackgroundRun(settings)
+    run = BackgroundRun(settings) if worker is None else RemoteRun(worker["evalcase"])
+    return EvalSession(settings, run, config.getoption("maxfail") or 0)
 
 
 class EvalSession:
@@ -216,17 +197,14 @@ class EvalSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         """After `-x`, a waiting worker reports nothing, as pytest itself wouldn't."""
-        if isinstance(self.run, BackgroundRun) or not isinstance(item, EvalItem):
-            return None
-        if item.skip_reason:
-            return None
-        try:
-            self.wait(item)
-        except EndedBeforeError as error:
-            item.session.shouldstop = str(error)
-            return True
-        except NotRunError:
-            return None  # the item tells it
+        if isinstance(self.run, RemoteRun) and isinstance(item, EvalItem) and not item.skip_reason:
+            try:
+                self.wait(item)
+            except EndedBeforeError as error:
+                item.session.shouldstop = str(error)
+                return True
+            except NotRunError:
+                pass  # the item tells it
         return None
 
     @pytest.hookimpl(wrapper=True)
@@ -242,12 +220,10 @@ class EvalSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 - xdist brings no types
         """Give a new worker of pytest-xdist the address of the run."""
-        from evalcase.pytest_plugin.workers import open_run_server
-
         if self._server is None:
             assert isinstance(self.run, BackgroundRun)
-            self._server = open_run_server(self.run)
-        node.workerinput["evalcase"] = self._server.line
+            self._server = RunServer(self.run)
+        node.workerinput["evalcase"] = self._server.address
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """After `--maxfail` failures xdist waits for its workers: end the run, so they stop."""

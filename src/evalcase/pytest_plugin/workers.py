@@ -3,34 +3,27 @@ asks it for the outcomes of its items."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Client, Connection, Listener
 from secrets import token_hex
 from threading import Thread
 
-from evalcase.pytest_plugin.background_run import (
-    BackgroundRun,
-    CaseKey,
-    EndedBeforeError,
-    NotRunError,
-    Outcome,
-)
-
-ServerAddress = dict[str, str]
-"""How a worker reaches the run: an address of this machine, and a key."""
+from evalcase.pytest_plugin.background_run import BackgroundRun, CaseKey, NotRunError, Outcome
 
 
 class RunServer:
-    """Answers workers, in JSON."""
+    """Answers workers of this machine that have its key."""
 
-    def __init__(self, run: BackgroundRun, listener: Listener, key: str) -> None:
-        self._conductor = run
-        self._listener = listener
-        self.line: ServerAddress = {"address": str(listener.address), "key": key}
-
-    def open(self) -> None:
+    def __init__(self, run: BackgroundRun) -> None:
+        self._run = run
+        key = token_hex(16)
+        try:
+            self._listener = Listener(authkey=key.encode())
+        except OSError:  # TMPDIR is longer than the path of a socket may be
+            path = f"/tmp/evalcase-{token_hex(8)}"  # noqa: S108 - its name can't be guessed
+            self._listener = Listener(path, authkey=key.encode())
+        self.address = {"address": str(self._listener.address), "key": key}
         Thread(target=self._accept, name="evalcase-workers", daemon=True).start()
 
     def close(self) -> None:
@@ -44,35 +37,13 @@ class RunServer:
 
     def _serve(self, worker: Connection) -> None:
         with suppress(OSError, EOFError), worker:  # the worker has come to its end
-            chosen = json.loads(worker.recv_bytes())
-            keys = [CaseKey(*key) for key in chosen["keys"]]
-            self._conductor.start(keys, whole=chosen["whole"])
+            keys, whole = worker.recv()
+            self._run.start(keys, whole=whole)
             while True:
-                key = CaseKey(*json.loads(worker.recv_bytes()))
-                worker.send_bytes(json.dumps(self._answer(key)).encode())
-
-    def _answer(self, key: CaseKey) -> dict[str, object]:
-        try:
-            return {"outcome": self._conductor.wait(key)}
-        except NotRunError as error:
-            is_ended = isinstance(error, EndedBeforeError)
-            return {"not_run": [str(error), error.brief], "is_ended": is_ended}
-
-
-def open_run_server(run: BackgroundRun) -> RunServer:
-    """Start a server that workers can reach."""
-    key = token_hex(16)
-    made = RunServer(run, _listen(key.encode()), key)
-    made.open()
-    return made
-
-
-def _listen(key: bytes) -> Listener:
-    try:
-        return Listener(authkey=key)
-    except OSError:  # TMPDIR is longer than the path of a socket may be
-        path = f"/tmp/evalcase-{token_hex(8)}"  # noqa: S108 - its name can't be guessed
-        return Listener(path, authkey=key)
+                try:
+                    worker.send(self._run.wait(worker.recv()))
+                except NotRunError as error:
+                    worker.send(error)
 
 
 class RemoteRun:
@@ -80,34 +51,33 @@ class RemoteRun:
 
     width = 80
 
-    def __init__(self, line: ServerAddress) -> None:
-        self._line = line
+    def __init__(self, address: dict[str, str]) -> None:
+        self._address = address
         self._connection: Connection | None = None
 
     def start(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
         """Connect, and send the selected cases: they are the same for all workers."""
         if self._connection is None:
             try:
-                connection = Client(self._line["address"], authkey=self._line["key"].encode())
+                connection = Client(self._address["address"], authkey=self._address["key"].encode())
             except OSError as error:
                 raise NotRunError(
                     "cases are run by the process that was started as pytest, and this worker "
                     f"can't reach it: {error}. Workers have to be on the same machine"
                 ) from None
-            connection.send_bytes(json.dumps({"keys": keys, "whole": whole}).encode())
+            connection.send((keys, whole))
             self._connection = connection
 
     def wait(self, key: CaseKey) -> Outcome:
         assert self._connection is not None
         try:
-            self._connection.send_bytes(json.dumps(key).encode())
-            answer = json.loads(self._connection.recv_bytes())
+            self._connection.send(key)
+            answer: Outcome | NotRunError = self._connection.recv()
         except (OSError, EOFError):
             raise NotRunError("the process that runs the cases has come to its end") from None
-        if "outcome" not in answer:
-            raise (EndedBeforeError if answer["is_ended"] else NotRunError)(*answer["not_run"])
-        verdict, reason, text, duration_s, properties = answer["outcome"]
-        return Outcome(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
+        if isinstance(answer, NotRunError):
+            raise answer
+        return answer
 
     def interrupt(self) -> None:
         """Only the first process can interrupt the run."""
