@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Container
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -394,20 +394,35 @@ _READERS: dict[str, Reader] = {
 """The readers of fields, in the order of the canonical form. It has a `target` as `targets`."""
 
 
+@lru_cache(1000)
+def _plan_reading(
+    names: tuple[str, ...],
+) -> tuple[list[tuple[str, str, Reader]], list[tuple[str, str, str]]]:
+    """The readers of some fields, each with the name that its field has as it is written and in the
+    canonical form, and which of the fields exclude one another. Cached, because the cases of a file
+    have the same few sets of fields."""
+    readers = [
+        (name, "targets" if name == "target" else name, read)
+        for name, read in _READERS.items()
+        if name in names
+    ]
+    return readers, [each for each in EXCLUSIVE if each[0] in names and each[1] in names]
+
+
 def read_fields(named: Named, findings: Findings, without: Container[str] = ()) -> dict[str, Any]:
     """The canonical values of the fields of a suite, a case or a turn; those with errors are left
     out."""
     found: dict[str, Any] = {}
     values, path, where = named.values, named.path, named.where
-    for name in filter(values.__contains__, _READERS):
+    readers, exclusive = _plan_reading(tuple(values))
+    for name, canonical, read in readers:
         if name not in without:
-            result = _READERS[name](values[name], path + where.get(name, (name,)), findings)
+            result = read(values[name], path + where.get(name, (name,)), findings)
             if result is not None:
-                found["targets" if name == "target" else name] = result
-    for first, second, hint in EXCLUSIVE:
-        if first in values and second in values:
-            message = f"`{second}` can't be used with `{first}`"
-            findings.add("conflicting-fields", named.at(second), message, hint, "key")
+                found[canonical] = result
+    for first, second, hint in exclusive:
+        message = f"`{second}` can't be used with `{first}`"
+        findings.add("conflicting-fields", named.at(second), message, hint, "key")
     return found
 
 

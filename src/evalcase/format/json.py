@@ -116,7 +116,8 @@ def keeps_spelling(text: str, as_json: bool = False) -> bool:
 # Values
 
 _SPACE = " \t\n\r"
-_has_tag = re.compile(rb"\{\{").search
+_find_tag = re.compile(rb"\{\{").search
+_find_escaped_colon = re.compile(rb"\\u003[aA]").search
 
 
 class JsonReader:
@@ -129,20 +130,17 @@ class JsonReader:
     def read(self, data: bytes) -> Reading:
         """Read one value. Faults that leave the rest readable are returned, others raised, and
         UnicodeDecodeError for text that is not UTF-8."""
-        self._is_unusual = _has_tag(data) is not None
+        self._is_unusual = _find_tag(data) is not None
+        colons = data.count(b":")
         try:
             value: JSON = self._decode(data)
-            colons = data.count(b":")
-            if b"\\u" in data:
-                colons += data.count(b"\\u003a") + data.count(b"\\u003A")
             # The first of two equal keys is lost, and with it a colon.
-            is_faulty = colons != encode(value).count(b":")
+            is_faulty = colons != encode(value).count(b":") or _find_escaped_colon(data)
         except (ValueError, RecursionError):
             is_faulty = True
         if is_faulty:
             return *_read_faulty(data.decode()), True
-        may_be_deep = data.count(b"[") + data.count(b"{") > MAX_DEPTH
-        if may_be_deep:
+        if colons + data.count(b"[") >= MAX_DEPTH:  # each mapping in another has a colon before it
             _check_depth(value, data.decode())
         return value, (), self._is_unusual
 

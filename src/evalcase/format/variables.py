@@ -45,6 +45,7 @@ from evalcase.types.value import Value, canonical_text, describe_kind
 
 VARYING = ("vars", "var_files", "matrix", "rows")
 """The fields that give variables. Tags are replaced only in cases that have some."""
+_VARYING = frozenset(VARYING)
 _TAGGED = ("input", "expected_output", "criteria", "rubrics", "graders", "turns", "user")
 _RENDERED = {*_TAGGED, *(old for old, new in CASE_ALIASES.items() if new in _TAGGED)}
 """The fields of a case in which values replace tags, under all their names."""
@@ -487,12 +488,14 @@ def resolve_line(
     shared: Shared,
     path: KeyPath = (),
     vocabulary: Vocabulary = CASE,
-) -> Iterator[Case | None]:
+) -> Iterable[Case | None]:
     """The cases that one written case stands for: one, unless it has a matrix or rows. None, with
     findings, for each that has errors."""
     suite: SuiteVariables | None = shared.variables
     fields = raw if type(raw) is dict else {"rendered": True}
-    given = [name for name in VARYING if fields.get(name) is not None]
+    given: Collection[str] = ()
+    if not _VARYING.isdisjoint(fields):
+        given = [name for name in VARYING if fields.get(name) is not None]
     is_rendered = fields.get("rendered") is True
     if is_rendered or not (given or (suite is not None and suite.declares)):
         for name in given:
@@ -504,15 +507,13 @@ def resolve_line(
             shared = suite.complete(shared, None)
             if not is_rendered:
                 suite.warn_of_tags()
-        yield _resolve_rendered(raw, path, findings, ids, shared, vocabulary)
-        return
+        return (_resolve_rendered(raw, path, findings, ids, shared, vocabulary),)
     findings.case = raw["id"] if type(raw.get("id")) is str else None
     before = findings.errors
     own = _read_declared(raw, path, findings)
     if findings.errors > before or (suite is not None and not suite.is_valid):
-        yield None
-    else:
-        yield from _VariedCase(raw, own, shared, ids, vocabulary).cases()
+        return (None,)
+    return _VariedCase(raw, own, shared, ids, vocabulary).cases()
 
 
 def _resolve_rendered(

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -21,7 +21,7 @@ from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON, Value
 
 
-class Place(NamedTuple):
+class Place(Value, frozen=True):
     """Where a value stands, and what messages call it: `items`, item 2 of `items`, …"""
 
     path: KeyPath

@@ -89,8 +89,8 @@ _WORDS = {
     "any": "any value", "number": "a number", "integer": "a whole number",
 }  # fmt: skip
 _CLASSES: dict[str, Any] = {
-    "string": str, "choice": str, "boolean": bool, "integer": int, "number": int | float,
-    "array": list | tuple, "object": dict, "any": object,
+    "string": str, "choice": str, "boolean": bool, "integer": int, "number": (int, float),
+    "array": (list, tuple), "object": dict, "any": object,
 }  # fmt: skip
 
 
