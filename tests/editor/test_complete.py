@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalcase.config.catalogue import declared_graders
 from evalcase.editor.complete import Completion, Names, find_completions
-from evalcase.editor.schema import Schemas
+from evalcase.editor.schema import walk_of
 from evalcase.format.fields import WrittenCase, WrittenSuite
 from evalcase.format.positions import Format
 from evalcase.format.schema import describe_fields
@@ -14,7 +14,6 @@ from evalcase.types.message import ROLES
 from tests.editor.at_cursor import place
 from tests.for_each import for_each
 
-SCHEMAS = Schemas()
 NAMES = Names({"bot": "echo: It says what was said.", "python:": "A function."}, ["smoke", "a: b"])
 CASE = "cases:\n  - id: a\n"
 GRADERS = f"{CASE}    graders:\n"
@@ -25,8 +24,7 @@ def offered(
     text: str, format: Format | Literal["toml"] = "yaml", schema: str = "suite"
 ) -> dict[str, Completion]:
     lines, line, column = place(text)
-    walk = {"suite": SCHEMAS.suite, "case": SCHEMAS.case, "config": SCHEMAS.config,
-            "sidecar": SCHEMAS.sidecar}[schema]  # fmt: skip
+    walk = walk_of(schema, is_line=schema == "case")
     found = find_completions(lines, format, line, column, walk, NAMES)
     assert len({each.label for each in found}) == len(found), "each is offered once"
     return {each.label: each for each in found}

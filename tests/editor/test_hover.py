@@ -2,20 +2,19 @@ from __future__ import annotations
 
 from evalcase.config.catalogue import declared_graders
 from evalcase.editor.lookup import case_number, explain_position
-from evalcase.editor.schema import Schemas
+from evalcase.editor.schema import walk_of
 from evalcase.format.fields import WrittenCase
 from evalcase.format.schema import describe_fields
 from tests.editor.at_cursor import place
 from tests.for_each import for_each
 
-SCHEMAS = Schemas()
 ABOUT = {each.kind.name: each.kind.description for each in declared_graders()}
 CASE = "cases:\n  - id: a\n    input: Hi\n"
 
 
 def explained(text: str) -> str:
     lines, line, column = place(text)
-    found = explain_position(lines, "yaml", line, column, SCHEMAS.suite)
+    found = explain_position(lines, "yaml", line, column, walk_of("suite", is_line=False))
     return "" if found is None else found.about
 
 

@@ -22,7 +22,7 @@ from evalcase.editor.lookup import (
 from evalcase.editor.open_files import OpenFile, OpenFiles
 from evalcase.editor.outline import CaseSymbol, cases_at, list_cases, show_case
 from evalcase.editor.reading import CancellableCatalogue, CasePosition, Reading, map_lines
-from evalcase.editor.schema import Schemas, SchemaWalk
+from evalcase.editor.schema import SchemaWalk, walk_of
 from evalcase.editor.verdicts import CaseStatus, Verdicts, find_verdicts, stamp_runs
 from evalcase.types.case import Case
 
@@ -40,7 +40,6 @@ class Answers:
 
     def __init__(self, files: OpenFiles) -> None:
         self._files = files
-        self._schemas = Schemas()
         self._tags = TagIndex()
         self._verdicts: dict[str, tuple[tuple[object, ...], Verdicts | None]] = {}
 
@@ -48,13 +47,8 @@ class Answers:
         return self._files.config_of(os.path.dirname(file.path))
 
     def _walk(self, file: OpenFile) -> SchemaWalk:
-        role = file.role
-        assert role is not None
-        if role.kind == "config":
-            return self._schemas.config
-        if role.kind == "sidecar":
-            return self._schemas.sidecar
-        return self._schemas.case if role.format == "jsonl" else self._schemas.suite
+        assert file.role is not None
+        return walk_of(file.role.kind, is_line=file.role.format == "jsonl")
 
     async def complete(self, file: OpenFile, line: int, column: int) -> list[Completion]:
         return await asyncio.to_thread(self._complete, file, line, column)

@@ -42,16 +42,9 @@ def _follow_hint(problem: Problem, reading: Reading) -> Iterator[QuickFix]:
         return
     old = _source_of_span(reading, problem.span)
     title = f"Write {_quote_text(problem.fix)}" + (f" for {_quote_text(old)}" if old else "")
-    yield QuickFix(
-        title if problem.fix else f"Remove {_quote_text(old)}",
-        (_edit_of_problem(problem),),
-        problem,
-    )
-
-
-def _edit_of_problem(problem: Problem) -> Edit:
-    assert problem.span is not None
-    return Edit(problem.span, problem.fix or "")
+    if not problem.fix:
+        title = f"Remove {_quote_text(old)}"
+    yield QuickFix(title, (Edit(problem.span, problem.fix),), problem)
 
 
 def _quote_text(text: str) -> str:
@@ -100,11 +93,5 @@ def fix_all(reading: Reading, known: Known) -> QuickFix | None:
 
 def _count_common(one: str, other: str) -> int:
     """How many characters two texts have in common at their beginnings."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -70,14 +71,6 @@ def show_case(case: Case) -> str:
     more = len(lines) - _MOST_LINES
     if more > 0:
         lines = [*lines[:_MOST_LINES], f"# … {more:,} more lines"]
-    fence = "`" * max(3, *(_count_ticks(each) + 1 for each in lines))
+    longest = max(map(len, re.findall("`+", "\n".join(lines))), default=0)
+    fence = "`" * max(3, longest + 1)
     return "\n".join([f"{fence}yaml", *map(make_visible, lines), fence])
-
-
-def _count_ticks(line: str) -> int:
-    """The longest run of backticks in a line."""
-    longest = run = 0
-    for char in line:
-        run = run + 1 if char == "`" else 0
-        longest = max(longest, run)
-    return longest

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from jsonschema_rs import Draft202012Validator
 
+from evalcase.config.catalogue import config_schema, sidecar_schema, suite_schema
 from evalcase.editor.cursor import Cursor, value_below
 from evalcase.types.value import JSON
 
@@ -156,31 +157,12 @@ def _is_closed(part: SchemaPart) -> bool:
     return others is False or (isinstance(others, dict) and "const" in others)
 
 
-class Schemas:
-    """The schemas of the kinds of files, each made when a file of its kind is looked at."""
-
-    @cached_property
-    def suite(self) -> SchemaWalk:
-        from evalcase.config.catalogue import suite_schema
-
-        return SchemaWalk(suite_schema())
-
-    @cached_property
-    def sidecar(self) -> SchemaWalk:
-        from evalcase.config.catalogue import sidecar_schema
-
-        return SchemaWalk(sidecar_schema())
-
-    @cached_property
-    def case(self) -> SchemaWalk:
-        """That of a line of JSONL."""
-        from evalcase.config.catalogue import suite_schema
-
-        schema = suite_schema()
-        return SchemaWalk({"$ref": "#/$defs/case", "$defs": schema["$defs"]})
-
-    @cached_property
-    def config(self) -> SchemaWalk:
-        from evalcase.config.catalogue import config_schema
-
+@cache
+def walk_of(kind: str, *, is_line: bool) -> SchemaWalk:
+    """The schema of a kind of files; `is_line` means that of a line of JSONL."""
+    if kind == "config":
         return SchemaWalk(dict(config_schema()))
+    if kind == "sidecar":
+        return SchemaWalk(sidecar_schema())
+    schema = suite_schema()
+    return SchemaWalk({"$ref": "#/$defs/case", "$defs": schema["$defs"]} if is_line else schema)
