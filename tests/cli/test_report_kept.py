@@ -167,7 +167,7 @@ def test_a_case_that_is_none_is_damage(project: Project) -> None:
     odd = encode_row({"type": "case", "suite": "s.eval.yaml", "case": "one", "data": {"id": 5}})
     journal.write_bytes(b"".join([odd, *lines[1:]]))
     done = project.run("report")
-    said = "journal.jsonl:1: the record is damaged: this line is not a case"
+    said = "journal.jsonl:1: the record is damaged: this line is not a row of a journal"
     assert (done.code, said in done.err) == (3, True)
 
 

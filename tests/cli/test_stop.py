@@ -112,7 +112,7 @@ def test_no_other_interval_is_shown_than_that_of_the_decision(project: Project) 
     assert figures["all"]["failures_up_to"] is None
     said = f"pass rate 100.0% ({100 * bounds['low']:.1f}–100.0%)"
     assert said in project.run("report").out
-    in_markdown = f"{100 * bounds['low']:.1f}% to 100.0%"
+    in_markdown = f"{100 * bounds['low']:.1f}–100.0%"
     assert in_markdown in project.run("report", "--format", "markdown").out
     kept = json.loads(project.run("report", "--format", "json").out)["figures"]
     assert kept["all"]["low"] == bounds["low"]

@@ -223,6 +223,7 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
     elif (
         _is_known_part(content)
         and content.keys() <= _OF_PARTS
+        and any(key in content for key in _PART_KEYS[content["type"]])
         and all(type(each) is str for each in content.values())
     ):
         message = "this looks like a content part, but is data: it is given or compared as JSON"

@@ -73,6 +73,11 @@ def _check_tags(value: list[str], place: Place) -> Iterator[Finding]:
             yield Finding((*place.path, index), message, hint, code="duplicate-tag")
 
 
+def _check_point(value: str, place: Place) -> Iterator[Finding]:
+    if not value.strip():
+        yield place.fault("is blank, and says what a good answer does")._replace(code="wrong-type")
+
+
 def _check_file_name(value: str, place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty, and names a file")._replace(code="wrong-type")
@@ -94,6 +99,7 @@ def _check_rows(value: str, place: Place) -> Iterator[Finding]:
 # Fields that several mappings have.
 
 Prose = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_prose)]
+Point = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_point)]
 Times = Annotated[int, Meta(ge=1, le=MOST_REPEATS)]
 Filled = Annotated[dict[str, Any], Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[^\s\d.{}()\[\]|-][^\s.{}()\[\]|]*$")]
@@ -198,7 +204,7 @@ Repeat = Annotated[
 class WrittenRubric(Struct, frozen=True, kw_only=True):
     """One point that a judge checks; a text alone is its `text`."""
 
-    text: Annotated[Prose, about("What a good answer does.")] | None = None
+    text: Annotated[Point, about("What a good answer does.")] | None = None
     id: Annotated[Text, about("A name for this point in reports.")] = ABSENT
     weight: Annotated[Amount, about("How much this counts in the weighted mean.", example=2)] = (
         ABSENT
@@ -209,7 +215,7 @@ class WrittenRubric(Struct, frozen=True, kw_only=True):
     levels: Annotated[
         Levels, about("What an answer of each level is like, from 0 to the best.")
     ] = ABSENT
-    description: Annotated[Prose, about("Another name for `text`.")] | None = None
+    description: Annotated[Point, about("Another name for `text`.")] | None = None
 
     def conflicts(self) -> Iterator[Finding]:
         if self.text is not None and self.description is not None:
@@ -233,7 +239,7 @@ def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator
 
 
 Rubrics = Annotated[
-    list[Annotated[Prose | WrittenRubric, _part("rubric")]],
+    list[Annotated[Point | WrittenRubric, _part("rubric")]],
     about("What a judge checks, point by point."),
     Meta(min_length=1),
     of_kind("a list of texts or mappings", check=_check_rubrics),

@@ -21,6 +21,7 @@ CASE, SUITE = "evalcase.case", "evalcase.suite"
 REPEAT, TURN = "evalcase.repeat", "evalcase.turn"
 TARGET = "evalcase.target"
 CONVERSATION = "gen_ai.conversation.id"
+_READ = (CASE, SUITE, REPEAT, TURN, TARGET, CONVERSATION)
 QUESTION_HASH = "evalcase.question_hash"
 # What an exported run says of an answer that is not whole.
 SCRUBBED, TRUNCATED, STEPS_CUT = "evalcase.scrubbed", "evalcase.truncated", "evalcase.steps_cut"
@@ -113,7 +114,10 @@ class TraceLabels:
             yield piece
 
     def _note(self, piece: Piece) -> None:
-        attributes = {**piece.resource, **read_attributes(piece.raw)}
+        named = piece.raw.get("attributes")
+        if isinstance(named, list):  # what is wrong with the others is found where they are used
+            named = [each for each in named if isinstance(each, dict) and each.get("key") in _READ]
+        attributes = {**piece.resource, **read_attributes({"attributes": named or []})}
         label, start_ns = read_label(attributes), read_time(piece.raw, "startTimeUnixNano")
         conversation, target = _text_of(attributes, CONVERSATION), _text_of(attributes, TARGET)
         if label is None:

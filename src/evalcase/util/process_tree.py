@@ -69,15 +69,17 @@ def end_family(
     are looked at; by default, later than this process."""
     born = psutil.Process().create_time() if since is None else since
     members: set[psutil.Process] = set()
-    # One that was killed in the middle of a fork may have a child after the last look.
+    # One that was stopped in the middle of a fork may have a child after the last look.
     for _ in range(_ROUNDS):
         known = members if root is None else {root, *members}
         new = _find_family(token, known, born) - members
         if not new:
             break
-        for each in new:
-            with suppress(psutil.Error):
-                each.kill()
+        # All are stopped first: a shell whose child is killed would go on with its next command.
+        for act in (psutil.Process.suspend, psutil.Process.kill):
+            for each in new:
+                with suppress(psutil.Error):
+                    act(each)
         members |= new
     return members
 
