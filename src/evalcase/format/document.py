@@ -7,9 +7,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from msgspec import Struct
-
-from evalcase.format.json import JsonReader, compose_json, keeps_spelling
+from evalcase.format.json import JsonReader, Reading, compose_json, keeps_spelling
 from evalcase.format.positions import (
     FatalFaultError,
     Fault,
@@ -50,24 +48,32 @@ _COMPOSERS: dict[str, Callable[[str], Node]] = {
 }
 
 
-class Document(Struct, dict=True, eq=False):
+class Document:
     """A value as it was written, in one of the formats. It is None where it could not be read."""
 
-    path: str
-    source: str | bytes
-    format: Format | Literal["csv", "toml"]
-    value: JSON
-    faults: Sequence[Fault] = ()
-    readable: bool = True
-    first_line: int = 1
-    """Its number in the file: a JSONL line is a document of its own."""
-    unusual: bool = False
-    compose: Callable[[str], Node] | None = None
-    is_placed: bool = False
-
-    @cached_property
-    def text(self) -> str:
-        return self.source if isinstance(self.source, str) else self.source.decode()
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a reading found
+        self,
+        path: str,
+        text: str,
+        format: Format | Literal["csv", "toml"],
+        value: JSON,
+        faults: Sequence[Fault] = (),
+        readable: bool = True,
+        first_line: int = 1,
+        unusual: bool = False,
+        compose: Callable[[str], Node] | None = None,
+    ) -> None:
+        """`first_line` is its number in the file: a JSONL line is a document of its own."""
+        self.path = path
+        self.text = text
+        self.format = format
+        self.value = value
+        self.faults = faults
+        self.readable = readable
+        self.first_line = first_line
+        self.unusual = unusual
+        self._compose = compose
+        self._is_placed = False
 
     @cached_property
     def lines(self) -> Lines:
@@ -76,7 +82,7 @@ class Document(Struct, dict=True, eq=False):
     @cached_property
     def positions(self) -> Positions:
         """The positions in a text that could be read, for which it is read again."""
-        compose = self.compose or _COMPOSERS[self.format]
+        compose = self._compose or _COMPOSERS[self.format]
         return Positions(self.lines, compose(self.text))
 
     @property
@@ -117,9 +123,9 @@ class Document(Struct, dict=True, eq=False):
 
     def _positions_of(self, findings: list[Finding]) -> Positions:
         """The positions of findings. To find all others, too, takes half as long again."""
-        if self.format != "yaml" or self.is_placed:
+        if self.format != "yaml" or self._is_placed:
             return self.positions
-        self.is_placed = True
+        self._is_placed = True
         paths = (path for each in findings for path in (each.path, each.also or ()))
         return Positions(self.lines, compose_yaml(self.text, want_paths(paths)))
 
@@ -190,12 +196,18 @@ class Document(Struct, dict=True, eq=False):
 
 def parse_document(text: str, format: Format, path: str) -> Document:
     """Read one document; with `jsonl`, one line. It never raises for what a text may hold."""
+    read = read_yaml if format == "yaml" else JsonReader().read
+    return _read_document(read, text, format, path, 1)
+
+
+def _read_document(
+    read: Callable[[str], Reading], text: str, format: Format, path: str, first_line: int
+) -> Document:
     try:
-        reading = read_yaml(text) if format == "yaml" else JsonReader().read(text.encode())
+        value, faults, unusual = read(text)
     except FatalFaultError as error:
-        return Document(path, text, format, None, [error.fault], False)
-    value, faults, unusual = reading
-    return Document(path, text, format, value, faults, unusual=unusual)
+        return Document(path, text, format, None, [error.fault], False, first_line)
+    return Document(path, text, format, value, faults, True, first_line, unusual)
 
 
 _SEVERAL_LINES = "this is JSON over several lines, and each line of a .jsonl file is one case"
@@ -205,27 +217,27 @@ _ONE_A_LINE = "give the file a name that ends in .json, or write each case on a 
 def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
     """The lines of a JSONL file in order, each a document, or the problem with a line."""
     read = JsonReader().read
-    for number, line in number_lines(file):
-        if len(line) > MAX_LINE_BYTES + 1:
+    for number, data in number_lines(file):
+        if len(data) > MAX_LINE_BYTES + 1:
             message = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
             yield Problem("too-large", message, path, Span(number, 1, number, 1))
             return
-        data = line.rstrip(b"\r\n")
         try:
-            value, faults, unusual = read(data)
+            text = data.decode().rstrip("\r\n")
         except UnicodeDecodeError:
-            yield tell_undecodable(data, path, number)
+            yield tell_undecodable(data.rstrip(b"\n"), path, number)
             if number == 1 and data[:2] in UTF_16_MARKS:
                 return
-        except FatalFaultError as error:
-            fault, is_cut = error.fault, number == 1 and data.strip() in (b"[", b"{", b"[{")
-            if is_cut:
-                fault = Fault("syntax", _SEVERAL_LINES, 0, len(data), _ONE_A_LINE)
-            yield from Document(path, data, "jsonl", None, [fault], False, number).problems
-            if is_cut:
-                return
+            continue
+        line = _read_document(read, text, "jsonl", path, number)
+        if line.readable:
+            yield line
+        elif number == 1 and text.strip() in ("[", "{", "[{"):
+            line.faults = [Fault("syntax", _SEVERAL_LINES, 0, len(text), _ONE_A_LINE)]
+            yield from line.problems
+            return
         else:
-            yield Document(path, data, "jsonl", value, faults, True, number, unusual)
+            yield from line.problems
 
 
 # Findings

@@ -1,7 +1,7 @@
 """JSON to values and positions, and the plain scalars that YAML shares with it.
 
-msgspec reads the values. What it refuses, or would let pass, is read again by the standard decoder,
-and once more to find every fault and its position.
+The standard decoder reads the values. Its hooks notice what it would let pass, and a second reading
+then finds every such fault and its position.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from decimal import Decimal
 from json import JSONDecodeError, JSONDecoder, loads
 from math import isinf
 from typing import Any, TypeAlias
-
-from msgspec.json import Decoder, encode
 
 from evalcase.format.positions import NO_CHILDREN, FatalFaultError, Fault, Node
 from evalcase.types.value import JSON, MAX_DEPTH, measure_depth
@@ -116,67 +114,56 @@ def keeps_spelling(text: str, as_json: bool = False) -> bool:
 # Values
 
 _SPACE = " \t\n\r"
-_find_tag = re.compile(rb"\{\{").search
-_find_escaped_colon = re.compile(rb"\\u003[aA]").search
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class JsonReader:
     """Reads texts one after the other. One decoder serves all lines of a JSONL file."""
 
     def __init__(self) -> None:
-        self._is_unusual = False
-        self._decode = Decoder(float_hook=self._read_float).decode
+        self._is_faulty = self._is_unusual = False
+        self._decode = JSONDecoder(
+            object_pairs_hook=self._make_mapping,
+            parse_float=self._read_float,
+            parse_constant=self._refuse_constant,
+        ).raw_decode
 
-    def read(self, data: bytes) -> Reading:
-        """Read one value. Faults that leave the rest readable are returned, others raised, and
-        UnicodeDecodeError for text that is not UTF-8."""
-        self._is_unusual = _find_tag(data) is not None
-        colons = data.count(b":")
+    def read(self, text: str) -> Reading:
+        """Read one value. Faults that leave the rest readable are returned, others raised."""
+        self._is_faulty, self._is_unusual = False, "{{" in text
         try:
-            value: JSON = self._decode(data)
-            # The first of two equal keys is lost, and with it a colon.
-            is_faulty = colons != encode(value).count(b":") or _find_escaped_colon(data)
-        except (ValueError, RecursionError):
-            is_faulty = True
-        if is_faulty:
-            return *_read_faulty(data.decode()), True
-        if colons + data.count(b"[") >= MAX_DEPTH:  # each mapping in another has a colon before it
-            _check_depth(value, data.decode())
-        return value, (), self._is_unusual
+            value, end = self._decode(text, len(text) - len(text.lstrip(_SPACE)))
+        except JSONDecodeError as error:
+            raise FatalFaultError(_explain_error(text, error.pos, error.msg)) from None
+        except RecursionError:
+            raise _too_deep(text) from None
+        except ValueError:  # an integer has more digits than Python reads
+            raise FatalFaultError(_compose(text)[1][0]) from None
+        if end < len(text) and (rest := text[end:].lstrip(_SPACE)):
+            raise FatalFaultError(_explain_error(text, len(text) - len(rest), "Extra data"))
+        may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
+        if may_be_deep and measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
+            raise _too_deep(text)
+        is_faulty = self._is_faulty or _SURROGATE.search(text)
+        return value, _compose(text)[1] if is_faulty else (), self._is_unusual
+
+    def _make_mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            self._is_faulty = True
+            result = dict(reversed(pairs))
+        return result
 
     def _read_float(self, text: str) -> float:
         number = float(text)
         if repr(number) != text:
             self._is_unusual = True
-            if isinf(number):
-                raise ValueError
+            self._is_faulty = self._is_faulty or isinf(number)
         return number
 
-
-def _keep_first(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(pairs) | dict(reversed(pairs))
-
-
-_DECODER = JSONDecoder(object_pairs_hook=_keep_first, parse_constant=lambda _: 0.0)
-
-
-def _read_faulty(text: str) -> tuple[JSON, list[Fault]]:
-    """The value of a text that can be read in spite of its faults, and the faults."""
-    try:
-        value: JSON = _DECODER.decode(text)
-    except JSONDecodeError as error:
-        raise FatalFaultError(_explain_error(text, error.pos, error.msg)) from None
-    except RecursionError:
-        raise _too_deep(text) from None
-    except ValueError:  # an integer has more digits than Python reads
-        raise FatalFaultError(_compose(text)[1][0]) from None
-    _check_depth(value, text)
-    return value, _compose(text)[1]
-
-
-def _check_depth(value: JSON, text: str) -> None:
-    if measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
-        raise _too_deep(text)
+    def _refuse_constant(self, _: str) -> float:
+        self._is_faulty = True
+        return 0.0
 
 
 def _too_deep(text: str) -> FatalFaultError:
