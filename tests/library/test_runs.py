@@ -193,7 +193,7 @@ def test_cases_and_results_of_a_run_can_be_indexed_and_gone_through_again(folder
     assert (results[0].key.case, results[-1].key.case) == ("a", "d")
     assert cases[2] in cases
     for at in (4, -5):
-        with pytest.raises(IndexError, match=f"there is none at {at}: 4 cases"):
+        with pytest.raises(IndexError):
             cases[at]
     assert repr(results) == "<6 results of a record>"
     one = evalcase.evaluate("s.eval.yaml", "echo", cases="c").cases

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,13 +82,12 @@ def test_a_suite_may_name_a_model_of_a_provider_but_no_address(tmp_path: Path) -
         assert [each.code for each in problems] == ([] if is_fine else ["address-in-suite"])
 
 
-def test_every_provider_has_its_row_in_the_docs() -> None:
+def test_every_provider_has_its_lines_in_the_docs() -> None:
     page = DOCS.read_text("utf-8")
-    row = r"^\|[^|]+\| `(\w+)` \| `([^`]+)`[^|]*\|[^|]+\|[^|]*`(http[^`]+)` \|$"
-    rows = re.findall(row, page, re.MULTILINE)
-    assert {kind for kind, _, _ in rows} == {*PRESETS, "openai", "anthropic"}
-    for kind, model, address in rows:
-        assert made("it", it={"kind": kind, "model": model, "base_url": address})
+    blocks = re.findall(r"```toml show\n(.*?)```", page, re.DOTALL)
+    tables = [table for block in blocks for table in tomllib.loads(block)["targets"].values()]
+    assert {table["kind"] for table in tables} == {*PRESETS, "openai", "anthropic"}
+    assert all(made("it", it=table) for table in tables)
     for name, preset in PRESETS.items():
         assert (preset.base_url or preset.example) in page, name
         assert preset.key_env is None or f"`{preset.key_env}`" in page, name
