@@ -149,8 +149,4 @@ def collector_paused(*, for_good: bool = False) -> Iterator[None]:
         if was_enabled:
             if for_good:
                 gc.freeze()
-            elif not gc.get_freeze_count():
-                # What was made is taken for old: else it would all be looked at right now.
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
