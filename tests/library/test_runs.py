@@ -198,7 +198,7 @@ def test_cases_and_results_of_a_run_can_be_indexed_and_gone_through_again(folder
     assert repr(results) == "<6 results of a record>"
     one = evalcase.evaluate("s.eval.yaml", "echo", cases="c").cases
     assert repr(one) == "<1 case of a record>"
-    with pytest.raises(IndexError, match="there is none at 1: 1 case"):
+    with pytest.raises(IndexError):
         one[1]
 
 
