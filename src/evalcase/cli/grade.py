@@ -9,10 +9,7 @@ from typing import Any
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.options import (
-    WrongUsageError,
-    run_options,
-)
+from evalcase.cli.options import WrongUsageError, run_options
 from evalcase.cli.running import (
     Manner,
     OutputOptions,

@@ -211,7 +211,7 @@ class DecidedCriterion(NamedTuple):
 class CriteriaForm(NamedTuple):
     criteria: Sequence[Criterion]
     are_chunks: bool = False
-    """Whether they are about chunks of a context, of which useful ones should come first."""
+    """Whether they are about chunks of a context: useful chunks should come first."""
 
     def write(self, vote: int) -> tuple[str, str]:
         # Another order for each vote: what comes first must not decide.

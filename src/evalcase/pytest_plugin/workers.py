@@ -11,6 +11,8 @@ from threading import Thread
 
 from evalcase.pytest_plugin.background_run import BackgroundRun, CaseKey, NotRunError, Outcome
 
+_HOST = "127.0.0.1"
+
 
 class RunServer:
     """Answers workers of this machine that have its key."""
@@ -18,12 +20,9 @@ class RunServer:
     def __init__(self, run: BackgroundRun) -> None:
         self._run = run
         key = token_hex(16)
-        try:
-            self._listener = Listener(authkey=key.encode())
-        except OSError:  # TMPDIR is longer than the path of a socket may be
-            path = f"/tmp/evalcase-{token_hex(8)}"  # noqa: S108 - its name can't be guessed
-            self._listener = Listener(path, authkey=key.encode())
-        self.address = {"address": str(self._listener.address), "key": key}
+        self._listener = Listener((_HOST, 0), authkey=key.encode())
+        _, port = self._listener.address
+        self.address = {"port": str(port), "key": key}
         Thread(target=self._accept, name="evalcase-workers", daemon=True).start()
 
     def close(self) -> None:
@@ -59,7 +58,8 @@ class RemoteRun:
         """Connect, and send the selected cases: they are the same for all workers."""
         if self._connection is None:
             try:
-                connection = Client(self._address["address"], authkey=self._address["key"].encode())
+                address, key = (_HOST, int(self._address["port"])), self._address["key"]
+                connection = Client(address, authkey=key.encode())
             except OSError as error:
                 raise NotRunError(
                     "cases are run by the process that was started as pytest, and this worker "

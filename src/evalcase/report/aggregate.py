@@ -164,7 +164,7 @@ class Ledger:
             self._count(held, result.pass_rate, effort)
 
     def add_verdict(self, suite: str, case: str, target: str, verdict: Verdict | None) -> None:
-        """Count a case of which only the verdict is known."""
+        """Count a case by its verdict alone."""
         cell = self._find_place(suite, case, target, None)
         if verdict is not None:
             cell.verdicts[verdict] += 1

@@ -121,7 +121,7 @@ def _is_same(base: Side, head: Side) -> bool:
     file, stored = (one, other) if isinstance(one, TrialsFile) else (other, one)
     if not isinstance(file, TrialsFile) or not isinstance(stored, StoredRun):
         return False
-    # A file doesn't say of which grading it is: with several, it may be of another.
+    # A file doesn't name its grading: a run with several may have changed since.
     return file.runs == (stored.run.id,) and stored.gradings == 1
 
 

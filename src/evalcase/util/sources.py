@@ -169,12 +169,14 @@ def _find_binding(scope: ast.AST, name: str) -> Iterator[ast.stmt]:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if node.name == name:
                 yield node
-            case ast.Assign() | ast.AnnAssign() | ast.Import() | ast.ImportFrom():
-                bound = [each.asname or each.name for each in getattr(node, "names", ())]
-                targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-                bound += [each.id for each in targets if isinstance(each, ast.Name)]
-                if name in bound:
+            case ast.Import() | ast.ImportFrom():
+                if name in [each.asname or each.name for each in node.names]:
                     yield node
+            case ast.Assign(targets=targets):
+                if name in [each.id for each in targets if isinstance(each, ast.Name)]:
+                    yield node
+            case ast.AnnAssign(target=ast.Name(id=bound)) if bound == name:
+                yield node
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
