@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from tests.cli.comparing import compared
 from tests.cli.two_runs import case, run_with, two_runs
 from tests.run.project import Project
 
@@ -42,17 +41,6 @@ def test_an_unknown_gate(project: Project) -> None:
     assert project.run("compare", "--fail-on", "worse-than:nan").code == 2
 
 
-def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
-    project.suite(case("a"), case("b"), case("c"))
-    run_with(project, a="yes", b="yes", c="no")
-    project.suite(case("a"), case("b", skip="later"), case("c"))
-    run_with(project, a="yes", b="no", c="no")
-    done = project.run("compare", "--fail-on", "broken")
-    said = " ".join(done.out.split())
-    assert "passed, no case is broken in the 2 of 3 cases that head has and did not skip" in said
-    assert "did not skip; 1 skipped in head, which --fail-on removed refuses" in said
-
-
 def test_a_case_that_head_skips_was_removed(project: Project) -> None:
     project.suite(case("a"), case("b"))
     run_with(project, a="yes", b="yes")
@@ -71,8 +59,7 @@ def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
     run_with(project, "--failed-of", "latest", a="yes", b="no", c="yes")
     done = project.run("compare", "--fail-on", "broken", "--fail-on", "worse")
     said = " ".join(done.out.split())
-    assert "broken: passed, no case is broken in the 1 of 3 cases that head has" in said
-    assert "worse: passed, in the 1 of 3 cases that head has" in said
+    assert "broken: passed, in the 1 of 3 cases of base that head ran" in said
 
 
 def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> None:
@@ -94,24 +81,6 @@ def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> N
     told = " ".join(done.out.split())
     assert done.code == 1
     assert f"gate --fail-on worse: FAILED, {fell}, though not that of trials" in told
-    assert f"worse-than:0.9: passed, by trials; {fell}: `--measure cases` counts those" in told
-    met = project.run("compare", "--fail-on", "worse", "--measure", "passed")
-    assert met.code == 0
-    assert f"gate --fail-on worse: passed, by trials; {fell}" in " ".join(met.out.split())
+    assert "worse-than:0.9: passed" in told
+    assert project.run("compare", "--fail-on", "worse", "--measure", "passed").code == 0
     assert project.run("compare", "--fail-on", "worse", "--measure", "cases").code == 1
-
-
-def test_a_gate_says_what_it_does_not_look_at_and_which_gate_does(project: Project) -> None:
-    project.suite(case("a"), case("b"), case("c"))
-    run_with(project, a="yes", b="yes", c="yes")
-    project.suite(case("a"))
-    run_with(project, a="yes")
-    done = project.run("compare", "--fail-on", "broken")
-    said = " ".join(done.out.split())
-    assert done.code == 0
-    assert "head has; 2 missing in head, which --fail-on removed refuses" in said
-    (gate,) = compared(project, "--fail-on", "broken")["gates"]
-    assert (gate["code"], gate["partial"]) == (0, True)
-    both = project.run("compare", "--fail-on", "broken", "--fail-on", "removed")
-    assert both.code == 1
-    assert "which --fail-on removed refuses" not in " ".join(both.out.split())

@@ -25,6 +25,7 @@ from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
 from evalcase.report.compare import compare_sides
 from evalcase.report.comparison_text import comparison_lines, markdown_lines
+from evalcase.report.findings import comparison_object
 from evalcase.report.formats import choose_form, refuse_terminal, write_pieces
 from evalcase.report.gates import (
     EFFECT,
@@ -38,9 +39,8 @@ from evalcase.report.gates import (
     read_gate,
 )
 from evalcase.report.html.compared import write_compared_html
-from evalcase.report.json import comparison_object, json_line
-from evalcase.report.paired_cases import ChangeKind
-from evalcase.report.sides import open_sides
+from evalcase.report.json import json_line
+from evalcase.report.sides import ChangeKind, open_sides
 from evalcase.report.terminal import Screen
 from evalcase.util.text import defuse_line, in_ci
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 
 from evalcase.report.details import UNFINISHED
+from evalcase.stats.intervals import find_mean
 from evalcase.types.result import Outcome, Result
 from evalcase.types.value import Value
 
@@ -38,8 +39,7 @@ class CaseTrials(Value, frozen=True):
     @property
     def score(self) -> float | None:
         """The mean of those trials that have a score; None where none has."""
-        known = [trial.score for trial in self.trials if trial.score is not None]
-        return fsum(known) / len(known) if known else None
+        return find_mean(trial.score for trial in self.trials)
 
     @property
     def duration_s(self) -> float:

@@ -4,7 +4,8 @@ are paired by suite and id; targets by name, unless each side has only one."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from msgspec import Struct, field
 from evalcase.report.aggregate import Clustering
 from evalcase.report.cases import CaseTrials
 from evalcase.report.differences import Amount, Amounts, Differences, Measured, ScoreDifferences
-from evalcase.report.paired_cases import (
+from evalcase.report.figures import measure_answer
+from evalcase.report.sides import (
     CHANGE_KINDS,
     NAMED_KINDS,
     CasePair,
@@ -22,6 +24,7 @@ from evalcase.report.paired_cases import (
     PlacedName,
     Side,
 )
+from evalcase.stats.intervals import find_mean
 from evalcase.types.case import Case
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Verdict
@@ -40,7 +43,6 @@ _PARTS = {
     "graders": "graders", "threshold": "thresholds",
 }  # fmt: skip
 _CODE = "the code of a grader, or the model or prompt of a judge"
-_UNKNOWN = "graders, judges or thresholds"
 
 
 class ChangedPair(NamedTuple):
@@ -155,7 +157,6 @@ def compare_sides(
         if is_compared or not only_paired:
             base_errored += _count_errored(case)
             lost[case.target] += not is_compared and case.target not in head.stored.targets
-    head_suites: dict[str, None] = {}
     for pair in paired.pairs():
         track = tracks.get(pair.name.target)
         if pair.head is not None and (track is not None or not only_paired):
@@ -163,33 +164,24 @@ def compare_sides(
         if track is None:
             continue
         track.note(pair)
-        if pair.head is None:
-            continue
-        head_suites[pair.name.suite] = None
-        if pair.base is not None and pair.kind not in ("skipped", "unfinished"):
+        is_compared = pair.kind not in ("skipped", "unfinished")
+        if pair.base is not None and pair.head is not None and is_compared:
             known = head.stored.find_case(pair.head.suite, pair.head.case)
             conditions.look(pair.base, pair.head, known)
             track.compare(pair.base, pair.head, known)
     figures = tuple(track.figures() for track in tracks.values())
     remarks = chain(
         _say_sides(base, head),
-        _say_errors(figures, base_errored, head_errored),
+        _say_errors(figures),
         conditions.say(),
-        _say_suites(figures, "added", "only in head", head_suites, paired.base_suites, base.part),
-        _say_suites(figures, "removed", "only in base", paired.base_suites, head_suites, head.part),
+        _say_alone(figures, "added", "only in head", base.part),
+        _say_alone(figures, "removed", "only in base", head.part),
     )
     alone = {*base.stored.targets, *head.stored.targets} - {*targets, *targets.values()}
     return Comparison(
         base, head, tuple(remarks), figures, tuple(sorted(alone)), +lost, base_errored,
         head_errored,
     )  # fmt: skip
-
-
-def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
-    """Which target of base each of head is compared with: the one there is, or that of its name."""
-    if len(base) == len(head) == 1:
-        return {head[0]: base[0]}
-    return {name: name for name in head if name in base}
 
 
 def _count_errored(case: CaseTrials) -> int:
@@ -221,8 +213,8 @@ class _Track:
         self._counts[kind] += 1
         changed = ChangedPair(
             pair.name,
-            None if base is None else _shown_trial(base).key,
-            None if head is None else _shown_trial(head).key,
+            None if base is None else base.telling.key,
+            None if head is None else head.telling.key,
             None if base is None else base.outcome.verdict,
             None if head is None else head.outcome.verdict,
         )
@@ -268,7 +260,8 @@ class _Track:
             if tag in self._tags:
                 self._tags[tag].add(*sides, cluster)
         for name, amounts in self._amounts.items():
-            amounts.add(_mean_amount(name, base), _mean_amount(name, head))
+            measure = _AMOUNTS[name]
+            amounts.add(*(find_mean(map(measure, side.trials)) for side in (base, head)))
 
     def figures(self) -> TrackFigures:
         graders = [held for held in self._graders.values() if held[0].pairs]
@@ -284,15 +277,8 @@ class _Track:
         )  # fmt: skip
 
 
-def _shown_trial(case: CaseTrials) -> Result:
-    """The first trial that shows why the verdict of a case is what it is."""
-    if case.outcome.verdict == "passed":
-        return case.trials[0]
-    return next((each for each in case.trials if each.verdict != "passed"), case.trials[-1])
-
-
 def _share_passed(case: CaseTrials) -> float:
-    return sum(trial.verdict == "passed" for trial in case.trials) / len(case.trials)
+    return case.outcome.passed / len(case.trials)
 
 
 def _by_grader(case: CaseTrials) -> dict[str, tuple[list[float | None], list[float | None]]]:
@@ -305,30 +291,26 @@ def _by_grader(case: CaseTrials) -> dict[str, tuple[list[float | None], list[flo
     return found
 
 
-_AMOUNTS = ("latency", "input tokens", "output tokens", "cost")
-"""What is measured of an answer beside how good it is."""
-
-
-def _mean_amount(name: str, case: CaseTrials) -> float | None:
-    """The mean over the trials in which it is known."""
-    amounts = (_amount_of(name, trial) for trial in case.trials)
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _amount_of(name: str, trial: Result) -> float | None:
-    """An answer from a cache or a file took what it took when it was first given."""
+def _find_cost(trial: Result) -> float | None:
+    """An answer from a cache or a file cost what it cost when it was first given."""
     answer = trial.answer
     if answer is None:
         return None
-    earlier = answer.earlier
-    if name == "latency":
-        return trial.duration_s if earlier is None else earlier.duration_s
-    if name == "cost":
-        return answer.cost_usd if earlier is None else earlier.cost_usd
-    if answer.usage is None:
-        return None
-    return answer.usage.input_tokens if name == "input tokens" else answer.usage.output_tokens
+    return answer.cost_usd if answer.earlier is None else answer.earlier.cost_usd
+
+
+def _find_tokens(trial: Result, name: str) -> float | None:
+    usage = None if trial.answer is None else trial.answer.usage
+    return getattr(usage, name, None)
+
+
+_AMOUNTS: dict[str, Callable[[Result], float | None]] = {
+    "latency": measure_answer,
+    "input tokens": partial(_find_tokens, name="input_tokens"),
+    "output tokens": partial(_find_tokens, name="output_tokens"),
+    "cost": _find_cost,
+}
+"""What is measured of an answer beside how good it is."""
 
 
 class _Noted(Struct):
@@ -339,11 +321,8 @@ class _Noted(Struct):
 
     def add(self, name: str) -> None:
         self.count += 1
-        if len(self.names) < _NAMED:
+        if self.count <= _NAMED:
             self.names.append(name)
-
-    def say(self, what: str) -> str:
-        return f"{write_count(self.count, 'case')} {what}: {list_some(self.names, self.count)}"
 
 
 class _Conditions:
@@ -352,7 +331,8 @@ class _Conditions:
     def __init__(self, base: Side, head: Side) -> None:
         self._base = base
         # A file of trials has only what was asked and expected of a case.
-        self._is_whole = base.whole_cases and head.whole_cases
+        parts = _PARTS if base.whole_cases and head.whole_cases else ("expected_output",)
+        self._parts = {part: _PARTS[part] for part in parts}
         self._asked = _Noted()
         self._graded = _Noted()
         self._changed: Counter[str] = Counter()
@@ -371,20 +351,22 @@ class _Conditions:
             return
         before = self._base.stored.find_case(base.suite, base.case)
         if before is not None and known is not None:
-            parts = [
-                words for part, words in _PARTS.items()
-                if (self._is_whole or part == "expected_output")
-                and not are_same(before._data.get(part), known._data.get(part))
-            ]  # fmt: skip
-            self._changed.update(parts or [_CODE if self._is_whole else _UNKNOWN])
+            changed = [
+                words
+                for part, words in self._parts.items()
+                if not are_same(before._data.get(part), known._data.get(part))
+            ]
+            self._changed.update(changed or [_CODE])
 
     def say(self) -> Iterator[str]:
-        if self._asked.count:
-            yield self._asked.say("asked a different question in head than in base")
-        if self._graded.count:
-            parts = ", ".join(part for part, _ in self._changed.most_common())
-            differs = f" ({parts} changed)" if parts else ""
-            yield self._graded.say(f"graded differently in head than in base{differs}")
+        changed = ", ".join(part for part, _ in self._changed.most_common())
+        for noted, what in (
+            (self._asked, "asked a different question in head than in base"),
+            (self._graded, f"graded differently in head than in base ({changed} changed)"),
+        ):
+            if noted.count:
+                cases = write_count(noted.count, "case")
+                yield f"{cases} {what}: {list_some(noted.names, noted.count)}"
         for (base, head), count in self._repeats.most_common(_NAMED):
             yield f"{count:,} cases run {base:,} times in base and {head:,} times in head"
 
@@ -396,39 +378,31 @@ def _say_sides(base: Side, head: Side) -> Iterator[str]:
             yield f"{word} is {side.choice}"
         if side.missing:
             yield f"{word} is not complete: {side.missing}"
-        if side.part and not side.origin:
-            yield f"{word} covers only a part: {side.part}"
         if side.origin:
             yield (
                 f"{word} has only the cases that did not pass in {side.origin}: some of them "
                 "will pass next time by chance"
             )
+        elif side.part:
+            yield f"{word} covers only a part: {side.part}"
         if side.mixed:
             names = ", ".join(f"`{name}`" for name in side.mixed)
             yield f"{word} has answers from before and after {names} changed"
 
 
-def _say_errors(tracks: Iterable[TrackFigures], all_base: int, all_head: int) -> Iterator[str]:
-    """How much of what is compared is no verdict on an answer; and of all there is beside."""
+def _say_errors(tracks: Iterable[TrackFigures]) -> Iterator[str]:
+    """How much of what is compared is no verdict on an answer."""
     base = sum(track.base_errored for track in tracks)
     head = sum(track.head_errored for track in tracks)
     if base or head:
         errored = f"{write_count(base, 'trial')} errored in base and {head:,} in head"
         yield f"{errored}: they count as not passed"
-    for word, rest in (("base", all_base - base), ("head", all_head - head)):
-        if rest > 0:
-            errored = f"{write_count(rest, 'trial')} errored in {word}"
-            yield f"{errored} among cases that are not compared"
 
 
-def _say_suites(
-    tracks: Iterable[TrackFigures], kind: ChangeKind, words: str, suites: Iterable[str],
-    others: Collection[str], other_part: str,
-) -> Iterator[str]:  # fmt: skip
-    """How many cases only one side has, and which of its suites. Where the other is a part, that
-    is said already."""
+def _say_alone(
+    tracks: Iterable[TrackFigures], kind: ChangeKind, words: str, other_part: str
+) -> Iterator[str]:
+    """How many cases only one side has. Where the other covers a part, that is said already."""
     count = sum(track.counts[kind] for track in tracks)
-    alone = [suite for suite in suites if suite not in others]
-    which = f", which alone has {list_some(alone[:_NAMED], len(alone))}" if alone else ""
     if count and not other_part:
-        yield f"{write_count(count, 'case')} {words}{which}"
+        yield f"{write_count(count, 'case')} {words}"

@@ -4,25 +4,23 @@ The terminal, Markdown and the page have the same sentences and tables."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from evalcase.report.compare import ChangedPair, Comparison, TrackFigures
 from evalcase.report.details import UNFINISHED, asked_in, reason_of, said_by
 from evalcase.report.diff import pair_texts
-from evalcase.report.differences import Amount, Measured, SideAmount, say_ratio, say_seconds
+from evalcase.report.differences import Amount, Measured, say_ratio, say_seconds
 from evalcase.report.figures import write_money, write_percent
 from evalcase.report.findings import (
     choose_parts,
-    find_power,
+    closing_words,
     list_parts,
     say_counts,
-    say_folded,
-    say_power,
     say_result,
-    say_test,
 )
-from evalcase.report.gates import Compared
-from evalcase.report.paired_cases import NAMED_KINDS, ChangeKind, Side
+from evalcase.report.gates import Compared, write_p
+from evalcase.report.sides import NAMED_KINDS, ChangeKind
 from evalcase.report.terminal import INDENT, Block, Labelled, Note, Screen, Sides, cut
 from evalcase.util.text import code_block, code_span, list_some, make_visible, write_table
 
@@ -30,8 +28,6 @@ Rows = list[list[str]]
 _COLUMN = 9
 _INPUT_ROWS = 2
 _SIDE_ROWS = 10
-_MOST_FOLDED = 100
-"""Cases that are searched for equal errors."""
 _MOST_PARTS = 12
 _STYLES = {"broken": "error", "fixed": "good"}
 
@@ -66,7 +62,7 @@ def track_tables(
     """The figures of a target. `quote` writes the names of graders and tags."""
     if not track.pairs:
         return
-    yield _measure_rows(track, _tested_at(track, compared), quote)
+    yield _measure_rows(track, compared, quote)
     if rows := _amount_rows(track.amounts):
         yield rows
     if not track.is_same:  # else there is nothing to explore
@@ -75,49 +71,27 @@ def track_tables(
                 yield _part_rows(f"by {noun}", chosen, quote)
 
 
-def closing_words(track: TrackFigures, compared: Compared) -> Iterator[str]:
-    """Which test p is of, what the cases could detect, and which parts are not shown."""
-    if not track.pairs or track.is_same:
-        return
-    measured = next(iter(_tested_at(track, compared).values()))
-    power = find_power(measured, compared.effect, len(compared.gated))
-    yield say_test(compared.gated)
-    yield "The change can't be estimated." if power is None else say_power(power)
-    if folded := say_folded(track):
-        yield folded
-
-
-def _tested_at(track: TrackFigures, compared: Compared) -> dict[str | None, Measured]:
-    """What is tested of a target, by grader; None is all graders."""
-    return {
+def _measure_rows(track: TrackFigures, compared: Compared, quote: Callable[[str], str]) -> Rows:
+    """Pass rates and scores of base and head, their difference, and p of what is tested."""
+    tested = {
         each.grader: each.measured
         for each in compared.gated
         if each.track.head_target == track.head_target
     }
-
-
-def _measure_rows(
-    track: TrackFigures, tested: Mapping[str | None, Measured], quote: Callable[[str], str]
-) -> Rows:
-    """Pass rates and scores of base and head, their difference, and p of what is tested."""
-    main = tested.get(None)
-    name = None if main is None else main.name
     rows = [["", "base", "head", "change", "95% interval", "p"]]
-    rows += [_make_row(quote(each), tested[each], p=True) for each in tested if each is not None]
+    rows += [_make_row(quote(name), each) for name, each in tested.items() if name is not None]
     shown = [("pass rate", "passed", track.passed)]
     if track.base_errored + track.head_errored and track.without_errors.pairs:
         shown.append(("without errors", "", track.without_errors))
     if track.trials is not None:
         shown.append(("trials passed", "trials", track.trials))
+    main = tested[None].name if None in tested else None
     score, other = track.score, track.trials or track.passed
-    if name == "score" or (score.pairs and (score.base, score.head) != (other.base, other.head)):
+    if main == "score" or (score.pairs and (score.base, score.head) != (other.base, other.head)):
         shown.append(("score", "score", score))
     for title, kind, measured in shown:
-        is_main = main is not None and kind == name
-        rows.append(
-            _make_row(title, main if main and is_main else measured, p=is_main,
-                      share=kind != "score")
-        )  # fmt: skip
+        measured = tested[None] if kind == main else measured  # noqa: PLW2901 - with its p
+        rows.append(_make_row(title, measured, share=kind != "score"))
     return rows
 
 
@@ -133,7 +107,8 @@ def _part_rows(title: str, parts: Sequence[Measured], quote: Callable[[str], str
     return rows
 
 
-def _make_row(name: str, measured: Measured, *, p: bool = False, share: bool = True) -> list[str]:
+def _make_row(name: str, measured: Measured, *, share: bool = True) -> list[str]:
+    """The p of what is tested has been adjusted."""
     base, head, change = measured.base, measured.head, measured.change
     if base is None or head is None:
         return [name, "–", "–", "–", "–", ""]
@@ -143,30 +118,26 @@ def _make_row(name: str, measured: Measured, *, p: bool = False, share: bool = T
 
     sides = [write_percent(each) if share else f"{each:.3f}" for each in (base, head)]
     interval = f"{write_change(change.low)} to {write_change(change.high)}" if change else "–"
-    shown_p = measured.p if measured.adjusted is None else measured.adjusted
-    said_p = f"{shown_p:.3f}" if shown_p >= 0.001 else "<0.001"
-    return [name, *sides, write_change(head - base), interval, said_p if p else ""]
+    p = "" if measured.adjusted is None else write_p(measured.adjusted)
+    return [name, *sides, write_change(head - base), interval, p]
 
 
 def _amount_rows(amounts: Sequence[Amount]) -> Rows:
     """Latency, tokens and cost: two rows for each that is known, base above head."""
     rows = [["", "", "median", "p95", "total", "head ÷ base"]]
+    writers: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": write_money}
     for amount in amounts:
         base, head = amount.base, amount.head
         if base is None or head is None or not (base.total or head.total) or amount.is_short:
             continue
+        write = writers.get(amount.name, "{:,.0f}".format)
+        sides = [[write(side.median), write(side.p95), write(side.total)] for side in (base, head)]
         counts = (amount.unknown, "unknown"), (amount.zeros, "zero")
         left_out = ", ".join(f"{count:,} {word}" for count, word in counts if count)
         left_out = f"{left_out}, left out" if left_out else ""
-        rows.append([amount.name, "base", *_write_amounts(base, amount.name), left_out])
-        rows.append(["", "head", *_write_amounts(head, amount.name), say_ratio(amount)])
+        rows.append([amount.name, "base", *sides[0], left_out])
+        rows.append(["", "head", *sides[1], say_ratio(amount)])
     return rows if len(rows) > 1 else []
-
-
-def _write_amounts(spread: SideAmount, name: str) -> list[str]:
-    writers: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": write_money}
-    write = writers.get(name, "{:,.0f}".format)
-    return [write(spread.median), write(spread.p95), write(spread.total)]
 
 
 def _say_verdicts(pair: ChangedPair) -> str:
@@ -174,13 +145,15 @@ def _say_verdicts(pair: ChangedPair) -> str:
     return " → ".join(verdict or UNFINISHED for key, verdict in both if key is not None)
 
 
-def _name_cases(pairs: Sequence[ChangedPair], beside: Sequence[ChangedPair] = ()) -> list[str]:
-    """The ids of cases; ids that several suites have, also `beside` them, with their suite."""
-    ids = Counter(pair.name.case for pair in (*pairs, *beside))
-    return [
-        f"{pair.name.suite}: {pair.name.case}" if ids[pair.name.case] > 1 else pair.name.case
-        for pair in pairs
-    ]
+def _name_cases(pairs: Sequence[ChangedPair], kind: ChangeKind) -> Iterator[str]:
+    """The ids of cases, those that several suites have with their suite; and what became of the
+    verdicts of those that are only changed."""
+    ids = Counter(pair.name.case for pair in pairs)
+    for pair in pairs:
+        suite, case, _ = pair.name
+        name = f"{suite}: {case}" if ids[case] > 1 else case
+        is_told = kind != "changed" or pair.base_verdict == pair.head_verdict
+        yield name if is_told else f"{name} ({_say_verdicts(pair)})"
 
 
 # The terminal.
@@ -203,11 +176,8 @@ def comparison_lines(compared: Compared, screen: Screen) -> Iterator[str]:
         yield from _track_lines(track, compared, screen)
     if compared.judged:
         yield ""
-    doubted = any(not each.gate for each in compared.judged)
     for each in compared.judged:
-        style = "error" if each.code else "" if doubted else "good"
-        style = "warning" if each.partial and not doubted else style
-        yield from _label_lines("gate", each.say(doubted=doubted), screen, style)
+        yield from _label_lines("gate", str(each), screen, "error" if each.code else "good")
 
 
 def _label_lines(label: str, text: str, screen: Screen, style: str = "") -> Iterator[str]:
@@ -220,7 +190,7 @@ def _track_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Ite
         base, head = (" (base)", " (head)") if comparison.is_within else ("", "")
         title = f"{track.base_target}{base} → {track.head_target}{head}"
         yield screen.paint(cut(title, screen.width), "place")
-    yield from screen.wrap(say_counts(track, comparison.unselected))
+    yield from screen.wrap(say_counts(track, comparison))
     yield from _case_lines(track, compared, screen)
     for rows in track_tables(track, compared):
         yield ""
@@ -237,30 +207,18 @@ def _case_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iter
     for kind in NAMED_KINDS:
         if kind in comparison.unselected:
             continue
-        pairs, count = track.listed[kind], track.counts[kind]
-        limit, told = compared.limit if kind in compared.shown else 0, 0
-        for pair, alike in _fold_alike(pairs, comparison.head, limit):
-            told += 1 + len(alike)
+        pairs = track.listed[kind]
+        limit = compared.limit if kind in compared.shown else 0
+        for pair in pairs[:limit]:
             yield ""
             yield from _changed_lines(kind, pair, comparison, screen)
-            if alike:
-                names = _list_fitting(_name_cases(alike, [pair]), len(alike), screen.width)
-                for row in screen.wrap(f"the same for {names}", max(10, screen.width - INDENT)):
-                    yield screen.paint(f"{'':{INDENT}}{row}", "dim")
-        left = _name_cases(pairs[told:])
-        if kind == "changed":
-            left = [
-                f"{name} ({_say_verdicts(pair)})"
-                if pair.base_verdict != pair.head_verdict
-                else name
-                for name, pair in zip(left, pairs[told:], strict=True)
-            ]
-        if left:
-            rest.append((kind, _list_fitting(left, count - told, screen.width)))
+        if left := pairs[limit:]:
+            names, count = _name_cases(left, kind), track.counts[kind] - limit
+            rest.append((kind, _list_fitting(names, count, screen.width)))
     if rest:
         yield ""
-    for kind_word, names in rest:
-        yield from _label_lines(kind_word, names, screen)
+    for kind_word, told in rest:
+        yield from _label_lines(kind_word, told, screen)
 
 
 def _changed_lines(
@@ -290,38 +248,14 @@ def _changed_blocks(pair: ChangedPair, comparison: Comparison) -> Iterator[Block
             yield Labelled(*asked_in(case), _INPUT_ROWS)
     if head is not None and head.verdict != "passed" and (why := reason_of(head)):
         yield Note(why, 2)
-    texts = [said_by(result) for result in (base, head)]
-    is_same = texts[0] == texts[1]
-    if head is not None and head.answer is None and head.failure is not None:
-        texts[1] = f"({head.verdict})"  # the reason stands above
-        texts[0] = texts[1] if is_same else texts[0]
-    if is_same:
+    texts = said_by(base), said_by(head)
+    if texts[0] == texts[1]:
         yield Labelled("both", texts[0], _SIDE_ROWS)
     else:
-        yield Sides(list(pair_texts(texts[0], texts[1])), ("base", "head"), _SIDE_ROWS)
+        yield Sides(list(pair_texts(*texts)), ("base", "head"), _SIDE_ROWS)
 
 
-def _fold_alike(
-    pairs: Sequence[ChangedPair], head: Side, limit: int
-) -> list[tuple[ChangedPair, list[ChangedPair]]]:
-    """The first pairs, each with those after it that errored for the same reason."""
-    groups: list[tuple[ChangedPair, list[ChangedPair]]] = []
-    known: dict[str, list[ChangedPair]] = {}
-    for pair in pairs[: max(limit, _MOST_FOLDED) if limit else 0]:
-        result = head.find_trial(pair.head) if pair.head_verdict == "errored" else None
-        why = reason_of(result) if result is not None else ""
-        if why and why in known:
-            known[why].append(pair)
-            continue
-        if len(groups) == limit:
-            break
-        groups.append((pair, []))
-        if why:
-            known[why] = groups[-1][1]
-    return groups
-
-
-def _list_fitting(names: Sequence[str], count: int, width: int) -> str:
+def _list_fitting(names: Iterable[str], count: int, width: int) -> str:
     """As many names as fit into two lines, and how many more there are."""
     room, shown = 2 * (width - _COLUMN) - len(" and 1,000,000 more"), list[str]()
     for name in (cut(each, 40) for each in names):
@@ -354,15 +288,14 @@ def markdown_lines(compared: Compared) -> Iterator[str]:
         if has_title(track, comparison):
             yield f"### {code_span(track.base_target)} → {code_span(track.head_target)}"
             yield ""
-        yield from (say_counts(track, comparison.unselected), "")
+        yield from (say_counts(track, comparison), "")
         yield from _write_cases(track, compared)
         for rows in track_tables(track, compared, code_span):
             yield from (*write_table(rows), "")
         for text in closing_words(track, compared):
             yield from (text, "")
-    doubted = any(not each.gate for each in compared.judged)
     for each in compared.judged:
-        yield f"- gate {code_span(each.say(doubted=doubted))}"
+        yield f"- gate {code_span(str(each))}"
 
 
 def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
@@ -381,8 +314,9 @@ def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
             shown += 1
             yield from lines
         if count > shown:
-            names = [code_span(name[:100]) for name in _name_cases(pairs[shown:])[:_MOST_NAMED]]
-            yield from (list_some(names, count - shown), "")
+            names = islice(_name_cases(pairs[shown:], kind), _MOST_NAMED)
+            named = list_some((code_span(name[:100]) for name in names), count - shown)
+            yield from (named, "")
         yield from ("</details>", "")
 
 
@@ -396,9 +330,6 @@ def _write_changed(pair: ChangedPair, comparison: Comparison) -> Iterator[str]:
 
 def _write_diff(base: str, head: str) -> Iterator[str]:
     """Both texts, line by line: what only base says, what only head says, and what both do."""
-    if base == head:
-        yield from (f"  {line}" for line in base.split("\n"))
-        return
     for left, right in pair_texts(base, head):
         if left is not None and right is not None and left.text == right.text:
             yield f"  {left.text}"

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import floor, fsum, inf, log10
+from math import fsum, inf
 from struct import Struct
 
-from evalcase.stats.intervals import Cluster, Estimate, find_median, find_percentile
+from evalcase.stats.intervals import Cluster, Estimate, find_mean, find_median, find_percentile
 from evalcase.stats.paired import (
     MOST_DISTINCT,
     Change,
@@ -55,6 +55,15 @@ class Measured(Value, frozen=True):
     """How many pairs have a number in base, and none in head, or only one of some trials."""
     at_worst: Measured | None = None
     """What it would be with those that are lost, each 0 in head; None where none is."""
+
+    @property
+    def final_p(self) -> float:
+        return self.p if self.adjusted is None else self.adjusted
+
+    @property
+    def units(self) -> int:
+        """What counts as one: clusters, or cases."""
+        return self.pairs if self.clusters is None else self.clusters
 
 
 class Differences:
@@ -136,9 +145,10 @@ class ScoreDifferences(Differences):
         self, base: Sequence[float | None], head: Sequence[float | None], trials: int, cluster: str
     ) -> None:
         """Add a case with so many trials in head."""
-        before, after = _find_mean(base), _find_mean(head)
-        if before is None:
+        before, after = find_mean(base), find_mean(head)
+        if before is None or not 0 <= before <= 1:  # a stranger's record has any number
             return
+        after = after if after is not None and 0 <= after <= 1 else None
         scored = sum(score is not None for score in head)
         self._lost += after is None or scored < trials
         self._at_worst.add(before, (after or 0.0) * min(1.0, scored / trials), cluster)
@@ -148,13 +158,6 @@ class ScoreDifferences(Differences):
     def measure(self) -> Measured:
         at_worst = self._at_worst.measure() if self._lost else None
         return replace(super().measure(), lost=self._lost, at_worst=at_worst)
-
-
-def _find_mean(scores: Sequence[float | None]) -> float | None:
-    """The mean of what there is; None where that is no number from 0 to 1."""
-    known = [score for score in scores if score is not None]
-    mean = sum(known) / len(known) if known else -1.0
-    return mean if 0 <= mean <= 1 else None
 
 
 _PAIR = Struct("<dd")
@@ -256,12 +259,5 @@ def say_ratio(amount: Amount) -> str:
     ratio = amount.ratio
     if ratio is None:
         return "no estimate"
-    value, low, high = map(_say_times, (ratio.value, ratio.low, ratio.high))
+    value, low, high = (f"{each:,.0f}" if each >= 100 else f"{each:#.3g}" for each in ratio)
     return f"×{value} ({low} to {high})"
-
-
-def _say_times(value: float) -> str:
-    """With two digits after the point, or as many as show two that are not 0."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.{2 if value <= 0 else max(2, 1 - floor(log10(value)))}f}"

@@ -171,6 +171,13 @@ def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
     )
 
 
+def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
+    """Which target of base each of head is compared with: the one there is, or that of its name."""
+    if len(base) == len(head) == 1:
+        return {head[0]: base[0]}
+    return {name: name for name in head if name in base}
+
+
 def read_evaluated(stored: StoredRun) -> Evaluated:
     """What came of a run, as its record has it."""
     end = stored.end

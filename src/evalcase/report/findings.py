@@ -1,15 +1,17 @@
-"""What a comparison means, in plain sentences: the result, what changed, what it could detect."""
+"""What a comparison means: in plain sentences, and as JSON for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from evalcase.report.compare import Comparison, TrackFigures
+from msgspec.structs import asdict
+
+from evalcase.report.compare import ChangedPair, Comparison, TrackFigures
 from evalcase.report.differences import Measured
-from evalcase.report.gates import Gated
-from evalcase.report.paired_cases import ChangeKind
+from evalcase.report.gates import Compared, Gated, gates_exit_code
+from evalcase.report.sides import Side
 from evalcase.stats.paired import (
     cases_for_scores,
     cases_for_verdicts,
@@ -20,8 +22,14 @@ from evalcase.stats.paired import (
 from evalcase.stats.sequential import ALPHA
 from evalcase.util.text import write_count
 
+FEWEST = 5
+"""Cases below which an interval is as wide as all there is."""
+NO_CHANGE = "no significant difference"
+
 
 class Power(NamedTuple):
+    """What one of several tests could detect."""
+
     visible: float | None
     """The smallest change that is found four times out of five; None where none is."""
     effect: float
@@ -36,11 +44,8 @@ class Power(NamedTuple):
 
 
 def find_power(measured: Measured, effect: float, tests: int = 1) -> Power | None:
-    """Of one of so many tests. None where nothing can be estimated."""
+    """None where nothing can be estimated."""
     change, alpha = measured.change, ALPHA / tests
-    units, noun = measured.pairs, "case" if measured.pairs == 1 else "cases"
-    if measured.clusters is not None:
-        units, noun = measured.clusters, "clusters"
     if change is None:
         return None
     if measured.test == "exact McNemar":
@@ -52,13 +57,11 @@ def find_power(measured: Measured, effect: float, tests: int = 1) -> Power | Non
         # Cases that change together are worth fewer: what the error says is for each of them.
         needed = cases_for_scores(change.error * sqrt(measured.pairs + 2), effect, alpha)
         visible = visible_in_scores(change.error, alpha)
-    if (visible is not None and visible > 1) or units < fewest_alike(alpha):
+    units, fewest = measured.units, fewest_alike(alpha)
+    if (visible is not None and visible > 1) or units < fewest:
         visible = None
-    return Power(visible, effect, needed, units, noun, fewest_alike(alpha))
-
-
-_FEWEST = 5
-"""Cases below which an interval is as wide as all there is."""
+    noun = "case" if measured.clusters is None else "cluster"
+    return Power(visible, effect, needed, units, noun, fewest)
 
 
 def list_parts(track: TrackFigures) -> tuple[tuple[str, Sequence[Measured]], ...]:
@@ -69,67 +72,32 @@ def list_parts(track: TrackFigures) -> tuple[tuple[str, Sequence[Measured]], ...
 
 def choose_parts(parts: Sequence[Measured]) -> list[Measured]:
     """Those in which something changed, and that have cases enough."""
-    return [part for part in parts if part.pairs >= _FEWEST and (part.better or part.worse)]
-
-
-def say_folded(track: TrackFigures) -> str:
-    """What is said in place of the others; empty where there are none."""
-    counts = {noun: len(parts) - len(choose_parts(parts)) for noun, parts in list_parts(track)}
-    said = [write_count(count, noun) for noun, count in counts.items() if count]
-    few = f"without a change, or with fewer than {_FEWEST} cases: `--json` has all"
-    return f"Not shown: {' and '.join(said)} {few}." if said else ""
-
-
-NO_CHANGE = "no significant difference"
-
-
-def quote_name(name: str) -> str:
-    return f"`{name}`"
+    return [part for part in parts if part.pairs >= FEWEST and (part.better or part.worse)]
 
 
 def say_result(
-    comparison: Comparison, gated: Sequence[Gated], quote: Callable[[str], str] = quote_name
+    comparison: Comparison, gated: Sequence[Gated], quote: Callable[[str], str] = "`{}`".format
 ) -> Iterator[str]:
-    """A sentence for each target, or grader, that is compared."""
+    """A sentence for each target, or grader, that is compared. `quote` writes their names."""
     if not comparison.pairs:
         yield "Nothing is compared: no case has a verdict in both."
-        return
-    for each in gated:
-        yield (
-            f"{_name_subject(each, quote)}: {_say_change(each)}."
-            if len(gated) > 1
-            else _say_alone(each, *_name_sides(comparison, each, quote))
-        )
+    elif len(gated) == 1:
+        yield _say_alone(gated[0], comparison, quote)
+    else:
+        for each in gated:
+            yield f"{_name_subject(each, quote)}: {_say_change(each)}."
 
 
-def _name_sides(
-    comparison: Comparison, each: Gated, quote: Callable[[str], str]
-) -> tuple[str, str]:
-    """What base and head are called: targets of one run by their own names."""
-    if not comparison.is_within:
-        return "base", "head"
-    return quote(each.track.base_target), quote(each.track.head_target)
-
-
-def _say_alone(each: Gated, base: str, head: str) -> str:
-    if not each.measured.pairs:
-        return f"{_begin(head)} can't be compared."
+def _say_alone(each: Gated, comparison: Comparison, quote: Callable[[str], str]) -> str:
+    change, base, head = _say_change(each), "base", "Head"
+    if comparison.is_within:
+        base, head = quote(each.track.base_target), quote(each.track.head_target)
     if each.is_distinct:
-        return f"{_begin(head)} is {_say_change(each)} than {base}."
-    if each.track.is_same:
-        return f"{_say_change(each).capitalize()}."
-    if each.is_powerless:
-        return f"{_too_few(each).capitalize()}."
-    return f"No significant difference between {base} and {head}."
-
-
-def _begin(name: str) -> str:
-    """A word of ours at the beginning of a sentence; the name of a target stays as it is."""
-    return "Head" if name == "head" else name
-
-
-def _too_few(each: Gated) -> str:
-    return f"too few {'cases' if each.measured.clusters is None else 'clusters'} to tell"
+        return f"{head} is {change} than {base}."
+    if change == NO_CHANGE:
+        head = head if comparison.is_within else "head"
+        return f"No significant difference between {base} and {head}."
+    return f"{change.capitalize()}."
 
 
 def _say_change(each: Gated) -> str:
@@ -138,9 +106,9 @@ def _say_change(each: Gated) -> str:
     if each.is_distinct:
         return "better" if each.value > 0 else "worse"
     if each.track.is_same:
-        of = " that is in both" if each.track.is_partial else ""
-        return f"no case{of} changed{f', and {_too_few(each)} more' if each.is_powerless else ''}"
-    return _too_few(each) if each.is_powerless else NO_CHANGE
+        return "no case changed"
+    nouns = "cases" if each.measured.clusters is None else "clusters"
+    return f"too few {nouns} to tell" if each.is_powerless else NO_CHANGE
 
 
 def _name_subject(each: Gated, quote: Callable[[str], str]) -> str:
@@ -151,35 +119,48 @@ def _name_subject(each: Gated, quote: Callable[[str], str]) -> str:
     return f"{name}, by {quote(each.grader)}" if each.grader is not None else name
 
 
-def say_counts(track: TrackFigures, unselected: Mapping[ChangeKind, str]) -> str:
-    """How many cases there are of each kind, those that were left out by their own name."""
-    counts = track.counts
+def say_counts(track: TrackFigures, comparison: Comparison) -> str:
+    """How many cases there are of each kind; those that one side did not select by that name."""
+    counts, unselected = track.counts, comparison.unselected
     said = [f"{counts['fixed']:,} fixed", f"{counts['broken']:,} broken"]
     said += [f"{counts['changed']:,} changed", f"{counts['same']:,} the same"]
-    left_out: tuple[ChangeKind, ...] = ("added", "removed", "skipped", "unfinished")
-    more = [f"{counts[kind]:,} {unselected.get(kind, kind)}" for kind in left_out if counts[kind]]
+    more = [
+        f"{counts[kind]:,} {unselected.get(kind, kind)}"
+        for kind in ("added", "removed", "skipped", "unfinished")
+        if counts[kind]
+    ]
     beside = f"; not compared: {', '.join(more)}" if more else ""
     return f"{write_count(track.pairs, 'case')} compared: {', '.join(said)}{beside}"
 
 
+def closing_words(track: TrackFigures, compared: Compared) -> Iterator[str]:
+    """Which test p is of, what the cases could detect, and which parts are not shown."""
+    if not track.pairs or track.is_same:
+        return
+    gated = compared.gated
+    yield say_test(gated)
+    tested = next(each for each in gated if each.track.head_target == track.head_target)
+    power = find_power(tested.measured, compared.effect, len(gated))
+    yield "The change can't be estimated." if power is None else say_power(power)
+    counts = {noun: len(parts) - len(choose_parts(parts)) for noun, parts in list_parts(track)}
+    if folded := [write_count(count, noun) for noun, count in counts.items() if count]:
+        few = f"without a change, or with fewer than {FEWEST} cases: `--json` has all"
+        yield f"Not shown: {' and '.join(folded)} {few}."
+
+
 def say_test(gated: Sequence[Gated]) -> str:
-    """Which test p is of."""
     tests = " and ".join(sorted({each.measured.test for each in gated}))
-    of = " on the share of its trials that each case passed" if _of_trials(gated) else ""
+    of_trials = any(each.is_of_trials and each.measured.test != "exact McNemar" for each in gated)
+    of = " on the share of its trials that each case passed" if of_trials else ""
     several = f", Holm-adjusted for {len(gated)} tests" if len(gated) > 1 else ""
     return f"p is from the {tests} test{of}{several}."
-
-
-def _of_trials(gated: Sequence[Gated]) -> bool:
-    """Whether more is tested than which cases pass."""
-    return any(each.is_of_trials and each.measured.test != "exact McNemar" for each in gated)
 
 
 def say_power(power: Power) -> str:
     """What a comparison could have seen."""
     if power.units < power.fewest:
         could = (
-            f"With {power.units:,} {power.noun} no change can be significant: at least "
+            f"With {write_count(power.units, power.noun)} no change can be significant: at least "
             f"{power.fewest:,} have to change the same way"
         )
     elif power.visible is None:
@@ -188,5 +169,96 @@ def say_power(power: Power) -> str:
         points = f"{100 * power.visible:.1f} points"
         could = f"These cases detect a change of {points} or more 4 times out of 5"
     points = f"{100 * power.effect:.3g} points"
-    need = f"you would need about {power.needed:,} cases"
-    return f"{could}; to detect a change of {points} {need}."
+    return f"{could}; to detect a change of {points} you would need about {power.needed:,} cases."
+
+
+def comparison_object(compared: Compared) -> dict[str, Any]:
+    """JSON for programs. Shares are from 0 to 1, and so are changes of them."""
+    comparison = compared.comparison
+    return {
+        "result": list(say_result(comparison, compared.gated)),
+        "base": _object_of_side(comparison.base),
+        "head": _object_of_side(comparison.head),
+        "differs": list(comparison.remarks),
+        "targets_not_compared": list(comparison.alone),
+        "targets_removed": dict(comparison.lost),
+        "errored": {"base": comparison.base_errored, "head": comparison.head_errored},
+        "tested": [_object_of_gated(each, compared.effect) for each in compared.gated],
+        "targets": [_object_of_track(track) for track in comparison.tracks],
+        "gates": [each._asdict() for each in compared.judged],
+        "exit_code": gates_exit_code(compared.judged),
+    }
+
+
+def _object_of_side(side: Side) -> dict[str, Any]:
+    run = None if side.run is None else side.run.about
+    return {
+        "name": side.label,
+        "run_name": run and run.name, "note": run and run.note, "commit": run and run.commit,
+        "branch": run and run.branch, "dirty": run and run.dirty,
+        "complete": not side.missing, "missing": side.missing or None,
+        "mixed": list(side.mixed), "failed_of": side.origin or None, "part": side.part or None,
+    }  # fmt: skip
+
+
+def _object_of_gated(each: Gated, effect: float) -> dict[str, Any]:
+    measured, power = each.measured, find_power(each.measured, effect, each.tests)
+    return {
+        "base_target": each.track.base_target, "head_target": each.track.head_target,
+        "grader": each.grader, "distinguishable": each.is_distinct,
+        **_object_of_measured(measured),
+        "measure": measured.name, "p": measured.p, "p_adjusted": measured.adjusted,
+        "test": measured.test, "smallest_visible": power.visible if power else None,
+        "effect": effect, "cases_needed": power.needed if power else None,
+    }  # fmt: skip
+
+
+def _object_of_measured(measured: Measured) -> dict[str, Any]:
+    """Without p, which would not hold for what is not tested."""
+    change = measured.change
+    return {
+        "pairs": measured.pairs, "clusters": measured.clusters,
+        "base": measured.base, "head": measured.head,
+        "better": measured.better, "worse": measured.worse,
+        "change": change.value if change else None,
+        "low": change.low if change else None, "high": change.high if change else None,
+    }  # fmt: skip
+
+
+def _object_of_track(track: TrackFigures) -> dict[str, Any]:
+    def by_name(several: Sequence[Measured]) -> dict[str, Any]:
+        return {each.name: _object_of_measured(each) for each in several}
+
+    return {
+        "base_target": track.base_target, "head_target": track.head_target,
+        "pairs": track.pairs, **{str(kind): count for kind, count in track.counts.items()},
+        "base_errored": track.base_errored, "head_errored": track.head_errored,
+        "pass_rate": _object_of_measured(track.passed),
+        "without_errors": _object_of_measured(track.without_errors),
+        "trials": _object_of_measured(track.trials) if track.trials is not None else None,
+        "score": _object_of_measured(track.score),
+        "graders": by_name(track.graders),
+        "grader_scores": by_name(track.grader_scores),
+        "tags": by_name(track.tags),
+        "amounts": {
+            each.name: {
+                "pairs": each.pairs, "base": each.base and asdict(each.base),
+                "head": each.head and asdict(each.head),
+                "ratio": each.ratio and each.ratio._asdict(),
+                "zeros": each.zeros, "unknown": each.unknown,
+            }
+            for each in track.amounts
+        },
+        "cases": {
+            kind: {
+                "named": [_object_of_pair(pair) for pair in pairs],
+                "more": track.counts[kind] - len(pairs),
+            }
+            for kind, pairs in track.listed.items()
+        },
+    }  # fmt: skip
+
+
+def _object_of_pair(pair: ChangedPair) -> dict[str, Any]:
+    verdicts = {"base_verdict": pair.base_verdict, "head_verdict": pair.head_verdict}
+    return {**pair.name._asdict(), **verdicts}

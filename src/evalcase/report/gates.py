@@ -6,13 +6,12 @@ or a test could not have shown anything, the gate is not decided."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from typing import Literal, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.differences import Measured
-from evalcase.report.paired_cases import ChangeKind
+from evalcase.report.sides import ChangeKind
 from evalcase.stats.paired import adjust_p_values
 from evalcase.stats.sequential import ALPHA
 from evalcase.types.problem import did_you_mean
@@ -56,18 +55,9 @@ class Gated(Value, frozen=True):
         return self.grader is not None or self.measured.name == "score"
 
     @property
-    def lost_cases(self) -> float:
-        """By how much the pass rate of cases fell, where that of trials is tested; 0 else."""
-        passed = self.track.passed
-        if not self.is_of_trials or passed.base is None or passed.head is None:
-            return 0.0
-        return max(0.0, passed.base - passed.head)
-
-    @property
     def is_distinct(self) -> bool:
         """Whether it can be told from no change."""
-        p = self.measured.p if self.measured.adjusted is None else self.measured.adjusted
-        return p < ALPHA and self.measured.pairs > 0
+        return self.measured.final_p < ALPHA and self.measured.pairs > 0
 
     @property
     def is_powerless(self) -> bool:
@@ -135,16 +125,13 @@ def read_gate(text: str) -> ComparisonGate:
             share = float(margin)
         except ValueError:
             share = -1.0
-        if not isfinite(share) or not 0 <= share <= 1:
+        if not 0 <= share <= 1:
             raise ValueError(f"{text} needs a number from 0 to 1, such as worse-than:0.02")
         return ComparisonGate("worse-than:", share)
     if text not in _NAMES:
         hint = did_you_mean(text, _NAMES)
         raise ValueError(f"`{text}` is not a gate: {hint or f'there are {GATES}'}")
     return ComparisonGate(text)
-
-
-_PASSED = {"broken": "no case is broken", "removed": "no case is missing in head"}
 
 
 class GateFinding(NamedTuple):
@@ -156,21 +143,12 @@ class GateFinding(NamedTuple):
     """0 if it passed, 1 if it failed; 2 or 3 if that can't be decided."""
     reason: str
     """Why it did not pass; or of how much it did."""
-    partial: bool = False
-    """Whether it passed without cases of base that head lacks, and no gate asks for those."""
 
-    def say(self, *, doubted: bool) -> str:
-        """It in words; `doubted` where something keeps all gates from passing."""
+    def __str__(self) -> str:
+        word = {0: "passed", 1: "FAILED"}.get(self.code, "not decided")
         if not self.gate:
-            return f"not decided: {self.reason}"
-        if self.code:
-            said = f"{'FAILED' if self.code == 1 else 'not decided'}, {self.reason}"
-        elif doubted:
-            said = "not decided; nothing found against it so far"
-        else:
-            why = " ".join(filter(None, (_PASSED.get(self.gate), self.reason)))
-            said = f"passed{f', {why}' if why else ''}"
-        return f"--fail-on {self.gate}: {said}"
+            return f"{word}: {self.reason}"
+        return f"--fail-on {self.gate}: {', '.join(filter(None, (word, self.reason)))}"
 
 
 def judge_gates(
@@ -182,21 +160,16 @@ def judge_gates(
     """What is to be said of each gate; first of what keeps all of them from being met."""
     if not gates:
         return []
-    asks_removed = any(gate.name == "removed" for gate in gates)
     doubts = [GateFinding("", 3, reason) for reason in _find_doubts(comparison, max_errors)]
-    if comparison.lost and not asks_removed:
+    if comparison.lost and all(gate.name != "removed" for gate in gates):
         doubts.append(GateFinding("", 3, _say_lost(comparison)))
     if not comparison.pairs:
         return doubts
-    compared = _say_compared(comparison, asks_removed=asks_removed)
     judged = [_judge_gate(gate, comparison, gated) for gate in gates]
+    nothing = "nothing found against it so far"
     return doubts + [
-        each if each.code else each._replace(
-            reason="; ".join(filter(None, (compared, each.reason))),
-            partial=bool(compared) and not asks_removed,
-        )
-        for each in judged
-    ]  # fmt: skip
+        each if each.code or not doubts else GateFinding(each.gate, 3, nothing) for each in judged
+    ]
 
 
 def gates_exit_code(judged: Sequence[GateFinding]) -> int:
@@ -215,9 +188,10 @@ def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[str]:
     for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
         if errored > max_errors:
             trials = write_count(errored, "trial")
-            allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
-            way_out = f"run it again, or allow that with --max-errors {errored}"
-            yield f"{trials} of {word} errored{allowed}; {way_out}"
+            yield (
+                f"{trials} of {word} errored; run it again, or allow that with "
+                f"--max-errors {errored}"
+            )
 
 
 def _judge_gate(
@@ -225,8 +199,8 @@ def _judge_gate(
 ) -> GateFinding:
     name = str(gate)
     if gate.name == "significantly-worse" and all(each.is_powerless for each in gated):
-        units = max(each.measured.clusters or each.measured.pairs for each in gated)
-        noun = "clusters" if gated[0].measured.clusters is not None else "cases"
+        units = max(each.measured.units for each in gated)
+        noun = "cases" if gated[0].measured.clusters is None else "clusters"
         return GateFinding(
             name, 2, f"{units:,} {noun} are too few for any change to be significant"
         )
@@ -236,10 +210,7 @@ def _judge_gate(
         return GateFinding(name, 0, "")
     if unsure := [each for each in gated if _may_fail(gate, each)]:
         return GateFinding(name, 3, "; ".join(map(_say_unscored, unsure)))
-    lost = [_say_lost_cases(each) for each in gated if each.lost_cases and gate.name != "broken"]
-    if lost:
-        return GateFinding(name, 0, f"by trials; {'; '.join(lost)}: `--measure cases` counts those")
-    return GateFinding(name, 0, _say_scored(gated))
+    return GateFinding(name, 0, "; ".join(_say_extent(comparison, gated)))
 
 
 def _find_faults(
@@ -259,9 +230,11 @@ def _find_faults(
         for each in gated:
             if _fails(gate, each):
                 yield _say_fault(gate, each)
-            elif _loses_cases(gate, each):
-                said = _say_lost_cases(each)
-                yield f"{said}, though not that of trials: `--measure` sets which one counts"
+            elif each.both and gate.name != "significantly-worse" and _loses_cases(gate, each):
+                passed = each.track.passed
+                rates = [f"{100 * (rate or 0.0):.1f}%" for rate in (passed.base, passed.head)]
+                fell = f"the pass rate of cases{_at_target(each)} fell from {' to '.join(rates)}"
+                yield f"{fell}, though not that of trials: `--measure` sets which one counts"
 
 
 def _fails(gate: ComparisonGate, each: Gated) -> bool:
@@ -274,8 +247,10 @@ def _fails(gate: ComparisonGate, each: Gated) -> bool:
 
 
 def _loses_cases(gate: ComparisonGate, each: Gated) -> bool:
-    """Whether cases were lost, where trials are tested and no measure was named."""
-    return gate.name != "significantly-worse" and each.both and each.lost_cases > gate.margin
+    """Whether the pass rate of cases fell too far, where that of trials is tested."""
+    passed = each.track.passed
+    fell = (passed.base or 0.0) - (passed.head or 0.0)
+    return each.is_of_trials and fell > gate.margin
 
 
 def _may_fail(gate: ComparisonGate, each: Gated) -> bool:
@@ -292,21 +267,12 @@ def _say_fault(gate: ComparisonGate, each: Gated) -> str:
         return f"the change{at} can't be estimated"
     if gate.name == "worse-than:":
         return f"the change{at} may be as bad as {100 * change.low:+.1f} points"
-    p = ""
-    if gate.name == "significantly-worse":
-        adjusted = each.measured.adjusted or 0.0
-        p = f", p = {adjusted:.3f}" if adjusted >= 0.001 else ", p < 0.001"
+    p = f", p = {write_p(each.measured.final_p)}" if gate.name == "significantly-worse" else ""
     return f"{100 * each.value:+.1f} points{at}{p}"
 
 
 def _at_target(each: Gated) -> str:
     return f" at {each.track.head_target}" if each.tests > 1 else ""
-
-
-def _say_lost_cases(each: Gated) -> str:
-    """That fewer cases passed, where trials are tested."""
-    base, head = (100 * (rate or 0.0) for rate in (each.track.passed.base, each.track.passed.head))
-    return f"the pass rate of cases{_at_target(each)} fell from {base:.1f}% to {head:.1f}%"
 
 
 def _name_measure(each: Gated) -> str:
@@ -318,39 +284,26 @@ def _say_unscored(each: Gated) -> str:
     lost, by = each.measured.lost, _name_measure(each)
     if not lost:
         return f"no case has a score by {by} in both"
-    cases = "1 case has" if lost == 1 else f"{lost:,} cases have"
-    return f"{cases} a score by {by} in base and not in all trials of head"
+    return f"{write_count(lost, 'case')} with a score by {by} in base lack one in head"
 
 
-def _say_scored(gated: Sequence[Gated]) -> str:
-    """Of how many cases a gate is met, where others have no score."""
-    return " and ".join(
-        f"in the {each.measured.pairs:,} of {each.track.pairs:,} cases that have a score by "
-        f"{_name_measure(each)} in both"
-        for each in gated
-        if each.is_of_scores and each.measured.pairs < each.track.pairs
-    )
+def _say_extent(comparison: Comparison, gated: Sequence[Gated]) -> Iterator[str]:
+    """Of how much of base the gates are met, where head has only a part of it; and of how many
+    cases, where others have no score."""
+    missing = sum(_count_missing(comparison))
+    if missing:
+        total = comparison.pairs + missing
+        yield f"in the {comparison.pairs:,} of {total:,} cases of base that head ran"
+    for each in gated:
+        pairs, of = each.measured.pairs, each.track.pairs
+        if each.is_of_scores and pairs < of:
+            yield f"in the {pairs:,} of {of:,} cases with a score by {_name_measure(each)} in both"
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:
     """How many cases of base head hasn't got, and how many it has skipped."""
     removed = sum(track.counts["removed"] for track in comparison.tracks)
     return removed, sum(track.head_skipped for track in comparison.tracks)
-
-
-def _say_compared(comparison: Comparison, *, asks_removed: bool) -> str:
-    """Of how much of base the gates are met, where head has only a part of it."""
-    removed, skipped = _count_missing(comparison)
-    if not removed and not skipped:
-        return ""
-    total = comparison.pairs + removed + skipped
-    did = " and did not skip" if skipped else ""
-    said = f"in the {comparison.pairs:,} of {total:,} cases that head has{did}"
-    if asks_removed:
-        return said
-    parts = [f"{removed:,} missing" if removed else "", f"{skipped:,} skipped" if skipped else ""]
-    missing = " and ".join(filter(None, parts))
-    return f"{said}; {missing} in head, which --fail-on removed refuses"
 
 
 def _say_removed(comparison: Comparison) -> Iterator[str]:
@@ -372,6 +325,10 @@ def _say_lost(comparison: Comparison) -> str:
 
 def _count_cases(count: int) -> str:
     return "1 case is" if count == 1 else f"{count:,} cases are"
+
+
+def write_p(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
 EFFECT = 0.05

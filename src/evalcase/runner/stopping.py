@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
-from evalcase.report.compare import pair_targets
+from evalcase.report.evaluated import pair_targets
 from evalcase.runner.plan import Plan, trials_of
 from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
 from evalcase.store.folder import folder_of_run

@@ -185,6 +185,12 @@ def effective_size(mean: float, variance: float, units: int) -> float:
     return likely / variance * (Z / t_quantile(units - 1)) ** 2
 
 
+def find_mean(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are known; None where none is."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
 def find_median(ordered: Sequence[float]) -> float | None:
     """The middle one, or the mean of the two; None of nothing."""
     count = len(ordered)

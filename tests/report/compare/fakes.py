@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalcase.report.paired_cases import Side
+from evalcase.report.sides import Side
 from evalcase.types.answer import Answer
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade

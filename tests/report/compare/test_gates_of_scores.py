@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.compare import compare_sides, pair_targets
+from evalcase.report.compare import compare_sides
+from evalcase.report.evaluated import pair_targets
 from evalcase.report.gates import (
     GateFinding,
     Measure,
@@ -38,11 +39,6 @@ def test_a_case_that_passed_and_has_no_score_in_head_is_broken(by: dict[str, Any
     assert (found.code, found.reason) == (1, "1 case is broken")
 
 
-def test_a_case_is_broken_by_its_verdict_whatever_is_measured() -> None:
-    (found,) = judge("PPP", "PPF", "broken", measure="score", scores={"c2": 1.0})
-    assert (found.code, found.reason) == (1, "1 case is broken")
-
-
 def test_a_case_that_passes_with_a_lower_score_is_told_apart_from_a_broken_one() -> None:
     (found,) = judge("PPP", "PPP", "broken", measure="score", scores={"c2": 0.9})
     assert (found.code, found.reason) == (1, "1 case is lower in head by all graders")
@@ -60,22 +56,7 @@ def test_lost_scores_that_may_decide_a_gate_leave_it_open(gate: str, by: dict[st
     (found,) = judge("P" * 40, "P" * 20 + "E" * 20, gate, **by)
     name = "`expected`" if by is GRADER else "all graders"
     assert found.code == 3
-    assert found.reason == f"20 cases have a score by {name} in base and not in all trials of head"
-
-
-@pytest.mark.parametrize("by", [SCORE, GRADER])
-def test_trials_without_a_score_may_decide_a_gate_as_well(by: dict[str, Any]) -> None:
-    one, other = side({"a": "PF", "b": "PF"}), side({"a": "PE", "b": "PF"})
-    comparison = compare_sides(one, other, pair_targets(one.stored.targets, other.stored.targets))
-    gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
-    (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
-    # What is left of it is better than base was.
-    assert found.code == 0
-    one, other = side({"a": "PP", "b": "PF"}), side({"a": "PE", "b": "PF"})
-    comparison = compare_sides(one, other, pair_targets(one.stored.targets, other.stored.targets))
-    gated = find_gated(comparison, by.get("measure"), by.get("graders", ()))
-    (found,) = judge_gates(comparison, gated, [read_gate("worse")], max_errors=9)
-    assert (found.code, found.reason[:10]) == (3, "1 case has")
+    assert found.reason == f"20 cases with a score by {name} in base lack one in head"
 
 
 def test_a_significant_loss_may_hide_in_cases_without_a_score() -> None:
@@ -87,10 +68,5 @@ def test_a_significant_loss_may_hide_in_cases_without_a_score() -> None:
 
 def test_a_gate_that_passes_without_some_cases_says_of_how_many() -> None:
     (found,) = judge("F" * 5 + "P" * 5, "P" * 9 + "E", "worse", **SCORE)
-    assert (found.code, found.reason) == (
-        0,
-        "in the 9 of 10 cases that have a score by all graders in both",
-    )
-    (found,) = judge("E" + "P" * 9, "P" * 10, "broken", **SCORE)
-    said = "no case is broken in the 9 of 10 cases that have a score by all graders in both"
-    assert found.say(doubted=False) == f"--fail-on broken: passed, {said}"
+    said = "passed, in the 9 of 10 cases with a score by all graders in both"
+    assert str(found) == f"--fail-on worse: {said}"

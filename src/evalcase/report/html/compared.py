@@ -6,19 +6,13 @@ from collections.abc import Iterator
 
 from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.compare import Comparison, TrackFigures
-from evalcase.report.comparison_text import (
-    closing_words,
-    has_title,
-    list_remarks,
-    list_sides,
-    track_tables,
-)
-from evalcase.report.findings import say_counts, say_result
+from evalcase.report.comparison_text import has_title, list_remarks, list_sides, track_tables
+from evalcase.report.findings import closing_words, say_counts, say_result
 from evalcase.report.gates import Compared
 from evalcase.report.html.details import BaseRow, CaseRow, PageObject
 from evalcase.report.html.page import PageWriter
 from evalcase.report.json import figures_object
-from evalcase.report.paired_cases import CasePair, PairedCases
+from evalcase.report.sides import CasePair, PairedCases
 from evalcase.types.value import replace
 
 
@@ -98,7 +92,7 @@ def _track_data(track: TrackFigures, compared: Compared) -> PageObject:
     comparison = compared.comparison
     title = f"{track.base_target} → {track.head_target}" if has_title(track, comparison) else ""
     return {
-        "title": title, "counts": say_counts(track, comparison.unselected),
+        "title": title, "counts": say_counts(track, comparison),
         "tables": list(track_tables(track, compared)),
         "notes": list(closing_words(track, compared)),
     }  # fmt: skip
