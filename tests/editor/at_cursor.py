@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.editor.cursor import Cursor
-from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.cursor import Cursor, TextFormat, find_cursor
 
 
 def place(text: str) -> tuple[list[str], int, int]:
@@ -13,6 +12,6 @@ def place(text: str) -> tuple[list[str], int, int]:
     return (before + after).split("\n"), before.count("\n"), len(before) - before.rfind("\n") - 1
 
 
-def cursor_in(text: str, format: str = "yaml") -> Cursor:
+def cursor_in(text: str, format: TextFormat = "yaml") -> Cursor:
     lines, line, column = place(text)
     return find_cursor(lines, format, line, column)

@@ -122,7 +122,7 @@ class Editor:
 
     def complete(self, uri: str, at: tuple[int, int]) -> dict[str, types.CompletionItem]:
         params = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(*at))
-        found = self.wait(self.client.text_document_completion_async(params))
+        found = self.wait(self.client.text_document_completion_async(params)) or []
         assert isinstance(found, Sequence)
         return {each.label: each for each in found}
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalcase.editor.reading import map_lines
+from evalcase.editor.documents import map_lines
 
 
 def carried(before: str, now: str) -> list[int | None]:

@@ -24,7 +24,7 @@ STANDS = [
     (f"{CASE}    input: hello # |", (), "text", ""),
     (f"{CASE}    input: 'a # |b'", ("cases", 0, "input"), "value", "'a # b'"),
     (f"{CASE}# a comment\n\n    |", ("cases", 0), "key", ""),
-    (f"{CASE}  - |id: b", ("cases", 1), "item", "id"),
+    (f"{CASE}  - |id: b", ("cases", 1), "key", "id"),
     (f"{CASE}  - id: |b", ("cases", 1, "id"), "value", "b"),
     ("cases:\n- id: a\n- id: b\n  |", ("cases", 1), "key", ""),
     ("cases:\n- id: a\nna|", (), "key", "na"),
@@ -86,7 +86,7 @@ def test_what_stands_beside_is_known_between_brackets() -> None:
 def test_values_are_read_as_what_they_are() -> None:
     text = "- a: true\n  b: null\n  c: '1'\n  d: 1.5\n  e: [x]\n  f: {y: 1}\n  g: >\n    t\n  |"
     assert cursor_in(text).fields == {
-        "a": True, "b": None, "c": "1", "d": 1.5, "e": [], "f": {}, "g": "",
+        "a": True, "b": None, "c": "1", "d": 1.5, "e": ["x"], "f": {"y": 1}, "g": "t\n",
     }  # fmt: skip
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.cursor import find_cursor
 from evalcase.format.document import Document, parse_document
-from evalcase.format.positions import split_lines
+from evalcase.format.positions import Format, split_lines
 from evalcase.types.problem import KeyPath
 from tests.for_each import for_each
 
 ROOT = Path(__file__).parent.parent.parent
-MARKS = ("&", "*", "? ", "!", "\t", "<<", "\\")
-"""What only a parser can follow: anchors, aliases, tags, keys that are no plain text."""
+MARKS = ("? ", "!", "\\")
+"""Keys that are no plain text."""
 
 
 def readable_files() -> list[Path]:
@@ -44,8 +44,9 @@ def keys_in(document: Document, value: object, path: KeyPath = ()) -> Iterator[K
 
 @for_each("path", readable_files(), ids=lambda each: each.name)
 def test_every_key_is_found_where_it_stands(path: Path) -> None:
-    text, format = _text(path).removeprefix("\ufeff"), path.suffix[1:]
-    document = parse_document(text, "json" if format == "json" else "yaml", str(path))
+    text = _text(path).removeprefix("\ufeff")
+    format: Format = "json" if path.suffix == ".json" else "yaml"
+    document = parse_document(text, format, str(path))
     if not document.readable or document.faults:
         pytest.skip("no parser reads it")
     lines = split_lines(text)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalcase.editor.reading import role_of
+from evalcase.editor.documents import role_of
 from tests.for_each import for_each
 
 LINE = "# yaml-language-server: $schema=../evalcase.schema.json\n"

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from evalcase.api import check_text
-from evalcase.editor.outline import list_cases, show_case
-from evalcase.editor.reading import (
-    CancellableCatalogue,
-    Reading,
-    StaleError,
-    config_around,
-    read_text,
-    role_of,
-)
+from evalcase.config.catalogue import Catalogue
+from evalcase.editor.documents import Reading, cases_at, config_around, read_text, role_of
+from evalcase.editor.lookup import show_case
 from tests.for_each import for_each
 
 SUITE = """\
@@ -32,13 +24,11 @@ cases:
 """
 
 
-def read(
-    folder: Path, text: str, name: str = "a.eval.yaml"
-) -> tuple[Reading, CancellableCatalogue]:
+def read(folder: Path, text: str, name: str = "a.eval.yaml") -> tuple[Reading, Catalogue]:
     path = str(folder / name)
     role = role_of(path, text)
     assert role is not None
-    known = CancellableCatalogue(config_around(str(folder), {}))
+    known = Catalogue(config_around(str(folder), {}))
     return read_text(text, path, role, known), known
 
 
@@ -52,14 +42,12 @@ def test_the_problems_are_those_of_check(tmp_path: Path) -> None:
     assert read(tmp_path, SUITE)[0].problems == []
 
 
-def test_cases_are_listed_with_their_places_whatever_else_is_wrong(tmp_path: Path) -> None:
+def test_cases_have_their_places_whatever_else_is_wrong(tmp_path: Path) -> None:
     reading, known = read(tmp_path, SUITE.replace("expected_output: y", "expected: y"))
-    found = list_cases(reading, known)
-    assert [(each.name, each.detail) for each in found] == [
-        ("one", "What is 2+2?"), ("no-id-e535d2", "No id"), ("case 3", "not valid"),
-    ]  # fmt: skip
-    assert [each.name_span[:2] for each in found] == [(4, 9), (7, 5), (8, 9)]
-    assert [each.span[:2] for each in found] == [(4, 5), (7, 5), (8, 5)]
+    cases = cases_at(reading, reading.places, known)
+    assert [each and each.id for each in cases] == ["one", "no-id-e535d2", None]
+    assert [each.name_span[:2] for each in reading.places] == [(4, 9), (7, 5), (8, 9)]
+    assert [each.span[:2] for each in reading.places] == [(4, 5), (7, 5), (8, 5)]
 
 
 @for_each(("name", "text", "places"), [
@@ -75,7 +63,7 @@ def test_places_in_every_format(
 ) -> None:
     reading, known = read(tmp_path, text, name)
     assert [each.name_span[:2] for each in reading.places] == places
-    assert len(list_cases(reading, known)) == len(places)
+    assert None not in cases_at(reading, reading.places, known)
 
 
 def test_a_case_is_shown_as_it_is_understood(tmp_path: Path) -> None:
@@ -112,14 +100,3 @@ def test_suite_fields_and_configurations_have_checks_of_their_own(tmp_path: Path
     assert (found.code, found.fix) == ("unknown-field", "name")
     (found,) = read(tmp_path, 'concurrency = "x"\n', "evalcase.toml")[0].problems
     assert (found.code, found.line) == ("wrong-type", 1)
-
-
-def test_a_check_that_nobody_waits_for_is_given_up(tmp_path: Path) -> None:
-    asked = iter([False, True])
-    known = CancellableCatalogue(config_around(str(tmp_path), {}), lambda: next(asked))
-    path = str(tmp_path / "a.eval.yaml")
-    text = "- input: x\n  graders: [expected, {contains: x}]\n"
-    role = role_of(path, text)
-    assert role is not None
-    with pytest.raises(StaleError):
-        read_text(text, path, role, known)

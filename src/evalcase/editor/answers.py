@@ -1,166 +1,150 @@
-"""Answers to what an editor asks about a file that is open. Whatever may take long is done beside
-the event loop."""
+"""Answers to what an editor asks about a file that is open. They may take long, and are found in a
+thread beside the event loop."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
-from evalcase.config.config import Config
-from evalcase.editor.complete import Completion, Names, TagIndex, find_completions, offer_targets
-from evalcase.editor.find_cursor import find_cursor
-from evalcase.editor.fixes import QuickFix, find_fixes, fix_all
+from lsprotocol import types
+
+from evalcase.config.catalogue import Catalogue
+from evalcase.editor.complete import Names, TagIndex, find_completions, offer_targets
+from evalcase.editor.cursor import find_cursor
+from evalcase.editor.documents import OpenFile, OpenFiles, cases_at, map_lines
+from evalcase.editor.fixes import find_fixes, fix_all
 from evalcase.editor.lookup import (
-    Definition,
     Explained,
     case_number,
     explain_position,
     locate_definition,
+    show_case,
 )
-from evalcase.editor.open_files import OpenFile, OpenFiles
-from evalcase.editor.outline import CaseSymbol, cases_at, list_cases, show_case
-from evalcase.editor.reading import CancellableCatalogue, CasePosition, Reading, map_lines
+from evalcase.editor.protocol import Converter, Encoding, make_hover, make_location, to_column
 from evalcase.editor.schema import SchemaWalk, walk_of
-from evalcase.editor.verdicts import CaseStatus, Verdicts, find_verdicts, stamp_runs
+from evalcase.editor.verdicts import Verdicts, find_verdicts, stamp_runs
 from evalcase.types.case import Case
-
-
-class Hint(NamedTuple):
-    """What is shown behind a column of a line, both counted from 0."""
-
-    line: int
-    column: int
-    status: CaseStatus
+from evalcase.types.problem import Span
+from evalcase.types.value import JSON
 
 
 class Answers:
-    """Of one session."""
+    """Of one session. `encoding` says in which units the editor counts columns."""
 
-    def __init__(self, files: OpenFiles) -> None:
+    def __init__(self, files: OpenFiles, encoding: Callable[[], Encoding]) -> None:
         self._files = files
+        self._encoding = encoding
         self._tags = TagIndex()
         self._verdicts: dict[str, tuple[tuple[object, ...], Verdicts | None]] = {}
 
-    def _config(self, file: OpenFile) -> Config:
-        return self._files.config_of(os.path.dirname(file.path))
+    def convert(self, file: OpenFile) -> Converter:
+        return Converter(file.uri, file.lines, self._encoding())
 
-    def _walk(self, file: OpenFile) -> SchemaWalk:
-        assert file.role is not None
-        return walk_of(file.role.kind, is_line=file.role.format == "jsonl")
+    def _place(self, file: OpenFile, at: types.Position) -> tuple[int, int]:
+        """The line and column of a position in code points, inside of the text."""
+        line = min(at.line, len(file.lines) - 1)
+        return line, to_column(file.lines[line], at.character, self._encoding())
 
-    async def complete(self, file: OpenFile, line: int, column: int) -> list[Completion]:
-        return await asyncio.to_thread(self._complete, file, line, column)
-
-    def _complete(self, file: OpenFile, line: int, column: int) -> list[Completion]:
+    def complete(
+        self, file: OpenFile, params: types.CompletionParams
+    ) -> list[types.CompletionItem] | None:
         if file.role is None:
-            return []
+            return None
         lines, format = file.lines, file.role.format
+        line, column = self._place(file, params.position)
         path = find_cursor(lines, format, line, column).path
         names = Names()
         if {"target", "targets", "tags"} & {*path[-2:]}:
-            config = self._config(file)
-            open_cases = [case._data for each in self._files.suites() for case in _cases_of(each)]
-            tags = self._tags.find(config.root, open_cases) if "tags" in path[-2:] else []
-            names = Names(offer_targets(config), tags)
-        return find_completions(lines, format, line, column, self._walk(file), names)
+            tags = (
+                self._tags.find(file.config.root, self._open_cases()) if "tags" in path[-2:] else []
+            )
+            names = Names(offer_targets(file.config), tags)
+        found = find_completions(lines, format, line, column, _walk(file), names)
+        convert = self.convert(file)
+        return [convert.completion(line, number, each) for number, each in enumerate(found)]
 
-    async def explain(self, file: OpenFile, line: int, column: int) -> tuple[str, Explained] | None:
-        """What is said of a place, in Markdown; on the id of a case, with its canonical form."""
+    def _open_cases(self) -> Iterator[JSON]:
+        for file in self._files.suites():
+            cases = file.good.cases if file.good is not None else ()
+            yield from (case._data for case in cases if case is not None)
+
+    def explain(self, file: OpenFile, params: types.HoverParams) -> types.Hover | None:
+        """What is said of a place; on the id of a case, with its canonical form."""
         if file.role is None:
             return None
-        found = explain_position(file.lines, file.role.format, line, column, self._walk(file))
+        line, column = self._place(file, params.position)
+        found = explain_position(file.lines, file.role.format, line, column, _walk(file))
         if found is None:
             return None
-        case = await self._case_of(file, line, found)
-        texts = [found.about, show_case(case) if case is not None else ""]
-        text = "\n\n".join(each for each in texts if each)
-        return (text, found) if text else None
+        case = _case_of(file, line, found)
+        text = "\n\n".join(filter(None, [found.about, show_case(case) if case is not None else ""]))
+        where = self.convert(file).on_line(line, found.start, found.end)
+        return make_hover(text, where) if text else None
 
-    async def _case_of(self, file: OpenFile, line: int, found: Explained) -> Case | None:
-        """The case whose id, or whose input where it has none, is looked at."""
-        assert file.role is not None
-        format, path = file.role.format, found.path
-        number = line if format == "jsonl" else case_number(path, format)
-        depth = 1 if format == "jsonl" else 2 if path and isinstance(path[0], int) else 3
-        if number is None or len(path) != depth or path[-1] not in ("id", "input"):
-            return None
-        reading = await self._good(file)
-        if reading is None:
-            return None
-        return await asyncio.to_thread(self._pick, file, reading, number, path[-1] == "input")
-
-    def _pick(
-        self, file: OpenFile, reading: Reading, number: int, only_unnamed: bool
-    ) -> Case | None:
-        places = [each for each in reading.places if each.number == number]
-        if not places or (only_unnamed and places[0].span != places[0].name_span):
-            return None
-        return cases_at(reading, places, CancellableCatalogue(self._config(file)))[0]
-
-    async def _good(self, file: OpenFile) -> Reading | None:
-        """The reading of a text as it is, else of the last that could be read."""
-        reading = await file.read(self._files.config_of)
-        return reading if reading is not None and reading.is_readable else file.good
-
-    async def define(self, file: OpenFile, line: int, column: int) -> Definition | None:
+    def define(self, file: OpenFile, params: types.DefinitionParams) -> types.Location | None:
         if file.role is None:
             return None
-        format, config = file.role.format, self._config(file)
-        return await asyncio.to_thread(
-            locate_definition, file.lines, format, line, column, file.path, config
-        )  # fmt: skip
-
-    async def fix(self, file: OpenFile, first: int, last: int, everything: bool) -> list[QuickFix]:
-        """Edits for what is wrong between two lines, counted from 0; or for all of it."""
-        reading = await file.read(self._files.config_of)
-        if reading is None or reading.role.format == "toml":
-            return []
-        if not everything:
-            return await asyncio.to_thread(find_fixes, reading, first + 1, last + 1)
-        known = CancellableCatalogue(self._config(file))
-        found = await asyncio.to_thread(fix_all, reading, known)
-        return [] if found is None else [found]
-
-    async def list_cases(self, file: OpenFile) -> list[CaseSymbol]:
-        reading = await self._good(file)
-        if reading is None:
-            return []
-        known = CancellableCatalogue(self._config(file))
-        found = await asyncio.to_thread(list_cases, reading, known)
-        return (
-            found if reading.text is file.text else _carry_symbols(found, reading.lines, file.lines)
+        line, column = self._place(file, params.position)
+        found = locate_definition(
+            file.lines, file.role.format, line, column, file.path, file.config
         )
+        return None if found is None else make_location(found)
 
-    async def hint(self, file: OpenFile, first: int, last: int) -> list[Hint]:
-        """What became of the cases between two lines, counted from 0, each in the newest run that
-        has it."""
-        reading = await self._good(file)
-        if reading is None or reading.role.kind != "suite":
-            return []
-        return await asyncio.to_thread(self._hint, file, reading, first, last)
-
-    def _hint(self, file: OpenFile, reading: Reading, first: int, last: int) -> list[Hint]:
-        config = self._config(file)
-        verdicts = self._verdicts_of(file, config)
-        if verdicts is None:
-            return []
-        move = map_lines(reading.lines, file.lines)
-        near: list[tuple[int, CasePosition]] = []
-        for each in reading.places:
-            line = move(each.name_span.line - 1)
-            if line is not None and first <= line <= last:
-                near.append((line, each))
-        cases = cases_at(reading, [each for _, each in near], CancellableCatalogue(config))
+    def fix(self, file: OpenFile, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        """Edits for what is wrong between two lines; or for all of it, if that is asked for."""
+        reading, only, kind = file.read(), params.context.only, types.CodeActionKind
+        if reading is None or reading.role.format == "toml":
+            return None
         found = []
-        for (line, place), case in zip(near, cases, strict=True):
-            status = verdicts.status_of(case) if case is not None else None
-            if status is not None:
-                found.append(Hint(line, _end_column(place), status))
+        if _is_wanted(only, kind.QuickFix):
+            found += find_fixes(reading, params.range.start.line + 1, params.range.end.line + 1)
+        if only is not None and _is_wanted(only, kind.SourceFixAll):
+            fix = fix_all(reading, Catalogue(file.config))
+            found += [fix] if fix is not None else []
+        convert = self.convert(file)
+        return [convert.action(each, file.version, file.path) for each in found]
+
+    def list_cases(
+        self, file: OpenFile, _: types.DocumentSymbolParams
+    ) -> list[types.DocumentSymbol] | None:
+        """The cases at their lines of now; of an earlier text, without those that were changed."""
+        reading = file.read_good()
+        if reading is None:
+            return None
+        move, convert = map_lines(reading.lines, file.lines), self.convert(file)
+        cases = cases_at(reading, reading.places, Catalogue(file.config))
+        found = []
+        for place, case in zip(reading.places, cases, strict=True):
+            span, name_span = _move_span(place.span, move), _move_span(place.name_span, move)
+            if span is not None and name_span is not None:
+                found.append(convert.symbol(place._replace(span=span, name_span=name_span), case))
         return found
 
-    def _verdicts_of(self, file: OpenFile, config: Config) -> Verdicts | None:
+    def show_verdicts(
+        self, file: OpenFile, params: types.InlayHintParams
+    ) -> list[types.InlayHint] | None:
+        """What became of the cases between two lines, each in the newest run that has it."""
+        reading, config = file.read_good(), file.config
+        if reading is None or reading.role.kind != "suite":
+            return None
+        verdicts = self._verdicts_of(file)
+        if verdicts is None:
+            return None
+        move = map_lines(reading.lines, file.lines)
+        wanted = range(params.range.start.line, params.range.end.line + 1)
+        lines = {each: move(each.name_span.line - 1) for each in reading.places}
+        near = {each: line for each, line in lines.items() if line is not None and line in wanted}
+        convert, hints = self.convert(file), []
+        for place, case in zip(near, cases_at(reading, [*near], Catalogue(config)), strict=True):
+            status = verdicts.status_of(case) if case is not None else None
+            if status is not None:
+                span = place.name_span
+                column = span.end_column if span.line == span.end_line else span.column
+                hints.append(convert.hint(near[place], column - 1, status.label, status.about))
+        return hints
+
+    def _verdicts_of(self, file: OpenFile) -> Verdicts | None:
+        config = file.config
         stamp = stamp_runs(config)
         known = self._verdicts.get(file.path)
         if known is None or known[0] != stamp:
@@ -171,27 +155,37 @@ class Answers:
         return known[1]
 
 
-def _end_column(place: CasePosition) -> int:
-    span = place.name_span
-    return span.end_column - 1 if span.line == span.end_line else span.column - 1
+def _walk(file: OpenFile) -> SchemaWalk:
+    assert file.role is not None
+    return walk_of(file.role.kind, is_line=file.role.format == "jsonl")
 
 
-def _cases_of(file: OpenFile) -> list[Case]:
-    return [each for each in (file.good.cases if file.good is not None else ()) if each is not None]
+def _case_of(file: OpenFile, line: int, found: Explained) -> Case | None:
+    """The case whose id, or whose input where it has none, is looked at."""
+    assert file.role is not None
+    format, path = file.role.format, found.path
+    number = line if format == "jsonl" else case_number(path, format)
+    depth = 1 if format == "jsonl" else 2 if path and isinstance(path[0], int) else 3
+    if number is None or len(path) != depth or path[-1] not in ("id", "input"):
+        return None
+    reading = file.read_good()
+    places = [each for each in reading.places if each.number == number] if reading else []
+    has_id = bool(places) and places[0].span != places[0].name_span
+    if reading is None or not places or (has_id and path[-1] == "input"):
+        return None
+    return cases_at(reading, places, Catalogue(file.config))[0]
 
 
-def _carry_symbols(
-    found: Sequence[CaseSymbol], before: Sequence[str], now: Sequence[str]
-) -> list[CaseSymbol]:
-    """Cases of an earlier text at their lines of now; those that were changed are left out."""
-    move = map_lines(before, now)
-    carried = []
-    for each in found:
-        lines = [move(line - 1) for span in each[2:] for line in (span.line, span.end_line)]
-        first, last, top, bottom = lines
-        if first is None or last is None or top is None or bottom is None:
-            continue
-        span = each.span._replace(line=first + 1, end_line=last + 1)
-        name = each.name_span._replace(line=top + 1, end_line=bottom + 1)
-        carried.append(each._replace(span=span, name_span=name))
-    return carried
+def _move_span(span: Span, move: Callable[[int], int | None]) -> Span | None:
+    first, last = move(span.line - 1), move(span.end_line - 1)
+    if first is None or last is None:
+        return None
+    return span._replace(line=first + 1, end_line=last + 1)
+
+
+def _is_wanted(only: object, kind: types.CodeActionKind) -> bool:
+    """Whether an editor asks for actions of a kind: it may name any that begins like it."""
+    if not isinstance(only, list | tuple):
+        return True
+    names = [each.value if isinstance(each, types.CodeActionKind) else str(each) for each in only]
+    return any(f"{kind.value}.".startswith(f"{name}.") or not name for name in names)

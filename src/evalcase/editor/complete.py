@@ -11,12 +11,10 @@ from typing import Literal, NamedTuple
 
 from evalcase.config.config import Config
 from evalcase.config.registry import find_target_kind, list_names
-from evalcase.editor.cursor import Cursor
-from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.cursor import Cursor, TextFormat, find_cursor
 from evalcase.editor.schema import Offer, SchemaWalk
 from evalcase.errors import ConfigError
 from evalcase.format.document import Document, parse_document, read_lines
-from evalcase.format.positions import Format
 from evalcase.format.source import (
     UnreadableError,
     discover_files,
@@ -130,7 +128,7 @@ class Names(NamedTuple):
 
 
 def find_completions(
-    lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int,
+    lines: Sequence[str], format: TextFormat, line: int, column: int,
     walk: SchemaWalk, names: Names,
 ) -> list[Completion]:  # fmt: skip
     """All that can be written at a position, counted from 0, in the order of the declarations."""
@@ -185,7 +183,7 @@ def _is_tag(cursor: Cursor) -> bool:
 class _Spelling:
     """How names and values are written where the cursor stands."""
 
-    def __init__(self, cursor: Cursor, format: Format | Literal["toml"], line: str) -> None:
+    def __init__(self, cursor: Cursor, format: TextFormat, line: str) -> None:
         self.cursor = cursor
         self.format = format
         self.line = line

@@ -1,19 +1,35 @@
 """A cursor: the path of a position in the data of a text, the fields beside it, and the token at
-it. The text may be incomplete. Brackets, in JSON and in YAML, are read here.
+it. The text may be unfinished.
+
+A mark is put where the cursor stands, and the parser tells where in the data it turns up. Where it
+can't be reached, what is open on the line is closed, and lines above that break the text are left
+out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import suppress
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
+from yaml.cyaml import CParser  # type: ignore[attr-defined]
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+)
 
+from evalcase.format.json import NotJsonScalarError, read_plain
+from evalcase.format.positions import Format
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
 
+TextFormat: TypeAlias = Format | Literal["toml"]
 CursorSlot = Literal["key", "value", "item", "text"]
 """What can be written there: the name of a field, its value, an item of a list, or free text."""
 
@@ -41,8 +57,8 @@ class Cursor(NamedTuple):
     """Whether it is between brackets, where a line may hold several fields."""
 
     def value(self, leaf: JSON) -> JSON:
-        """The data around the cursor, as far as it is known, with a leaf at its own place. A list
-        has the one item that leads there."""
+        """The data around the cursor, with a leaf at its own place. A list has the one item that
+        leads there."""
         value = leaf
         for step, beside in zip(reversed(self.path), reversed(self.beside[:-1]), strict=True):
             value = [value] if isinstance(step, int) else {**(beside or {}), step: value}
@@ -64,148 +80,263 @@ def value_below(value: JSON, step: str | int) -> JSON:
     return value.get(step) if isinstance(value, dict) else None
 
 
-_WORDS: dict[str, JSON] = {"true": True, "false": False, "null": None, "~": None, "": None}
-
-
 def read_scalar(source: str) -> JSON:
     """Text in quotes without them, words with a meaning and numbers as such, else the text."""
     source = source.strip()
     if source[:1] in ("'", '"'):
-        return _unquote_source(source)
-    if source.lower() in _WORDS:
-        return _WORDS[source.lower()]
-    with suppress(ValueError):
-        return int(source)
-    with suppress(ValueError):
-        number = float(source)
-        if number - number == 0:  # neither endless nor no number at all
-            return number
-    return source
+        return source.strip(source[0])
+    try:
+        return read_plain(source)
+    except NotJsonScalarError:
+        return source
 
 
-def _unquote_source(source: str) -> str:
-    quote = source[0]
-    inner = source[1:-1] if len(source) > 1 and source.endswith(quote) else source[1:]
-    if quote == "'":
-        return inner.replace("''", "'")
-    return inner.replace('\\"', '"').replace("\\\\", "\\")
-
-
-_TOKEN = re.compile(
-    r'"(?:[^"\\]|\\.)*"?'
-    r"|'(?:[^']|'')*'?"
-    r"|(?<!\S)\#[^\n]*"
-    r"|[\[\]{},]"
-    r"|:(?=[\s,\[\]{}]|$)|(?<=[\"']):"
-    r"|(?:[^\s\[\]{},:]|:(?![\s,\[\]{}]|$))(?:[^\n\[\]{},:]|:(?![\s,\[\]{}]|$))*",
-    re.DOTALL,
-)
-"""A text in quotes that may not be closed yet, a comment, a mark, or plain text."""
-_MOST_BEHIND = 20_000
-"""How many characters after the cursor are searched for fields beside it."""
-
-
-class Frame(Struct):
-    """A bracket that is open: what it holds so far, and which part of it is being written."""
-
-    is_mapping: bool
-    fields: dict[str, JSON] = field(default_factory=dict)
-    key: str | None = None
-    index: int = 0
-
-
-class Flow(NamedTuple):
-    """The open brackets, outermost first, and what the cursor is about to write in the last."""
-
-    frames: list[Frame]
-    slot: CursorSlot
-    token: Token
-
-
-class _Piece(NamedTuple):
-    text: str
-    start: int
-    end: int
-
-
-def read_flow(text: str, start: int, cursor: int, line_start: int) -> Flow | None:
-    """Read from the bracket at `start` to the cursor, all of them offsets, and what is left of it
-    beyond; None if the bracket is closed before. Columns of the token count from `line_start`."""
-    frames: list[Frame] = []
-    found: Flow | None = None
-    pending: _Piece | None = None
-    for piece in _split_pieces(text, start, cursor):
-        if found is None and piece.start >= cursor:
-            found = _stand_at_cursor(frames, pending, text, cursor, line_start)
-            if found is None:
-                return None
-        if found is None and piece.end >= cursor and piece.text[0] not in "[]{},:#":
-            found = _stand_at_cursor(frames, piece, text, cursor, line_start)
-        pending = _take_piece(frames, piece, pending)
-        if not frames:
+def find_cursor(lines: Sequence[str], format: TextFormat, line: int, column: int) -> Cursor:
+    """What a position, counted from 0, means in the lines of a text."""
+    if line >= len(lines):
+        return NOWHERE
+    if format == "toml":
+        return _find_in_toml(lines, line, column)
+    if format == "jsonl":
+        lines, line = lines[line : line + 1], 0
+    if format != "yaml":
+        lines = [_SURROGATE.sub("??????", each) for each in lines]
+    lines = list(lines)
+    for _ in range(_MOST_REPAIRS):
+        found = _find_mark(lines, line, column)
+        if isinstance(found, Cursor):
             return found
-    return found or _stand_at_cursor(frames, pending, text, cursor, line_start)
+        lines[found] = ""  # a mistake above the cursor
+    return NOWHERE
 
 
-def _split_pieces(text: str, start: int, cursor: int) -> Iterator[_Piece]:
-    for match in _TOKEN.finditer(text, start, min(len(text), cursor + _MOST_BEHIND)):
-        plain = match.group().rstrip() or match.group()
-        yield _Piece(plain, match.start(), match.start() + len(plain))
+# YAML, and JSON, which is YAML but for its surrogates
+
+_MARK = "\ue000"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_BARE_LINE = re.compile(r" *[\w$./-]*\s*")
+_REST_OF_WORD = re.compile(r"[^\s,:\[\]{}\"']*")
+_MOST_REPAIRS = 8
 
 
-def _take_piece(frames: list[Frame], piece: _Piece, pending: _Piece | None) -> _Piece | None:
-    """Take one piece; what of it waits to become a key or a value."""
-    mark = piece.text
-    if mark in ("[", "{"):
-        if frames:
-            _keep_value(frames[-1], {} if mark == "{" else [])
-        frames.append(Frame(mark == "{"))
-    elif mark in ("]", "}"):
-        _keep_pending(frames[-1], pending)
-        frames.pop()
-    elif mark == ",":
-        _keep_pending(frames[-1], pending)
-        frames[-1].key = None
-        frames[-1].index += 1
-    elif mark == ":":
-        if pending is not None and frames[-1].is_mapping:
-            frames[-1].key = str(read_scalar(pending.text))
-    elif mark[0] == "#":
-        return pending
-    else:
-        return piece
-    return None
+class _Attempt(NamedTuple):
+    """The line of the cursor with the mark in it."""
+
+    line: str
+    gap: int = 0
+    """How many blanks were put before the mark."""
+    end: int | None = None
+    """Where the token ends, if what stands behind it was left out."""
+    is_block: bool = False
+    """Whether it makes sense only outside of brackets."""
 
 
-def _keep_pending(frame: Frame, pending: _Piece | None) -> None:
-    if pending is not None:
-        _keep_value(frame, read_scalar(pending.text))
+def _mark_line(text: str, column: int) -> Iterator[_Attempt]:
+    """The ways to read a line, the likeliest first."""
+    before, after = text[:column], text[column:]
+    if _BARE_LINE.fullmatch(text) and not text.lstrip().startswith("- "):
+        yield _Attempt(f"{before}{_MARK}{after.rstrip()}:", is_block=True)  # its colon is to come
+    gap = " " if before.endswith(":") else ""
+    yield _Attempt(f"{before}{gap}{_MARK}{after}", len(gap))
+    if gap:
+        yield _Attempt(f"{before}{_MARK}{after}")
+    word = _REST_OF_WORD.match(after)[0]  # type: ignore[index]
+    for close in ("", '"', "'", ",", '",', "',"):
+        yield _Attempt(f"{before}{gap}{_MARK}{word}{close}", len(gap), column + len(word))
 
 
-def _keep_value(frame: Frame, value: JSON) -> None:
-    if frame.is_mapping and frame.key is not None:
-        frame.fields.setdefault(frame.key, value)
+def _find_mark(lines: list[str], line: int, column: int) -> Cursor | int:
+    """The cursor; or the line above it that has to be left out, so that it can be found."""
+    failed_at = line
+    for attempt in _mark_line(lines[line], column):
+        reader = _Reader()
+        error = reader.read("\n".join([*lines[:line], attempt.line, *lines[line + 1 :]]))
+        mark = reader.mark
+        if mark is None:
+            if error is None:
+                return NOWHERE  # in a comment
+            failed_at = min(failed_at, error)
+            continue
+        if mark.in_flow and attempt.is_block:
+            continue
+        if mark.is_on_one_line:
+            return mark.cursor(lines[line], column, attempt)
+        if not mark.in_flow and not mark.is_quoted:
+            return NOWHERE  # a text of several lines
+    return failed_at if failed_at < line else NOWHERE
 
 
-def _stand_at_cursor(
-    frames: list[Frame], piece: _Piece | None, text: str, cursor: int, line_start: int
-) -> Flow | None:
-    """How things are at the cursor. The frames go on to be filled with what is behind it."""
-    if not frames:
+class _Frame(Struct):
+    """A mapping or a list that is being read."""
+
+    value: Any
+    in_flow: bool
+    key: str = ""
+    takes_value: bool = False
+    """Whether the value of the key comes next."""
+
+    @property
+    def awaits_key(self) -> bool:
+        return isinstance(self.value, dict) and not self.takes_value
+
+    @property
+    def step(self) -> str | int:
+        """The key or the number of what was added last."""
+        return self.key if isinstance(self.value, dict) else len(self.value) - 1
+
+
+class _Marked(NamedTuple):
+    """The scalar with the mark, and the collections around it, which are still being filled."""
+
+    start: Any
+    end: Any
+    """The parser's marks."""
+    is_quoted: bool
+    path: KeyPath
+    slot: CursorSlot
+    beside: tuple[dict[str, JSON] | None, ...]
+    in_flow: bool
+
+    @property
+    def is_on_one_line(self) -> bool:
+        return bool(self.start.line == self.end.line)
+
+    def cursor(self, line: str, column: int, attempt: _Attempt) -> Cursor:
+        for each in self.beside:
+            if each is not None:
+                each.pop(_MARK, None)
+        start, end = min(self.start.column, column), attempt.end
+        if end is None:
+            end = min(self.end.column - len(_MARK) - attempt.gap, len(line))
+        text = line[start:end]
+        quote = text[:1] if text[:1] in ("'", '"') else ""
+        has_colon = self.slot == "key" and line[end:].lstrip(" ").startswith(":")
+        token = Token(text, start, end, quote, has_colon)
+        return Cursor(self.path, self.slot, token, self.beside, self.in_flow)
+
+
+class _Reader:
+    """Reads a text as far as it can be read, and finds the mark."""
+
+    def __init__(self) -> None:
+        self.mark: _Marked | None = None
+        self._frames: list[_Frame] = []
+        self._anchors: dict[str | None, JSON] = {}
+
+    def read(self, text: str) -> int | None:
+        """The line of the mistake that ends the reading; None if there is none."""
+        try:
+            parser = CParser(text)
+            while (event := parser.get_event()) is not None:
+                self._take(event)
+        except MarkedYAMLError as error:
+            is_open = "flow" in (error.context or "") or "quoted" in (error.context or "")
+            mark: Any = error.context_mark if is_open else error.problem_mark
+            return int(mark.line)
+        except YAMLError:  # a character that YAML doesn't allow
+            return len(text)
         return None
-    frame = frames[-1]
-    inside = piece is not None and piece.start <= cursor <= piece.end
-    token = _token_of(piece, text, line_start) if piece is not None and inside else None
-    token = token or Token("", cursor - line_start, cursor - line_start)
-    slot: CursorSlot = "item" if not frame.is_mapping else "key" if frame.key is None else "value"
-    copies = [Frame(each.is_mapping, each.fields, each.key, each.index) for each in frames]
-    return Flow(copies, slot, token)
+
+    def _take(self, event: object) -> None:
+        if isinstance(event, ScalarEvent):
+            self._take_scalar(event)
+        elif isinstance(event, CollectionStartEvent):
+            value: Any = {} if isinstance(event, MappingStartEvent) else []
+            self._add(value)
+            self._anchors[event.anchor] = value
+            self._frames.append(_Frame(value, bool(event.flow_style)))
+        elif isinstance(event, CollectionEndEvent):
+            self._frames.pop()
+        elif isinstance(event, AliasEvent):
+            self._add(self._anchors.get(event.anchor))
+        elif isinstance(event, DocumentStartEvent):
+            self._frames = []
+
+    def _take_scalar(self, event: ScalarEvent) -> None:
+        is_key = self._frames and self._frames[-1].awaits_key
+        value = event.value if is_key or not event.implicit[0] else read_scalar(event.value)
+        if _MARK in event.value:
+            value = _MARK
+            self._find(event)
+        self._add(value)
+        self._anchors[event.anchor] = value
+
+    def _add(self, value: JSON) -> None:
+        """A key, or a value at its place."""
+        if not self._frames:
+            return
+        frame = self._frames[-1]
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+        elif frame.takes_value:
+            frame.takes_value = False
+            frame.value.setdefault(frame.key, value)
+        else:
+            frame.takes_value = True
+            frame.key = value if isinstance(value, str) else ""
+
+    def _find(self, event: ScalarEvent) -> None:
+        steps = [each.step for each in self._frames[:-1]]
+        beside = [each.value if isinstance(each.value, dict) else None for each in self._frames]
+        slot: CursorSlot = "key"
+        if self._frames:
+            last = self._frames[-1]
+            if isinstance(last.value, list):
+                slot = "item"
+                steps.append(len(last.value))
+            elif last.takes_value:
+                slot = "value"
+                steps.append(last.key)
+        beside += [{}] if slot != "key" or not self._frames else []
+        in_flow = any(each.in_flow for each in self._frames)
+        is_quoted = event.style in ("'", '"')
+        self.mark = _Marked(
+            event.start_mark, event.end_mark, is_quoted, tuple(steps), slot, tuple(beside), in_flow
+        )
 
 
-def _token_of(piece: _Piece, text: str, line_start: int) -> Token | None:
-    if "\n" in piece.text:
-        return None
-    quote = piece.text[0] if piece.text[0] in "\"'" else ""
-    rest = text[piece.end : piece.end + 2].lstrip(" ")
-    start, end = piece.start - line_start, piece.end - line_start
-    return Token(piece.text, start, end, quote, rest[:1] == ":")
+# TOML
+
+_HEADER = re.compile(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
+_KEYS = re.compile(r'"[^"]*"|\'[^\']*\'|[^\s."\']+')
+_PAIR = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:\"[^\"]*\"|[\w-]+))*)\s*=\s*")
+_TOML_TOKEN = re.compile(r"\"[^\"]*\"?|'[^']*'?|[\w.:/-]+")
+
+
+def _find_in_toml(lines: Sequence[str], line: int, column: int) -> Cursor:
+    text = lines[line]
+    if "#" in text[:column] or text.lstrip().startswith("["):
+        return NOWHERE
+    headers = [number for number in range(line) if _HEADER.match(lines[number])]
+    table = _read_keys(_HEADER.match(lines[headers[-1]])[1]) if headers else []  # type: ignore[index]
+    fields: dict[str, JSON] = {}
+    for number in range(headers[-1] + 1 if headers else 0, len(lines)):
+        if _HEADER.match(lines[number]):
+            break
+        if number != line and (pair := _PAIR.match(lines[number])):
+            fields[_read_keys(pair[1])[0]] = read_scalar(lines[number][pair.end() :])
+    beside: list[dict[str, JSON] | None] = [*({} for _ in table), fields]
+    pair = _PAIR.match(text)
+    token = _toml_token(text, column, has_colon=pair is not None and column <= pair.end(1))
+    if pair is None or column <= pair.end(1):
+        return Cursor(tuple(table), "key", token, tuple(beside))
+    keys = _read_keys(pair[1])
+    path = (*table, *keys)
+    beside += [{} for _ in keys[1:]]
+    if text[pair.end() :].startswith("["):
+        index = text[pair.end() : column].count(",")
+        return Cursor((*path, index), "item", token, (*beside, None, {}), in_flow=True)
+    return Cursor(path, "value", token, (*beside, {}))
+
+
+def _read_keys(text: str) -> list[str]:
+    return [each.strip("\"'") for each in _KEYS.findall(text)]
+
+
+def _toml_token(text: str, column: int, *, has_colon: bool) -> Token:
+    """The text in quotes that the cursor is in, or the word."""
+    for found in _TOML_TOKEN.finditer(text):
+        if found.start() <= column <= found.end():
+            quote = found[0][0] if found[0][0] in "\"'" else ""
+            return Token(found[0], *found.span(), quote, has_colon)
+    return Token("", column, column)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.editor.reading import Reading
+from evalcase.editor.documents import Reading
 from evalcase.format.migrate import OLD_NAME_CODES, Rename, fix_text, migrate_bytes
 from evalcase.format.positions import Edit, Lines
 from evalcase.graders.base import Known

@@ -1,22 +1,24 @@
-"""Looks up the name or value at a position: the sentence of its declaration, and its definition."""
+"""Looks up the name or value at a position: the sentence of its declaration, the case that has it,
+and its definition."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from evalcase.config.config import Config
-from evalcase.editor.cursor import Cursor, read_scalar
-from evalcase.editor.find_cursor import find_cursor
+from evalcase.editor.cursor import Cursor, TextFormat, find_cursor, read_scalar
 from evalcase.editor.schema import SchemaWalk
 from evalcase.format.fields import CASE_CONTAINERS
-from evalcase.format.positions import Format
+from evalcase.format.writer import write_yaml
+from evalcase.types.case import Case
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
 from evalcase.util.project import attachments_in
 from evalcase.util.sources import find_definition
+from evalcase.util.text import make_visible
 
 
 class Explained(NamedTuple):
@@ -30,7 +32,7 @@ class Explained(NamedTuple):
 
 
 def explain_position(
-    lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int,
+    lines: Sequence[str], format: TextFormat, line: int, column: int,
     walk: SchemaWalk,
 ) -> Explained | None:  # fmt: skip
     """The sentence about the name or value at a position."""
@@ -63,7 +65,7 @@ def _is_name_of(part: dict[str, Any], value: JSON) -> bool:
     return isinstance(pattern, str) and isinstance(value, str) and bool(re.search(pattern, value))
 
 
-def case_number(path: KeyPath, format: Format | Literal["toml"]) -> int | None:
+def case_number(path: KeyPath, format: TextFormat) -> int | None:
     """Which case of its file a path leads into, counted from 0; None for none."""
     if format in ("jsonl", "toml"):
         return None
@@ -72,6 +74,20 @@ def case_number(path: KeyPath, format: Format | Literal["toml"]) -> int | None:
     if len(path) > 1 and path[0] in CASE_CONTAINERS and isinstance(path[1], int):
         return path[1]
     return None
+
+
+_MOST_LINES = 60
+
+
+def show_case(case: Case) -> str:
+    """The canonical form of a case in Markdown, as `evalcase show` prints it."""
+    lines = "".join(write_yaml(case.to_dict())).rstrip("\n").split("\n")
+    more = len(lines) - _MOST_LINES
+    if more > 0:
+        lines = [*lines[:_MOST_LINES], f"# … {more:,} more lines"]
+    longest = max(map(len, re.findall("`+", "\n".join(lines))), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}yaml", *map(make_visible, lines), fence])
 
 
 _REFERENCE = re.compile(r"(?:\./)?[\w./-]+:[^\W\d][\w.]*")
@@ -86,7 +102,7 @@ class Definition(NamedTuple):
 
 
 def locate_definition(
-    lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int, path: str,
+    lines: Sequence[str], format: TextFormat, line: int, column: int, path: str,
     config: Config,
 ) -> Definition | None:  # fmt: skip
     """Where the file, function or target that is named at a position is defined."""

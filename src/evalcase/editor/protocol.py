@@ -3,19 +3,20 @@ columns in units that client and server have agreed on: by default of UTF-16."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from evalcase.editor.complete import Completion, CompletionKind
+from evalcase.editor.documents import CasePosition
 from evalcase.editor.fixes import QuickFix
 from evalcase.editor.lookup import Definition
-from evalcase.editor.outline import CaseSymbol
 from evalcase.editor.pages import page_address
-from evalcase.format.positions import Edit
+from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Span
+from evalcase.util.text import make_visible
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -55,6 +56,7 @@ _KINDS: dict[CompletionKind, types.CompletionItemKind] = {
     "target": types.CompletionItemKind.Reference,
     "tag": types.CompletionItemKind.Constant,
 }
+_LONGEST = 80
 _START = types.Range(types.Position(0, 0), types.Position(0, 1))
 
 
@@ -96,7 +98,7 @@ class Converter:
         if page is not None:
             found.code_description = types.CodeDescription(page)
         if problem.code in ("deprecated-name", "ignored-alias"):
-            found.tags = [types.DiagnosticTag.Deprecated] if _is_short(problem) else None
+            found.tags = [types.DiagnosticTag.Deprecated]
         if not own:
             found.related_information = _locate_elsewhere(problem)
         return found
@@ -113,8 +115,13 @@ class Converter:
             text_edit=types.TextEdit(where, found.insert),
         )
 
+    def hint(self, line: int, column: int, label: str, about: str) -> types.InlayHint:
+        return types.InlayHint(
+            self.position(line, column), label, tooltip=_make_markdown(about), padding_left=True
+        )
+
     def action(self, fix: QuickFix, version: int | None, path: str) -> types.CodeAction:
-        edits = self.edits(fix.edits)
+        edits = [types.TextEdit(self.range(span), text) for span, text in fix.edits]
         document = types.OptionalVersionedTextDocumentIdentifier(self._uri, version)
         change = types.TextDocumentEdit(document, list(edits))
         problem = fix.problem
@@ -127,17 +134,22 @@ class Converter:
             edit=types.WorkspaceEdit(document_changes=[change]),
         )
 
-    def edits(self, edits: Iterable[Edit]) -> list[types.TextEdit]:
-        return [types.TextEdit(self.range(span), text) for span, text in edits]
-
-    def symbol(self, found: CaseSymbol) -> types.DocumentSymbol:
+    def symbol(self, place: CasePosition, case: Case | None) -> types.DocumentSymbol:
+        """A case by its id, with its description or first words."""
         return types.DocumentSymbol(
-            found.name or "case",
+            (make_visible(case.id) if case is not None else f"case {place.number + 1}") or "case",
             types.SymbolKind.Object,
-            self.range(found.span),
-            self.range(found.name_span),
-            detail=found.detail,
+            self.range(place.span),
+            self.range(place.name_span),
+            detail=make_visible(_describe_case(case)) if case is not None else "not valid",
         )
+
+
+def _describe_case(case: Case) -> str:
+    texts = (message.get("content") for message in reversed(case.input))
+    text = case.description or next((each for each in texts if isinstance(each, str)), "")
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST else words[:_LONGEST] + "…"
 
 
 def make_location(found: Definition) -> types.Location:
@@ -152,11 +164,6 @@ def _make_markdown(text: str) -> types.MarkupContent:
 
 def make_hover(text: str, where: types.Range) -> types.Hover:
     return types.Hover(_make_markdown(text), where)
-
-
-def _is_short(problem: Problem) -> bool:
-    """Whether to strike it out looks well: it is a name on one line."""
-    return problem.span is not None and problem.span.line == problem.span.end_line
 
 
 def _locate_elsewhere(problem: Problem) -> list[types.DiagnosticRelatedInformation]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from typing import cast
+from typing import Protocol, TypeVar, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -15,8 +15,8 @@ from pygls.uris import to_fs_path
 
 from evalcase import __version__
 from evalcase.editor.answers import Answers
-from evalcase.editor.open_files import OpenFile, OpenFiles
-from evalcase.editor.protocol import Converter, Encoding, make_hover, make_location, to_column
+from evalcase.editor.documents import OpenFile, OpenFiles
+from evalcase.editor.protocol import Encoding
 
 _WATCHED = ("**/evalcase.toml", "**/pyproject.toml", "**/*.py", "**/*.json", "**/*.suite.yaml")
 _RUNS = "**/.evalcase/runs/*/run.json"
@@ -31,7 +31,7 @@ class Server(LanguageServer):
             "evalcase", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self.files = OpenFiles()
-        self.answers = Answers(self.files)
+        self.answers = Answers(self.files, lambda: self.encoding)
         self.is_shut_down = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -42,51 +42,37 @@ class Server(LanguageServer):
         name = agreed.value if isinstance(agreed, types.PositionEncodingKind) else agreed
         return cast("Encoding", name)
 
-    def find(self, uri: str) -> OpenFile | None:
-        return self.files.by_uri.get(uri)
-
-    def converter(self, file: OpenFile, lines: Sequence[str] | None = None) -> Converter:
-        return Converter(file.uri, file.lines if lines is None else lines, self.encoding)
-
-    def place(self, file: OpenFile, at: types.Position) -> tuple[int, int]:
-        """The line and column of a position in code points, inside of the text."""
-        line = min(at.line, len(file.lines) - 1)
-        return line, to_column(file.lines[line], at.character, self.encoding)
-
     def open(self, document: types.TextDocumentItem) -> None:
         path = to_fs_path(document.uri)
         if path is None or not document.uri.startswith("file:"):
             return
-        file = OpenFile(document.uri, path, document.text, document.version)
-        self.files.by_uri[document.uri] = file
-        file.changed.set()
+        file = self.files.open(document.uri, path, document.text, document.version)
         file.watcher = asyncio.ensure_future(self._watch(file))
-        self._recheck_suites(file)
+        self._check_users(file)
 
     def change(self, uri: str, text: str, version: int) -> None:
-        file = self.find(uri)
+        file = self.files.by_uri.get(uri)
         if file is not None:
             file.change(text, version)
-            self._recheck_suites(file)
+            self._check_users(file)
 
     def close(self, uri: str) -> None:
         file = self.files.by_uri.pop(uri, None)
-        if file is not None:
-            if file.watcher is not None:
-                file.watcher.cancel()
+        if file is not None and file.watcher is not None:
+            file.watcher.cancel()
             self._publish(uri, [], None)
-            self._recheck_suites(file)
+            self._check_users(file)
 
-    def recheck(self) -> None:
+    def check_all(self) -> None:
         """Files beside those that are open have changed."""
         for file in self.files.by_uri.values():
-            file.forget()
+            file.check_again()
 
-    def _recheck_suites(self, file: OpenFile) -> None:
-        """Where a configuration is written, the suites that name it are looked at again."""
+    def _check_users(self, file: OpenFile) -> None:
+        """Where a configuration is written, the suites that it is for are checked again."""
         if file.role is not None and file.role.kind == "config":
             for each in self.files.suites():
-                each.forget()
+                each.check_again()
 
     async def _watch(self, file: OpenFile) -> None:
         """Check a file after each change, once the user stops typing."""
@@ -97,13 +83,13 @@ class Server(LanguageServer):
             with suppress(TimeoutError):
                 await asyncio.wait_for(file.changed.wait(), pause)
                 continue
-            await file.read_once(self.files.config_of)
+            reading = await asyncio.to_thread(file.read)
             pause = file.pause_s
             if file.role is None:
                 self._publish(file.uri, [], file.version)
-            elif file.is_read and file.reading is not None:
-                convert = self.converter(file)
-                problems = [convert.diagnostic(each, file.path) for each in file.reading.problems]
+            elif reading is not None and reading.text is file.text:
+                convert = self.answers.convert(file)
+                problems = [convert.diagnostic(each, file.path) for each in reading.problems]
                 self._publish(file.uri, problems, file.version)
 
     def _publish(self, uri: str, found: list[types.Diagnostic], version: int | None) -> None:
@@ -116,7 +102,7 @@ class Server(LanguageServer):
         task.add_done_callback(self._tasks.discard)
 
     async def watch_files(self) -> None:
-        """Ask the editor to status_of of changes on disk, if it can."""
+        """Ask the editor to tell of changes on disk, if it can."""
         workspace = self.client_capabilities.workspace
         watched = workspace.did_change_watched_files if workspace is not None else None
         if watched is None or not watched.dynamic_registration:
@@ -150,13 +136,42 @@ async def end_with_client(process_id: int) -> None:
 _LOOK_S = 5.0
 
 
+class _AboutFile(Protocol):
+    """What an editor asks about one file."""
+
+    @property
+    def text_document(self) -> types.TextDocumentIdentifier: ...
+
+
+P = TypeVar("P", bound=_AboutFile)
+A = TypeVar("A")
+
+
 def make_server() -> Server:
     """A server with all of its features, which has not been started."""
     server = Server()
-    _follow_files(server)
-    _answer_at_cursor(server)
-    _answer_about_files(server)
     _begin_and_end(server)
+    _follow_files(server)
+
+    def answer(
+        method: str, find: Callable[[OpenFile, P], A | None], options: object = None
+    ) -> None:
+        """Answer what is asked about a file that is open, in a thread."""
+
+        @server.feature(method, options)
+        async def handle(params: P) -> A | None:
+            file = server.files.by_uri.get(params.text_document.uri)
+            return None if file is None else await asyncio.to_thread(find, file, params)
+
+    answers, kind = server.answers, types.CodeActionKind
+    completion = types.CompletionOptions(trigger_characters=TRIGGERS)
+    actions = types.CodeActionOptions([kind.QuickFix, kind.SourceFixAll])
+    answer(types.TEXT_DOCUMENT_COMPLETION, answers.complete, completion)
+    answer(types.TEXT_DOCUMENT_HOVER, answers.explain)
+    answer(types.TEXT_DOCUMENT_DEFINITION, answers.define)
+    answer(types.TEXT_DOCUMENT_CODE_ACTION, answers.fix, actions)
+    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answers.list_cases)
+    answer(types.TEXT_DOCUMENT_INLAY_HINT, answers.show_verdicts)
     return server
 
 
@@ -184,7 +199,7 @@ def _follow_files(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def save_file(_: types.DidSaveTextDocumentParams) -> None:
-        server.recheck()
+        server.check_all()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def close_file(params: types.DidCloseTextDocumentParams) -> None:
@@ -194,102 +209,6 @@ def _follow_files(server: Server) -> None:
     async def change_on_disk(params: types.DidChangeWatchedFilesParams) -> None:
         runs = [each for each in params.changes if "/.evalcase/runs/" in each.uri]
         if len(runs) < len(params.changes):
-            server.recheck()
+            server.check_all()
         if runs:
             await server.refresh_hints()
-
-
-def _answer_at_cursor(server: Server) -> None:
-    @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=TRIGGERS)
-    )
-    async def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
-        file = server.find(params.text_document.uri)
-        if file is None:
-            return []
-        line, column = server.place(file, params.position)
-        convert = server.converter(file)
-        found = await server.answers.complete(file, line, column)
-        return [convert.completion(line, number, each) for number, each in enumerate(found)]
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    async def explain(params: types.HoverParams) -> types.Hover | None:
-        file = server.find(params.text_document.uri)
-        if file is None:
-            return None
-        line, column = server.place(file, params.position)
-        convert = server.converter(file)
-        found = await server.answers.explain(file, line, column)
-        if found is None:
-            return None
-        return make_hover(found[0], convert.on_line(line, found[1].start, found[1].end))
-
-
-def _answer_about_files(server: Server) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    async def define(params: types.DefinitionParams) -> types.Location | None:
-        file = server.find(params.text_document.uri)
-        if file is None:
-            return None
-        found = await server.answers.define(file, *server.place(file, params.position))
-        return None if found is None else make_location(found)
-
-    @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]),
-    )
-    async def fix(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return await _mend_problems(server, params)
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def list_cases(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        file = server.find(params.text_document.uri)
-        if file is None:
-            return []
-        found = await server.answers.list_cases(file)
-        convert = server.converter(file)
-        return [convert.symbol(each) for each in found]
-
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    async def hint(params: types.InlayHintParams) -> list[types.InlayHint]:
-        return await _hint_verdicts(server, params)
-
-
-async def _mend_problems(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    file, only = server.find(params.text_document.uri), params.context.only
-    if file is None:
-        return []
-    first, last = params.range.start.line, params.range.end.line
-    found = []
-    if _is_wanted(only, types.CodeActionKind.QuickFix):
-        found += await server.answers.fix(file, first, last, everything=False)
-    if only is not None and _is_wanted(only, types.CodeActionKind.SourceFixAll):
-        found += await server.answers.fix(file, first, last, everything=True)
-    convert = server.converter(file)
-    return [convert.action(each, file.version, file.path) for each in found]
-
-
-def _is_wanted(only: object, kind: types.CodeActionKind) -> bool:
-    """Whether an editor asks for actions of a kind: it may name any that begins like it."""
-    kinds = list(only) if isinstance(only, list | tuple) else None
-    if kinds is None:
-        return True
-    names = [each.value if isinstance(each, types.CodeActionKind) else str(each) for each in kinds]
-    return any(f"{kind.value}.".startswith(f"{name}.") or not name for name in names)
-
-
-async def _hint_verdicts(server: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
-    file = server.find(params.text_document.uri)
-    if file is None:
-        return []
-    found = await server.answers.hint(file, params.range.start.line, params.range.end.line)
-    convert = server.converter(file)
-    return [
-        types.InlayHint(
-            convert.position(each.line, each.column),
-            each.status.label,
-            tooltip=types.MarkupContent(types.MarkupKind.Markdown, each.status.about),
-            padding_left=True,
-        )
-        for each in found
-    ]

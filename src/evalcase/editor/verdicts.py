@@ -29,74 +29,59 @@ class CaseStatus(NamedTuple):
     about: str
 
 
+class _RunOfSuite(NamedTuple):
+    """A run, and the verdicts that it has of one suite, by the ids of cases."""
+
+    kept: StoredRun
+    suite: str
+    found: dict[str, list[CaseVerdict]]
+
+
 class Verdicts:
     """Of the cases of one suite, each in the newest run that has it."""
 
-    def __init__(self, runs: Sequence[RunVerdicts]) -> None:
+    def __init__(self, runs: Sequence[_RunOfSuite]) -> None:
         self._runs = runs
 
     def close(self) -> None:
         """Let go of the records."""
         for each in self._runs:
-            each.close()
+            each.kept.close()
 
     def status_of(self, case: Case) -> CaseStatus | None:
         """What became of a case; None where no run has it."""
-        return next(
-            (status for each in self._runs if (status := each.status_of(case)) is not None), None
-        )
+        for kept, suite, verdicts in self._runs:
+            found = verdicts.get(case.id)
+            if found:
+                words = {_write_verdict(each) for each in found}
+                by_target = (
+                    f"{make_visible(each.target)}: {_write_verdict(each)}" for each in found
+                )
+                label = words.pop() if len(words) == 1 else ", ".join(by_target)
+                changed = _is_changed(case, kept.find_case(suite, case.id))
+                if changed:
+                    label += ", changed since"
+                return CaseStatus(label, "\n".join(_lines(kept, found, changed)))
+        return None
 
 
-class RunVerdicts:
-    """Of the cases of one suite, in one run."""
+def _lines(kept: StoredRun, found: list[CaseVerdict], changed: bool) -> Iterator[str]:
+    yield f"Run {kept.run.id}, {kept.run.created_at[:16].replace('T', ' ')} UTC"
+    for each in found:
+        score = "" if each.score is None else f", score {each.score:.2f}"
+        yield f"- {make_visible(each.target)}: {_write_verdict(each)}{score}"
+    if (by := kept.graded_by) is not None and not by.complete:
+        yield f"\nThe newest grading was interrupted: {by.so_far}."
+    if changed:
+        yield "\nThe case has changed since: `evalcase run` asks and grades it again."
+    yield f"\n`evalcase report {kept.run.id} --case {make_visible(found[0].case)}` has all of it."
 
-    def __init__(self, kept: StoredRun, suite: str, found: dict[str, list[CaseVerdict]]) -> None:
-        self._kept = kept
-        self._run = kept.run
-        self._suite = suite
-        self._found = found
 
-    def close(self) -> None:
-        """Let go of the record."""
-        self._kept.close()
-
-    def status_of(self, case: Case) -> CaseStatus | None:
-        """What became of a case; None where the run hasn't got it."""
-        found = self._found.get(case.id)
-        if not found:
-            return None
-        words = {_write_verdict(each) for each in found}
-        if len(words) == 1:
-            label = words.pop()
-        else:
-            label = ", ".join(
-                f"{make_visible(each.target)}: {_write_verdict(each)}" for each in found
-            )
-        changed = self._is_changed(case)
-        if changed:
-            label += ", changed since"
-        return CaseStatus(label, "\n".join(self._lines(found, changed)))
-
-    def _lines(self, found: list[CaseVerdict], changed: bool) -> Iterator[str]:
-        yield f"Run {self._run.id}, {self._run.created_at[:16].replace('T', ' ')} UTC"
-        for each in found:
-            score = "" if each.score is None else f", score {each.score:.2f}"
-            yield f"- {make_visible(each.target)}: {_write_verdict(each)}{score}"
-        if (by := self._kept.graded_by) is not None and not by.complete:
-            yield f"\nThe newest grading was interrupted: {by.so_far}."
-        if changed:
-            yield "\nThe case is not what it was then: `evalcase run` asks and grades it again."
-        id = found[0].case
-        yield f"\n`evalcase report {self._run.id} --case {make_visible(id)}` has all of it."
-
-    def _is_changed(self, case: Case) -> bool:
-        """Whether what is asked, or how it is graded, is said otherwise than it was then."""
-        then = self._kept.find_case(self._suite, case.id)
-        if then is None:
-            return False
-        return (hash_question(then), hash_grading(then)) != (
-            hash_question(case), hash_grading(case)
-        )  # fmt: skip
+def _is_changed(now: Case, then: Case | None) -> bool:
+    """Whether what is asked, or how it is graded, is said otherwise than it was then."""
+    if then is None:
+        return False
+    return hash_question(then) != hash_question(now) or hash_grading(then) != hash_grading(now)
 
 
 def _write_verdict(found: CaseVerdict) -> str:
@@ -109,19 +94,22 @@ def _write_verdict(found: CaseVerdict) -> str:
 def find_verdicts(path: str, config: Config) -> Verdicts | None:
     """Those of the suite at a path; None if no run has it. Runs of some of its cases, or that were
     ended early, leave the others to the runs before them."""
-    found: list[RunVerdicts] = []
+    runs: list[_RunOfSuite] = []
     try:
         for run in _newest_runs(config.find_runs()):
             suite = _suite_in(run, path, config.root)
-            if suite is not None:
-                found.append(_read_verdicts(run, suite))
-                if not describe_part(run) and read_end(run.journal).status == "completed":
-                    break
+            if suite is None:
+                continue
+            runs.append(_RunOfSuite(StoredRun(run), suite, {}))
+            for each in runs[-1].kept.cases():
+                if each.suite == suite:
+                    runs[-1].found.setdefault(each.case, []).append(each)
+            if not describe_part(run) and read_end(run.journal).status == "completed":
+                break
     except (EvalcaseError, OSError, ValueError):
-        for each in found:
-            each.close()
+        Verdicts(runs).close()
         return None  # `evalcase list` says what is wrong with it
-    return Verdicts(found) if found else None
+    return Verdicts(runs) if runs else None
 
 
 def _newest_runs(folder: str) -> Iterator[Run]:
@@ -136,15 +124,6 @@ def _suite_in(run: Run, path: str, root: str) -> str | None:
         if os.path.normpath(os.path.join(begun, name)) == path:
             return name
     return None
-
-
-def _read_verdicts(run: Run, suite: str) -> RunVerdicts:
-    found: dict[str, list[CaseVerdict]] = {}
-    kept = StoredRun(run)
-    for each in kept.cases():
-        if each.suite == suite:
-            found.setdefault(each.case, []).append(each)
-    return RunVerdicts(kept, suite, found)
 
 
 def stamp_runs(config: Config) -> tuple[object, ...]:

@@ -1,0 +1,261 @@
+"""The files that are open in an editor: the kind of each, its text as it is now, and what was last
+found in it: problems, valid cases, and their positions, which are looked up when they are needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from evalcase.config.catalogue import Catalogue, check_config_text
+from evalcase.config.config import TABLES, Config, config_of_text, has_settings, read_config
+from evalcase.editor.cursor import TextFormat
+from evalcase.format.document import Document
+from evalcase.format.fields import CASE_CONTAINERS
+from evalcase.format.load import load_text, read_sidecar
+from evalcase.format.positions import split_lines
+from evalcase.format.source import UnreadableError, check_text, format_of, is_sidecar
+from evalcase.types.case import Case
+from evalcase.types.problem import Problem, Span
+from evalcase.util.environment import monotonic
+from evalcase.util.project import project_root
+
+FileKind = Literal["suite", "sidecar", "config"]
+_EVAL = re.compile(r"\.eval\.(?:ya?ml|jsonl?)$")
+_SCHEMA_LINE = re.compile(r"\A(?:\s*(?:#.*)?\n){0,20}?#\s*yaml-language-server:.*evalcase")
+_UNREADABLE = frozenset({"syntax", "bad-encoding", "too-deep", "too-large"})
+PAUSE_S = 0.15
+"""So long nothing may be typed before a text is checked."""
+_LONGEST_PAUSE_S = 1.0
+
+
+class FileRole(NamedTuple):
+    kind: FileKind
+    format: TextFormat
+
+
+def role_of(path: str, text: str) -> FileRole | None:
+    """What a file is to evalcase, by its name, or by the schema that its first lines name."""
+    name = os.path.basename(path)
+    if name in TABLES:
+        return FileRole("config", "toml") if has_settings(name, text) else None
+    format = format_of(path)
+    if not isinstance(format, str):
+        return None
+    if is_sidecar(path):
+        return FileRole("sidecar", "yaml")
+    if _EVAL.search(name.lower()) or (format == "yaml" and _SCHEMA_LINE.match(text[:4000])):
+        return FileRole("suite", format)
+    return None
+
+
+def _split_text(text: str, format: str) -> list[str]:
+    return text.split("\n") if format == "jsonl" else split_lines(text)
+
+
+class CasePosition(NamedTuple):
+    """The position of a case, and of its id."""
+
+    number: int
+    span: Span
+    name_span: Span
+    """Of its id, else of the whole case."""
+
+
+class Reading:
+    """A text as it was at one moment, checked."""
+
+    def __init__(
+        self, text: str, path: str, role: FileRole, problems: list[Problem],
+        cases: Sequence[Case | None] = (),
+    ) -> None:  # fmt: skip
+        self.text = text
+        self.path = path
+        self.role = role
+        self.problems = problems
+        self.cases = cases
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the text could be read as such, whatever is wrong with what it says."""
+        return not any(each.code in _UNREADABLE and each.span for each in self.own_problems)
+
+    @property
+    def own_problems(self) -> list[Problem]:
+        """Those of the text itself, and not of files that it names."""
+        return [each for each in self.problems if each.path == self.path]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _split_text(self.text, self.role.format)
+
+    @cached_property
+    def places(self) -> list[CasePosition]:
+        """The cases in their order; none where the text can't be read, or isn't made of cases."""
+        if not self.is_readable or self.role.kind != "suite" or self.role.format == "toml":
+            return []
+        if self.role.format == "jsonl":
+            spans = {
+                number: Span(number + 1, 1, number + 1, len(text) + 1)
+                for number, text in enumerate(self.lines)
+                if text.strip()
+            }
+            return [CasePosition(number, span, span) for number, span in spans.items()]
+        if not self.cases:
+            return []
+        text = self.text.removeprefix("\ufeff")
+        positions = Document(self.path, text, self.role.format, None).positions
+        places = []
+        for number, path in enumerate(positions.item_paths(CASE_CONTAINERS)):
+            span, (name, through) = positions.span(path), positions.find((*path, "id"))
+            is_elsewhere = through is not None  # behind an alias, or in a mapping that is merged
+            places.append(CasePosition(number, span, span if is_elsewhere else name))
+        return places
+
+
+def read_text(text: str, path: str, role: FileRole, known: Catalogue) -> Reading:
+    """Check a text as if it stood at its path. It never raises for what a text may hold."""
+    if role.format == "toml":
+        return Reading(text, path, role, check_config_text(text, path))
+    if role.kind == "sidecar":
+        try:
+            sidecar = read_sidecar(check_text(text, path), path, os.path.basename(path), known)
+        except UnreadableError as error:
+            return Reading(text, path, role, [error.problem])
+        return Reading(text, path, role, sidecar.problems)
+    loaded = load_text(text, role.format, known, path)
+    return Reading(text, path, role, loaded.problems, loaded.read)
+
+
+def cases_at(
+    reading: Reading, places: Sequence[CasePosition], known: Catalogue
+) -> list[Case | None]:
+    """The cases at some places; None for those that are not valid."""
+    if reading.role.format != "jsonl":
+        whole = len(reading.cases) == len(reading.places)
+        return [reading.cases[each.number] if whole else None for each in places]
+    # Each line is a case of its own: only the requested lines are read.
+    found = [load_text(reading.lines[at.number], "jsonl", known, reading.path) for at in places]
+    return [next(iter(each.suite.cases if each.suite else ()), None) for each in found]
+
+
+class OpenFile:
+    """One file. `changed` is set whenever it has to be checked again."""
+
+    def __init__(
+        self, uri: str, path: str, text: str, version: int | None,
+        config_of: Callable[[str], Config],
+    ) -> None:  # fmt: skip
+        self.uri = uri
+        self.path = path
+        self.reading: Reading | None = None
+        self.good: Reading | None = None
+        """The last reading of a text that could be read as such."""
+        self.changed = asyncio.Event()
+        self.watcher: asyncio.Task[None] | None = None
+        self.pause_s = PAUSE_S
+        self._config_of = config_of
+        self._lock = Lock()
+        self._is_checked = False
+        self.change(text, version)
+
+    def change(self, text: str, version: int | None) -> None:
+        self.text, self.version = text, version
+        self.role = role_of(self.path, text)
+        self.reading = None
+        self.lines = _split_text(text, self.role.format if self.role is not None else "")
+        self.check_again()
+
+    def check_again(self) -> None:
+        """The text, or something that it is checked by, has changed."""
+        self._is_checked = False
+        self.changed.set()
+
+    @property
+    def config(self) -> Config:
+        return self._config_of(os.path.dirname(self.path))
+
+    def read(self) -> Reading | None:
+        """The reading of the text as it is; None for a file that is not evalcase's business. It may
+        take long: it is called in a thread."""
+        with self._lock:
+            if self.role is None or self._is_checked:
+                return self.reading
+            begun, self._is_checked = monotonic(), True  # it may change while it is checked
+            text, role = self.text, self.role
+            reading = read_text(text, self.path, role, Catalogue(self.config))
+            # Who types in a large file shouldn't have to pay for a check after every word.
+            self.pause_s = min(max(PAUSE_S, monotonic() - begun), _LONGEST_PAUSE_S)
+            self.reading = reading
+            if reading.is_readable:
+                self.good = reading
+            return reading
+
+    def read_good(self) -> Reading | None:
+        """The reading of the text as it is, else of the last that could be read."""
+        reading = self.read()
+        return reading if reading is None or reading.is_readable else self.good
+
+
+class OpenFiles:
+    """All of them, by their addresses."""
+
+    def __init__(self) -> None:
+        self.by_uri: dict[str, OpenFile] = {}
+
+    def open(self, uri: str, path: str, text: str, version: int | None) -> OpenFile:
+        file = self.by_uri[uri] = OpenFile(uri, path, text, version, self.config_of)
+        return file
+
+    def config_of(self, folder: str) -> Config:
+        """The configuration around a folder, as the editor has it."""
+        texts = {
+            os.path.realpath(each.path): each.text
+            for each in list(self.by_uri.values())
+            if each.role is not None and each.role.kind == "config"
+        }
+        return config_around(folder, texts)
+
+    def suites(self) -> list[OpenFile]:
+        """Those that a configuration is used by."""
+        found = list(self.by_uri.values())
+        return [each for each in found if each.role is not None and each.role.kind != "config"]
+
+
+def config_around(folder: str, unsaved: Mapping[str, str]) -> Config:
+    """The configuration of the project that a folder belongs to. `unsaved` has the texts that are
+    open in the editor, by their paths."""
+    root = project_root(os.path.realpath(folder))
+    for name in TABLES:
+        path = os.path.join(root, name)
+        if path in unsaved:
+            try:
+                config = config_of_text(check_text(unsaved[path], path), path, root, path)
+            except UnreadableError:
+                config = None
+            if config is not None:
+                return config
+        elif name == "evalcase.toml" and os.path.lexists(path):
+            break
+    return read_config(folder)
+
+
+def map_lines(before: Sequence[str], now: Sequence[str]) -> Callable[[int], int | None]:
+    """What turns the number of a line into its number now; None for one that was changed."""
+    most = min(len(before), len(now))
+    above = next((at for at in range(most) if before[at] != now[at]), most)
+    left = most - above
+    below = next((at for at in range(left) if before[-1 - at] != now[-1 - at]), left)
+    shift = len(now) - len(before)
+
+    def move(line: int) -> int | None:
+        if line < above:
+            return line
+        return line + shift if line >= len(before) - below else None
+
+    return move
