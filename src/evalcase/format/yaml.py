@@ -20,7 +20,6 @@ from yaml.events import (
     MappingStartEvent,
     NodeEvent,
     ScalarEvent,
-    SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
 )
@@ -36,7 +35,6 @@ from evalcase.format.positions import (
     FatalFaultError,
     Fault,
     Node,
-    Wanted,
     split_lines,
 )
 from evalcase.types.problem import find_nearest
@@ -391,125 +389,81 @@ def _measure(value: Any) -> tuple[int, int]:
 # Positions
 
 
-def compose_yaml(text: str, wanted: Wanted = None) -> Node:
+def compose_yaml(text: str) -> Node:
     """The positions in a text that `read_yaml` has read."""
-    return _Composer(text).compose(wanted)
-
-
-class _Composer:
-    """Composes the tree of positions. Recursion is safe: `read_yaml` bounds the depth."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.next_event = _open_events(text)
-        self.anchors: dict[str, tuple[Node, str | None]] = {}
-        """The node that an anchor names, and its text where that is a scalar."""
-
-    def compose(self, wanted: Wanted) -> Node:
-        self.next_event()
-        if type(self.next_event()) is StreamEndEvent:
-            return Node(0, 0, NO_CHILDREN)
-        return self.read(self.next_event(), wanted)
-
-    def read(self, event: Any, wanted: Wanted) -> Node:
-        kind, start, anchor = type(event), event.start_mark.index, event.anchor
-        if kind is AliasEvent:
-            end = event.end_mark.index
-            return Node(start, end, NO_CHILDREN, target=self.anchors[anchor][0])
+    text, next_event = _open_events(text)
+    next_event()
+    if type(next_event()) is StreamEndEvent:
+        return Node(0, 0, NO_CHILDREN)
+    anchors: dict[str, tuple[Node, str | None]] = {}
+    """The node that an anchor names, and its text where that is a scalar."""
+    stack: list[tuple[Node, Any]] = []
+    parent = Node(0, 0, {})
+    children = parent.children
+    key: Any = 0
+    """What the next value stands under; None where a mapping has its next key."""
+    end = key_start = key_end = 0
+    while True:
+        event = next_event()
+        kind, start = type(event), event.start_mark.index
+        following: Any = None
         if kind is ScalarEvent:
-            node = Node(start, self.end_of(event), NO_CHILDREN)
-        elif wanted == {} and anchor is None:  # nothing inside
-            node = Node(start, self.end_of(self.skip(event)), NO_CHILDREN)
+            stop = event.end_mark.index
+            if key is None and event.anchor is None:
+                key = _MERGE if event.value == "<<" and event.implicit[0] else event.value
+                key_start, key_end = start, stop
+                continue
+            if event.style in ("|", ">"):
+                # libyaml lets a block scalar reach over the blank lines that follow it.
+                stop = start + len(text[start:stop].rstrip())
+            node = Node(start, stop, NO_CHILDREN)
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            node = Node(start, start, {})
+        elif kind is AliasEvent:
+            node = Node(start, event.end_mark.index, NO_CHILDREN, target=anchors[event.anchor][0])
         else:
-            read_inside = self.read_mapping if kind is MappingStartEvent else self.read_list
-            node = Node(start, event.end_mark.index, {})
-            node.end = read_inside(node, None if anchor is not None else wanted)
-        if anchor is not None:
-            self.anchors[anchor] = node, event.value if kind is ScalarEvent else None
-        return node
-
-    def end_of(self, event: Any) -> int:
-        """Where an event ends, or a node."""
-        if type(event) is Node:
-            return event.end
-        start, end = event.start_mark.index, event.end_mark.index
-        if type(event) is ScalarEvent and event.style in ("|", ">"):
-            # libyaml lets a block scalar reach over the blank lines that follow it.
-            end = start + len(self.text[start:end].rstrip())
-        return int(end)
-
-    def read_mapping(self, node: Node, wanted: Wanted) -> int:
-        """Read the values of a mapping, and return where it ends."""
-        next_event, children = self.next_event, node.children
-        last: Any = node
-        sources: list[Node] = []
-        while type(event := next_event()) is not MappingEndEvent:
-            is_scalar = type(event) is ScalarEvent
-            is_plain = is_scalar and event.anchor is None
-            key: Any = event.value if is_plain else self.read_odd_key(event)
-            is_merge = key == "<<" and is_scalar and event.implicit[0]
-            if wanted is None or key in wanted or is_merge:
-                below = None if wanted is None or is_merge else wanted[key]
-                value = self.read(next_event(), below)
-                value.key_start, value.key_end = event.start_mark.index, event.end_mark.index
-                last = value
-                if is_merge:
-                    items = value.written
-                    sources += items.children.values() if items.is_list else [value]
-                elif key is not None:
-                    children.setdefault(key, value)
-            elif type(value_event := next_event()) is ScalarEvent and value_event.anchor is None:
-                last = value_event
+            # A collection in brackets ends with its bracket, and a block with its last value.
+            stop = event.end_mark.index
+            parent.end = end = stop if stop > start else end
+            if _MERGE in children:
+                _merge_children(children)
+            parent, key = stack.pop()
+            children = parent.children
+            if not stack:
+                return children[0]
+            continue
+        if event.anchor is not None and kind is not AliasEvent:
+            anchors[event.anchor] = node, event.value if kind is ScalarEvent else None
+        if key is None:  # a key with an anchor, an alias, or a collection, which is no key
+            following = anchors[event.anchor][1] if event.anchor is not None else None
+            following = _DROPPED if following is None else following
+            key_start, key_end = start, node.end
+        else:
+            if type(key) is int:
+                following = key + 1
             else:
-                last = self.skip(value_event)
-        for source in sources:
-            alias = source if source.target is not None else None
-            for name, child in source.written.children.items():
-                if name not in children:
-                    children[name] = replace(child, through=alias or child.through)
-        return self.end_of(event if _has_bracket(event) else last)
-
-    def read_odd_key(self, event: Any) -> str | None:
-        """The text of a key with an anchor or an alias; None for a collection, which is no key."""
-        self.read(event, None)
-        return self.anchors[event.anchor][1] if event.anchor is not None else None
-
-    def read_list(self, node: Node, wanted: Wanted) -> int:
-        last: Any = node
-        number = 0
-        while type(event := self.next_event()) is not SequenceEndEvent:
-            if wanted is None or number in wanted:
-                item = self.read(event, None if wanted is None else wanted[number])
-                node.children[number] = last = item
-            else:
-                last = self.skip(event)
-            number += 1
-        return self.end_of(event if _has_bracket(event) else last)
-
-    def skip(self, event: Any) -> Any:
-        """Pass over a value, and return what it ends with. What has an anchor is kept."""
-        next_event, level = self.next_event, 0
-        last: Any = event
-        while True:
-            kind = type(event)
-            if kind is ScalarEvent and event.anchor is None:
-                last = event
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                level -= 1
-                last = event if _has_bracket(event) else last
-            elif kind is AliasEvent:
-                last = event
-            elif event.anchor is not None:
-                last = self.read(event, None)
-            else:
-                level += 1
-            if not level:
-                return last
-            event = next_event()
+                node.key_start, node.key_end = key_start, key_end
+            children.setdefault(key, node)
+            end = node.end
+        if kind is MappingStartEvent or kind is SequenceStartEvent:
+            stack.append((parent, following))
+            parent, children = node, node.children
+            key = None if kind is MappingStartEvent else 0
+        elif not stack:
+            return node
+        else:
+            key = following
 
 
-def _has_bracket(event: Any) -> bool:
-    """Whether a collection ends with its bracket. A block ends with its last value."""
-    return bool(event.end_mark.index > event.start_mark.index)
+def _merge_children(children: dict[str | int, Node]) -> None:
+    """Add what `<<` merges to the children of its mapping."""
+    merged = children.pop(_MERGE)
+    items = merged.written
+    for source in items.children.values() if items.is_list else [merged]:
+        alias = source if source.target is not None else None
+        for name, child in source.written.children.items():
+            if name not in children:
+                children[name] = replace(child, through=alias or child.through)
 
 
 # Errors
@@ -534,7 +488,8 @@ _LATE = (
 )
 """Complaints whose cause may stand before."""
 
-_NO_ESCAPE = "write a backslash as `\\\\`, or use single quotes"
+_INDENTED = "is the indentation the same as that of the key above, and every quote closed?"
+_UNCLOSED = "this quote is never closed"
 _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("mapping values are not allowed", "a `: ` is not expected here",
      "text that holds `: ` must be in quotes; or the line above is indented differently"),
@@ -542,34 +497,24 @@ _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
      "text that starts with it must be in quotes"),
     ("could not find expected ':'", "a key needs a `:` after it",
      "a line of text inside a mapping must be indented under its key, or be in quotes"),
-    ("unexpected document indicator", "this quote is never closed", None),
-    ("unexpected end of stream", "this quote is never closed", None),
-    ("hexdecimal number", "the hexadecimal digits of this escape are missing", _NO_ESCAPE),
-    ("unknown escape character", "this escape doesn't exist in a double-quoted string", _NO_ESCAPE),
-    ("did not find expected key", "this doesn't fit the mapping it is in",
-     "is the indentation the same as that of the key above, and every quote closed?"),
+    ("unexpected document indicator", _UNCLOSED, None),
+    ("unexpected end of stream", _UNCLOSED, None),
+    ("while parsing a quoted scalar", "this escape doesn't exist in a double-quoted string",
+     "write a backslash as `\\\\`, or use single quotes"),
+    ("did not find expected key", "this doesn't fit the mapping it is in", _INDENTED),
     ("did not find expected '-' indicator", "this doesn't fit the list it is in",
      "each item starts with `- `, and its other keys line up under its first one"),
     ("did not find expected ',' or ']'", "this list is never closed, or lacks a comma", None),
     ("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma", None),
-    ("mapping keys are not allowed", "a `? ` is not expected here",
-     "text that starts with `? ` must be in quotes"),
-    ("block sequence entries are not allowed", "a list can't start here",
-     "it starts on a line of its own; text that starts with `- ` must be in quotes"),
-    ("expected <document start>", "there is more after the end of the value",
-     "is the indentation that of the first line, and every quote closed?"),
+    ("expected <document start>", "there is more after the end of the value", _INDENTED),
     ("expected node content", "a value is missing here",
      "text that starts with a bracket, a brace or a comma must be in quotes"),
-    ("expected comment or line break", "only a comment may follow on this line", None),
-    (" tag", "a `!` starts a tag, and this is not one",
-     "text that starts with `!` must be in quotes"),
-    ("directive", "a `%` at the start of a line starts a directive, and this one is unknown",
-     "leave it out; text that starts with `%` must be in quotes"),
     ("while scanning an alias", "a `*` starts an alias, which needs a name",
      "text that starts with `*` must be in quotes"),
     ("while scanning an anchor", "a `&` starts an anchor, which needs a name",
      "text that starts with `&` must be in quotes"),
 )  # fmt: skip
+"""What libyaml says of mistakes that people make, in our words, with a hint."""
 
 
 def _explain_error(error: Exception, text: str) -> Fault:
@@ -582,25 +527,20 @@ def _explain_error(error: Exception, text: str) -> Fault:
         mark = error.context_mark
     at = mark.index
     if "Unicode character escape" in complaint:
-        return _explain_escape(text, text.rfind("\\", 0, at + 1))
+        at = text.rfind("\\", 0, at + 1)
+        if _SURROGATE_PAIR.match(text, at):
+            message = "YAML has no surrogate pairs"
+            return Fault("syntax", message, at, at + 6, "write the character itself")
+        message = "this escape is half of a surrogate pair, not a character"
+        return Fault("not-json-value", message, at, at + 6)
     if text[at : at + 1] == "\t":
         return Fault("syntax", "a tab is not allowed here", at, at + 1, "indent with spaces")
-    if any(each in complaint for each in _LATE):
-        fault = _explain_neighbours(text, at)
-        if fault is not None:
-            return fault
+    if any(each in complaint for each in _LATE) and (fault := _explain_neighbours(text, at)):
+        return fault
     for needle, message, hint in _IN_PLAIN_WORDS:
         if needle in complaint:
             return Fault("syntax", message, at, at + 1, hint)
     return Fault("syntax", f"this isn't valid YAML: {error.problem or 'unreadable'}", at, at + 1)
-
-
-def _explain_escape(text: str, at: int) -> Fault:
-    if _SURROGATE_PAIR.match(text, at):
-        hint = "write the character itself, or \\U and its 8 digits; a .json file may keep the pair"
-        return Fault("syntax", "YAML has no surrogate pairs", at, at + 6, hint)
-    message = "this escape is half of a surrogate pair, not a character"
-    return Fault("not-json-value", message, at, at + 6)
 
 
 def _explain_character(text: str) -> Fault:
@@ -643,26 +583,16 @@ def _explain_neighbours(text: str, at: int) -> Fault | None:
     return None
 
 
-# Text that would be lost
+# Text that would be lost, or may be meant otherwise
 
 _QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
 _HASH = re.compile(r"#(?:(?<=[\"'\]}\[{,:|>]#)|(?<=[|>][0-9+-]#)|(?<=[|>][0-9+-]{2}#))")
 _COMMENT = re.compile(r"#[^\r\n]*")
-_BLANKS = (" ", "\t", "\r", "\n")
-
-
-def _find_lost_text(text: str) -> Iterator[Fault]:
-    """Text that libyaml takes for syntax and YAML 1.2 doesn't: it would be lost."""
-    marks = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
-    for event in _list_events(text) if marks else ():
-        if event.start_mark.index in marks and isinstance(event, NodeEvent):
-            hint = 'write such a key in quotes: "?…"'
-            yield _fault_at(event, "syntax", "a `?` before a key would be lost here", hint)
-    for at, shown, _ in _find_comments(text) if _HASH.search(text) else ():
-        if at and text[at - 1] not in _BLANKS:  # `"Which tag?"#urgent`, `[a,#b`
-            message = "this would be read as a comment, and be lost"
-            hint = "a comment has a space before its `#`; text with a `#` must be in quotes"
-            yield Fault("syntax", message, at, at + len(shown), hint)
+_CLOSE_COMMENT = re.compile(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
+_PLAIN_LINE = re.compile(r"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
+"""A line of plain text: most texts with a `#` are in quotes, or below a header."""
+_QUOTED = re.compile("[:,[{-] ?[\u201c\u201d\u201e\u2018]")
+_OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
 
 
 def _list_events(text: str) -> Iterator[Any]:
@@ -683,35 +613,35 @@ def _find_comments(text: str) -> Iterator[tuple[int, str, Any]]:
             end, scalar = event.end_mark.index, event
 
 
-# Text that may be meant otherwise
-
-_CLOSE_COMMENT = re.compile(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
-_PLAIN_LINE = re.compile(r"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
-"""A line of plain text: most texts with a `#` are in quotes, or below a header."""
-_SMART_QUOTE = re.compile("[\u2018-\u201f](?:(?<=[:,-] .)|(?<=[\\[{].))")
-_OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
+def _find_lost_text(text: str) -> Iterator[Fault]:
+    """Text that libyaml takes for syntax and YAML 1.2 doesn't: it would be lost."""
+    marks = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
+    for event in _list_events(text) if marks else ():
+        if event.start_mark.index in marks and isinstance(event, NodeEvent):
+            hint = 'write such a key in quotes: "?…"'
+            yield _fault_at(event, "syntax", "a `?` before a key would be lost here", hint)
+    for at, shown, _ in _find_comments(text) if _HASH.search(text) else ():
+        if at and not text[at - 1].isspace():  # `"Which tag?"#urgent`, `[a,#b`
+            message = "this would be read as a comment, and be lost"
+            hint = "a comment has a space before its `#`; text with a `#` must be in quotes"
+            yield Fault("syntax", message, at, at + len(shown), hint)
 
 
 def find_lints(text: str) -> Iterator[Fault]:
     """Plain text of a readable document that is cut by a comment, or has quotes as a part of it."""
     text = _prepare_text(text)
     close = (found.start() for found in _CLOSE_COMMENT.finditer(text))
-    if any(_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close):
-        for at, shown, scalar in _find_comments(text):
-            is_close = scalar is not None and scalar.end_mark.index == at - 1
-            if not is_close or shown[1:2] in ("", " ", "\t", "#") or not scalar.implicit[0]:
-                continue
-            if _is_text(scalar.value):
-                message = "this is a comment, so the text before it ends there"
-                hint = (
-                    "put the text in quotes; a comment is easier to tell with a space after its `#`"
-                )
-                yield Fault("cut-text", message, at, at + len(shown), hint)
-    may_be_quoted = any(quote in text for quote in _OPENING) and _SMART_QUOTE.search(text)
+    may_be_cut = any(_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close)
+    for at, shown, scalar in _find_comments(text) if may_be_cut else ():
+        is_close = scalar is not None and scalar.end_mark.index == at - 1
+        is_odd = shown[1:2] not in ("", " ", "\t", "#")
+        if is_close and is_odd and scalar.implicit[0] and _is_text(scalar.value):
+            message = "this is a comment, so the text before it ends there"
+            hint = "put the text in quotes; a comment is easier to tell with a space after its `#`"
+            yield Fault("cut-text", message, at, at + len(shown), hint)
+    may_be_quoted = any(quote in text for quote in _OPENING) and _QUOTED.search(text)
     for event in _list_events(text) if may_be_quoted else ():
-        if type(event) is not ScalarEvent or not event.implicit[0]:
-            continue
-        value = event.value
+        value = event.value if type(event) is ScalarEvent and event.implicit[0] else ""
         is_quoted = len(value) > 1 and value[0] in _OPENING and value[-1] in _CLOSING
         if is_quoted and not any(quote in value[1:-1] for quote in _QUOTES):
             message = "these quotes are a part of the text"
