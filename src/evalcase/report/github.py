@@ -17,7 +17,8 @@ from evalcase.report.conclusion import (
 )
 from evalcase.report.details import UNFINISHED, passed_of, reason_of
 from evalcase.report.evaluated import read_evaluated
-from evalcase.report.source import LineFinder, Reported
+from evalcase.report.lines import LineFinder
+from evalcase.report.source import Reported
 from evalcase.types.problem import Problem, Span
 from evalcase.types.result import Result
 from evalcase.types.value import replace

@@ -31,7 +31,8 @@ from evalcase.report.details import (
     reason_of,
     result_heard,
 )
-from evalcase.report.source import LineFinder, Reported
+from evalcase.report.lines import LineFinder
+from evalcase.report.source import Reported
 from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
 from evalcase.types.result import Result

@@ -40,8 +40,7 @@ from evalcase.report.html.shell import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.sides import open_sides
 from evalcase.report.source import RecordPlace, Reported, find_suite_places
 from evalcase.store.folder import Run, folder_of_run, is_own
-from evalcase.store.journal import is_written
-from evalcase.store.reader import read_end
+from evalcase.store.reader import is_written, read_end
 from evalcase.store.runs import list_runs
 from evalcase.store.stored import GrowingCase, GrowingJournal, StoredRun
 from evalcase.types.value import Value

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 
 from evalcase.errors import RecordError
 from evalcase.store.index import Tally
-from evalcase.store.reader import JournalLines
+from evalcase.store.reader import JournalLines, lock_journal, unlock_journal
 from evalcase.store.rows import CaseRow, LostRow, Row, write_row
 from evalcase.store.scrub import encode_clean
 from evalcase.types.answer import Answer, Failure
@@ -36,18 +36,13 @@ from evalcase.util.environment import monotonic
 from evalcase.util.files import (
     BINARY,
     NO_LINK,
-    NO_WAIT,
     Disk,
     find_tampering,
-    open_file,
     sync_folder,
     write_all,
 )
 from evalcase.util.json import body_of, parse_body
 from evalcase.util.secrets import Scrubber
-
-if sys.platform != "win32":
-    import fcntl
 
 Done = Callable[[], None]
 
@@ -59,8 +54,6 @@ much CPU as three trials."""
 _MOST_BYTES = 4 * 1024 * 1024
 _TURN_S = 0.001
 """How long trials that wait for nothing keep the event loop to themselves."""
-_NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
-"""Some network file systems have no locks. As on Windows, the run goes on without."""
 
 
 class JournalFailure(Value, frozen=True):
@@ -295,64 +288,6 @@ def _call_each(dones: list[Done]) -> None:
 
 def _ignore(_: JournalFailure) -> None:
     """`close` raises the failure."""
-
-
-# Locks.
-
-
-def lock_journal(fd: int, path: str) -> None:
-    """Lock the open journal at `path`, at once or not at all. The operating system releases the
-    lock when the process ends. A file beside it holds the process id, for messages."""
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            run = os.path.basename(os.path.dirname(os.path.abspath(path)))
-            writer = _read_writer(path)
-            by = "another process" if writer is None else f"process {writer}"
-            raise RecordError(f"run {run} is being written by {by}") from error
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-    # In a stranger's folder, the note may be a link to another file, or a pipe.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK | NO_WAIT
-    with suppress(OSError), open(os.open(_path_of_note(path), flags, 0o666), "wb") as file:
-        file.write(str(os.getpid()).encode())
-
-
-def unlock_journal(fd: int, path: str) -> None:
-    """Close the journal, and with it the lock."""
-    with suppress(OSError):
-        os.unlink(_path_of_note(path))
-    with suppress(OSError):  # everything was synced before
-        os.close(fd)
-
-
-def is_written(path: str) -> bool:
-    """Whether a process writes a journal, by the note beside it: the lock itself is not touched,
-    because a writer might be about to take it."""
-    writer = _read_writer(path)
-    if writer is None or writer <= 0 or sys.platform == "win32":
-        return False
-    try:
-        os.kill(writer, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
-def _read_writer(path: str) -> int | None:
-    try:
-        with open_file(_path_of_note(path), links=False) as file:
-            return int(file.read(20))
-    except (OSError, ValueError):
-        return None
-
-
-def _path_of_note(path: str) -> str:
-    return os.path.join(os.path.dirname(path), "writer.pid")
 
 
 # Results.

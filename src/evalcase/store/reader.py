@@ -1,17 +1,23 @@
 """The lines of a journal, verified one by one. A line that a crash left half written at the end is
-told apart from damage."""
+told apart from damage. And the lock of a journal, which tells who writes it."""
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BufferedReader
 from typing import NamedTuple
 
 from evalcase.errors import RecordError
 from evalcase.store.rows import End, Row, decode_row
-from evalcase.util.files import open_file
+from evalcase.util.files import NO_LINK, NO_WAIT, open_file
 from evalcase.util.json import MAX_LINE, body_of, fault_in, is_whole
+
+if sys.platform != "win32":
+    import fcntl
 
 HALF_WRITTEN = "the last line of its journal is half written, and is dropped"
 _TAIL = 64 * 1024
@@ -116,3 +122,64 @@ def read_end(path: str) -> End:
     except ValueError:
         return incomplete
     return row if isinstance(row, End) else incomplete
+
+
+# The lock of a journal.
+
+_NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+"""Some network file systems have no locks. As on Windows, the run goes on without."""
+
+
+def lock_journal(fd: int, path: str) -> None:
+    """Lock the open journal at `path`, at once or not at all. The operating system releases the
+    lock when the process ends. A file beside it holds the process id, for messages."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            run = os.path.basename(os.path.dirname(os.path.abspath(path)))
+            writer = _read_writer(path)
+            by = "another process" if writer is None else f"process {writer}"
+            raise RecordError(f"run {run} is being written by {by}") from error
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+    # In a stranger's folder, the note may be a link to another file, or a pipe.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK | NO_WAIT
+    with suppress(OSError), open(os.open(_path_of_note(path), flags, 0o666), "wb") as file:
+        file.write(str(os.getpid()).encode())
+
+
+def unlock_journal(fd: int, path: str) -> None:
+    """Close the journal, and with it the lock."""
+    with suppress(OSError):
+        os.unlink(_path_of_note(path))
+    with suppress(OSError):  # everything was synced before
+        os.close(fd)
+
+
+def is_written(path: str) -> bool:
+    """Whether a process writes a journal, by the note beside it: the lock itself is not touched,
+    because a writer might be about to take it."""
+    writer = _read_writer(path)
+    if writer is None or writer <= 0 or sys.platform == "win32":
+        return False
+    try:
+        os.kill(writer, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def _read_writer(path: str) -> int | None:
+    try:
+        with open_file(_path_of_note(path), links=False) as file:
+            return int(file.read(20))
+    except (OSError, ValueError):
+        return None
+
+
+def _path_of_note(path: str) -> str:
+    return os.path.join(os.path.dirname(path), "writer.pid")

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, read_run
-from evalcase.store.journal import lock_journal, unlock_journal
-from evalcase.store.reader import read_end
+from evalcase.store.reader import lock_journal, read_end, unlock_journal
 from evalcase.store.stored import StoredRun
 from evalcase.types.problem import find_nearest
 from evalcase.types.value import Value
