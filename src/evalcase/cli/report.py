@@ -18,10 +18,9 @@ from evalcase.cli.report_files import (
 from evalcase.cli.terminal import screen_for
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Figuring
-from evalcase.report.figures import Interval
+from evalcase.report.figures import PART_KINDS, Interval, PartKind
 from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
 from evalcase.report.source import RecordPlace, Reported, Wanted
-from evalcase.report.summary import PART_KINDS, PartKind
 from evalcase.store.folder import is_own
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun

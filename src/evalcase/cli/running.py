@@ -30,18 +30,13 @@ from evalcase.cli.trust import why_unsealed
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import EvalcaseError, RecordError
-from evalcase.report.conclusion import (
-    Reader,
-    conclusion_lines,
-    gather_highlights,
-    last_lines,
-    name_run,
-)
+from evalcase.report.conclusion import Reader, name_run
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
 from evalcase.report.progress import RunView
 from evalcase.report.source import RecordPlace
+from evalcase.report.summary import gather_highlights, last_lines, summary_lines
 from evalcase.report.terminal import defuse_lines
 from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
@@ -271,7 +266,7 @@ def _print_summary(
         if manner.quiet or highlights is None:
             lines = last_lines(evaluated, reader)
         else:
-            lines = conclusion_lines(evaluated, highlights, kept.find_case, reader)
+            lines = summary_lines(evaluated, highlights, kept.find_case, reader)
         manner.print(defuse_lines(lines))
 
 

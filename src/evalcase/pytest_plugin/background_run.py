@@ -16,10 +16,11 @@ from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.report.cases import CaseTrials
-from evalcase.report.conclusion import Reader, last_lines
+from evalcase.report.conclusion import Reader
 from evalcase.report.details import detail_lines, passed_of, reason_of, result_heard
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.source import RecordPlace
+from evalcase.report.summary import last_lines
 from evalcase.report.terminal import Screen
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.run import Execution

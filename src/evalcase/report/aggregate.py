@@ -11,7 +11,8 @@ import json
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from evalcase.report.figures import (
     ClusterName,
@@ -24,9 +25,8 @@ from evalcase.report.figures import (
     Slice,
 )
 from evalcase.types.case import Case
-from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey
-from evalcase.types.result import Decision, Result, Verdict, decide_case_verdict
+from evalcase.types.result import Decision, Outcome, Result, Verdict, decide_case_verdict
 from evalcase.types.value import replace
 from evalcase.util.json import JsonPath, MissingError
 from evalcase.util.table import mark_of
@@ -36,13 +36,11 @@ MOST_VALUES = 200
 _LONGEST_VALUE = 100
 _MARKS_AT_ONCE = 1 << 17
 _NUMBERS = re.compile(r"(\d{1,15})")
-CountedGrade = tuple[str, Verdict, float | None]
-"""A grade as it is counted: grader, verdict, score."""
 
+Name = TypeVar("Name", bound=Hashable)
 
-def bound_score(score: float) -> float:
-    """A score within 0 to 1: one of a stranger's record may be any number."""
-    return 0.0 if score < 0.0 else min(score, 1.0)
+Cells = dict[str, dict[ClusterName, FigureCell]]
+"""The cells of parts by their name and cluster."""
 
 
 def variable_labels(case: Case | None) -> dict[str, str]:
@@ -83,34 +81,6 @@ class Clustering:
         return json.dumps(value, sort_keys=True)
 
 
-class _VariableCells:
-    """Cells by the name of a variable, its value and the cluster."""
-
-    def __init__(self) -> None:
-        self.cells: dict[str, dict[tuple[str, ClusterName], FigureCell]] = {}
-        self.crowded: set[str] = set()
-        """Names with too many values; they are not counted."""
-        self.grouping: set[str] = set()
-        """Names with a value that several cases share."""
-        self._first: dict[str, dict[str, tuple[str, str]]] = {}
-        """The suite and id of the first case with each value."""
-
-    def find(self, case: Case | None, key: TrialKey, cluster: ClusterName) -> list[FigureCell]:
-        found = []
-        for name, label in variable_labels(case).items():
-            if name in self.crowded:
-                continue
-            first = self._first.setdefault(name, {})
-            if first.setdefault(label, key[:2]) != key[:2]:
-                self.grouping.add(name)
-            if len(first) > MOST_VALUES:
-                self.crowded.add(name)
-                self.cells.pop(name, None)
-                continue
-            found.append(_find_cell(self.cells.setdefault(name, {}), (label, cluster)))
-        return found
-
-
 class _OpenCase:
     """A case at a target, with those of its trials that have come."""
 
@@ -121,7 +91,23 @@ class _OpenCase:
         self.cluster = cluster
         self.verdicts: list[Verdict] = []
         self.scores: list[float] = []
-        self.grades: list[CountedGrade] = []
+        self.grades: dict[str, tuple[list[Verdict], list[float]]] = {}
+        """By grader, the verdicts and the scores of its grades."""
+
+    def add(self, result: Result) -> None:
+        self.verdicts.append(result.verdict)
+        if (score := result.score) is not None:
+            self.scores.append(_bound_score(score))
+        for grade in result.grades:
+            verdicts, scores = self.grades.setdefault(grade.grader, ([], []))
+            verdicts.append(grade.verdict)
+            if grade.failure is None and grade.score is not None:
+                scores.append(_bound_score(grade.score))
+
+
+def _bound_score(score: float) -> float:
+    """A score within 0 to 1: one of a stranger's record may be any number."""
+    return 0.0 if score < 0.0 else min(score, 1.0)
 
 
 class Ledger:
@@ -129,11 +115,14 @@ class Ledger:
 
     def __init__(self, clustering: Clustering | None = None) -> None:
         self.clustering = clustering
-        self.places: dict[tuple[str, str, ClusterName], FigureCell] = {}
-        """Cases by suite, target and cluster."""
-        self.tags: dict[tuple[str, ClusterName], FigureCell] = {}
-        self.variables = _VariableCells()
-        self.graders: dict[tuple[str, ClusterName], FigureCell] = {}
+        self.places: dict[tuple[str, str], dict[ClusterName, FigureCell]] = {}
+        """Cases by suite and target."""
+        self.tags: Cells = {}
+        self.variables: dict[str, Cells] = {}
+        """Cases by the name of a variable and its value."""
+        self.crowded: set[str] = set()
+        """Variables with too many values; they are not counted."""
+        self.graders: Cells = {}
         self.efforts: dict[str, Effort] = {}
         """By target."""
         self.judging = Judging()
@@ -141,8 +130,9 @@ class Ledger:
         """By suite, a hash of the case for each case at a target."""
         self._open: dict[tuple[str, str, str], _OpenCase] = {}
 
-    def add(self, result: Result, case: Case | None = None) -> None:
-        """Add a result. The case gives its tags and variables, and its cluster."""
+    def add(self, result: Result, case: Case | None = None) -> Outcome:
+        """Add a result; return what its case has come to. The case gives its tags and variables,
+        and its cluster."""
         key = result.key
         effort = self.efforts.get(key.target)
         if effort is None:
@@ -154,14 +144,15 @@ class Ledger:
         held = self._open.get(key[:3])
         if held is None:
             cluster = self.clustering.find(result, case) if self.clustering is not None else None
-            held = self._open[key[:3]] = _OpenCase(self._find_cells(case, key, cluster), cluster)
-        held.verdicts.append(result.verdict)
-        held.grades += map(_count_grade, result.grades)
-        if (score := result.score) is not None:
-            held.scores.append(bound_score(score))
-        if len(held.verdicts) >= result.repeats:
+            held = _OpenCase(list(self._find_cells(case, key, cluster)), cluster)
+            self._open[key[:3]] = held
+        held.add(result)
+        trials, verdict = len(held.verdicts), None
+        if trials >= result.repeats:
             del self._open[key[:3]]
-            self._count(held, result.pass_rate, effort)
+            verdict = self._count(held, result.pass_rate, effort)
+        passed = held.verdicts.count("passed")
+        return Outcome(verdict, passed, trials, result.repeats, result.pass_rate)
 
     def add_verdict(self, suite: str, case: str, target: str, verdict: Verdict | None) -> None:
         """Count a case by its verdict alone."""
@@ -182,42 +173,39 @@ class Ledger:
 
     def _find_cells(
         self, case: Case | None, key: TrialKey, cluster: ClusterName
-    ) -> list[FigureCell]:
+    ) -> Iterator[FigureCell]:
         """The cells that a case is counted in: of its suite and target, its tags and variables."""
-        cells = [self._find_place(key.suite, key.case, key.target, cluster)]
-        if case is not None and ("tags" in case._data or "vars" in case._data):
-            tags = dict.fromkeys(case._data.get("tags", ()))
-            cells += [_find_cell(self.tags, (tag, cluster)) for tag in tags]
-            cells += self.variables.find(case, key, cluster)
-        return cells
+        yield self._find_place(key.suite, key.case, key.target, cluster)
+        if case is None or not ("tags" in case._data or "vars" in case._data):
+            return
+        for tag in dict.fromkeys(case._data.get("tags", ())):
+            yield _find_cell(self.tags, tag, cluster)
+        for name, label in variable_labels(case).items():
+            if name in self.crowded:
+                continue
+            values = self.variables.setdefault(name, {})
+            yield _find_cell(values, label, cluster)
+            if len(values) > MOST_VALUES:
+                self.crowded.add(name)
+                del self.variables[name]
 
-    def _find_place(
-        self, suite: str, case: str, target: str, cluster: ClusterName
-    ) -> FigureCell:  # fmt: skip
+    def _find_place(self, suite: str, case: str, target: str, cluster: ClusterName) -> FigureCell:
         marks = self._marks.get(suite)
         if marks is None:
             marks = self._marks[suite] = array("Q")
         marks.append(mark_of(case))
-        cell = self.places.get((suite, target, cluster))
-        if cell is None:
-            cell = self.places[suite, target, cluster] = FigureCell(cluster)
-        return cell
+        return _find_cell(self.places, (suite, target), cluster)
 
-    def _count(self, held: _OpenCase, pass_rate: float, effort: Effort) -> None:
+    def _count(self, held: _OpenCase, pass_rate: float, effort: Effort) -> Verdict:
         """Count a case that has all of its trials, and the grades of each grader on it."""
-        verdicts = held.verdicts
-        verdict = decide_case_verdict(verdicts, pass_rate)
+        verdict = decide_case_verdict(held.verdicts, pass_rate)
         for cell in held.cells:
-            cell.add((verdict,), verdicts, held.scores)
+            cell.add((verdict,), held.verdicts, held.scores)
         if held.scores:
             effort.add_score(sum(held.scores) / len(held.scores))
-        named: dict[str, list[CountedGrade]] = {}
-        for grade in held.grades:
-            named.setdefault(grade[0], []).append(grade)
-        for name, grades in named.items():
-            given = [each for _, each, _ in grades]
-            scores = [score for *_, score in grades if score is not None]
-            _find_cell(self.graders, (name, held.cluster)).add(given, given, scores)
+        for name, (verdicts, scores) in held.grades.items():
+            _find_cell(self.graders, name, held.cluster).add(verdicts, verdicts, scores)
+        return verdict
 
 
 def _count_distinct(marks: Sequence[int]) -> int:
@@ -227,21 +215,15 @@ def _count_distinct(marks: Sequence[int]) -> int:
 
 
 def _find_cell(
-    cells: dict[tuple[str, ClusterName], FigureCell], name: tuple[str, ClusterName]
+    cells: dict[Name, dict[ClusterName, FigureCell]], name: Name, cluster: ClusterName
 ) -> FigureCell:
-    cell = cells.get(name)
+    by_cluster = cells.get(name)
+    if by_cluster is None:
+        by_cluster = cells[name] = {}
+    cell = by_cluster.get(cluster)
     if cell is None:
-        cell = cells[name] = FigureCell(name[1])
+        cell = by_cluster[cluster] = FigureCell(cluster)
     return cell
-
-
-def _count_grade(grade: Grade) -> CountedGrade:
-    if grade.failure is not None:
-        return grade.grader, "errored", None
-    score = None if grade.score is None else bound_score(grade.score)
-    if grade.passed:
-        return grade.grader, "passed", score
-    return grade.grader, "ungraded" if score is None else "failed", score
 
 
 def sum_up(
@@ -251,7 +233,7 @@ def sum_up(
     """All figures, targets in the order in which they were named. No result tells how many cases
     were not started: `not_run` does. Where the results ended a run early, by a `decision` or else
     `is_biased`, only the interval of the decision holds."""
-    clustering, variables = ledger.clustering, ledger.variables
+    clustering = ledger.clustering
     interval = "sequence" if decision is not None or is_biased else interval
     without = "no interval: the results ended the run early" if is_biased else ""
     apart = together = Estimator(interval, clustering is not None, tuple(ks))
@@ -265,21 +247,19 @@ def sum_up(
         )
     unfinished = ledger.count_unfinished()
 
-    def figure(cells: Sequence[FigureCell], by: Estimator = together) -> Slice:
-        return by.of_cases(cells, sum(unfinished[cell] for cell in cells))
+    def figure(cells: Iterable[FigureCell], by: Estimator = together) -> Slice:
+        held = list(cells)
+        return by.of_cases(held, sum(unfinished[cell] for cell in held))
 
-    def by_name(cells: Mapping[tuple[str, ClusterName], FigureCell]) -> dict[str, Slice]:
-        parts = _group((name, cell) for (name, _), cell in cells.items())
-        return {name: figure(parts[name]) for name in sorted(parts, key=_natural_order)}
+    def by_name(cells: Cells) -> dict[str, Slice]:
+        return {name: figure(cells[name].values()) for name in sorted(cells, key=_natural_order)}
 
-    whole = figure([*ledger.places.values()])
+    suites, by_target = _regroup(ledger.places, 0), _regroup(ledger.places, 1)
+    whole = figure(cell for cells in by_target.values() for cell in cells)
     if decision is not None:
         whole = replace(whole, rate=replace(whole.rate, low=decision.low, high=decision.high))
         without = ""
-    suites = _group((suite, cell) for (suite, _, _), cell in ledger.places.items())
-    by_target = _group((target, cell) for (_, target, _), cell in ledger.places.items())
     named = dict.fromkeys([*(name for name in targets if name in by_target), *by_target])
-    graders = _group((name, cell) for (name, _), cell in ledger.graders.items())
     return Figures(
         whole, Effort.sum(ledger.efforts.values()),
         {name: figure(by_target[name], apart) for name in named},
@@ -289,19 +269,22 @@ def sum_up(
             for name in sorted(suites, key=_natural_order)
         },
         by_name(ledger.tags),
-        {name: together.of_grader(cells) for name, cells in graders.items()},
+        {name: together.of_grader([*cells.values()]) for name, cells in ledger.graders.items()},
         not_run, interval, clustering.path if clustering is not None else None,
         len(clustering.alone) if clustering is not None else 0, without,
         ledger.judging if ledger.judging.asked else None,
-        {name: by_name(cells) for name, cells in variables.cells.items()},
-        tuple(variables.crowded), frozenset(variables.grouping), distinct,
+        {name: by_name(cells) for name, cells in ledger.variables.items()},
+        tuple(ledger.crowded), distinct,
     )  # fmt: skip
 
 
-def _group(named: Iterable[tuple[str, FigureCell]]) -> dict[str, list[FigureCell]]:
+def _regroup(
+    places: Mapping[tuple[str, str], Mapping[ClusterName, FigureCell]], by: int
+) -> dict[str, list[FigureCell]]:
+    """All cells of each suite, or of each target."""
     grouped: dict[str, list[FigureCell]] = {}
-    for name, cell in named:
-        grouped.setdefault(name, []).append(cell)
+    for place, cells in places.items():
+        grouped.setdefault(place[by], []).extend(cells.values())
     return grouped
 
 

@@ -1,36 +1,25 @@
-"""How a run ended, in words: its summary, why it is incomplete, its gates, and the next command."""
+"""What is to be said of a run that ended, in sentences: why it is incomplete, how it is named, its
+gates, and the next command."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from shlex import join, quote
 from typing import NamedTuple
 
-from evalcase.report.case_text import case_lines, trial_lines
-from evalcase.report.details import UNFINISHED, FindCase
-from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
-from evalcase.report.figures import Figures, Mean, rate_totals, write_money
-from evalcase.report.highlights import TROUBLED, Highlights
-from evalcase.report.source import RecordPlace, Reported, see_suites
-from evalcase.report.summary import (
-    PART_KINDS,
-    PartKind,
-    RunEnding,
-    ending_lines,
-    summary_lines,
-    verdict_lines,
-)
-from evalcase.report.terminal import Screen, defuse_lines, seen_from
-from evalcase.store.folder import RUN_ID, Run, describe_name, describe_part, folder_of_run, is_run
+from evalcase.report.evaluated import Evaluated, read_evaluated
+from evalcase.report.figures import Mean, rate_totals, write_money
+from evalcase.report.source import RecordPlace
+from evalcase.report.terminal import Screen, seen_from
+from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, is_run
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Failure
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
-from evalcase.util.text import make_visible, write_count
+from evalcase.util.text import write_count
 
 
 class Reader(NamedTuple):
@@ -43,67 +32,11 @@ class Reader(NamedTuple):
     verbose: bool = False
 
 
-def conclusion_lines(
-    evaluated: Evaluated, highlights: Highlights, find_case: FindCase, reader: Reader,
-    figures: Figures | None = None, by: Collection[PartKind] = PART_KINDS,
-) -> Iterator[str]:  # fmt: skip
-    """All of it: what went wrong, the figures, the verdict, and what to do next."""
-
-    place = reader.place
-    failed = highlights.shown("failed")
-    first = failed[0].result.key if failed else None
-    name, fixed = name_run(evaluated.run, place), ""
-    errored = highlights.shown("errored")
-    if errored and all(stays_errored(each.result) for each in errored):
-        fixed = _suggest_new_run(evaluated, name, place)
-    next_one = suggest_next(evaluated, name, first, fixed, is_own=reader.is_own)
-    ending = _make_ending(evaluated, place, next_one)
-    if figures is None:
-        figures = Figuring().sum_up(highlights.ledger, evaluated)
-    return summary_lines(
-        highlights, figures, ending, find_case, reader.screen, by, verbose=reader.verbose
-    )
-
-
-def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
-    """Only the verdict, where the record is, and how to go on with what is not complete."""
-
-    next_one = ""
-    if not evaluated.complete:
-        name = name_run(evaluated.run, reader.place)
-        next_one = suggest_next(evaluated, name, is_own=reader.is_own)
-    ending = _make_ending(evaluated, reader.place, next_one)
-    rate = rate_of(evaluated)
-    return chain(verdict_lines(ending, rate, reader.screen), ending_lines(ending, reader.screen))
-
-
 def rate_of(evaluated: Evaluated) -> Mean:
     """The pass rate of a run, with the interval that follows from its totals, if one does."""
 
     holds = not (evaluated.is_biased or evaluated.is_shared)
     return rate_totals(evaluated.totals, "wilson" if holds else "sequence", evaluated.decision).rate
-
-
-def gather_highlights(stored: StoredRun) -> Highlights:
-    """Those of all results that were kept."""
-
-    highlights = Highlights(ledger=Figuring().open_ledger())
-    for result in stored.results():
-        highlights.add(result, stored.find_tagged(result.key.suite, result.key.case))
-    return highlights
-
-
-def _make_ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
-    return RunEnding(
-        evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
-        why_incomplete(evaluated), next_one,
-        f"evalcase report {_at_grading(evaluated, name_run(evaluated.run, place))} -o report.html",
-        "" if evaluated.graded_by is None else make_visible(str(evaluated.graded_by)),
-        describe_part(evaluated.run),
-        evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
-        say_mixed(evaluated.mixed), _say_saved(evaluated), say_gate(evaluated),
-        describe_name(evaluated.run),
-    )  # fmt: skip
 
 
 def say_mixed(targets: Sequence[str]) -> str:
@@ -127,7 +60,7 @@ def name_run(run: Run, place: RecordPlace) -> str:
     return f"{quote(id)} --runs-dir {quote(folder)}"
 
 
-def _say_saved(evaluated: Evaluated) -> str:
+def say_saved(evaluated: Evaluated) -> str:
     """What a run that was decided early has spared, by what its cases cost so far."""
     done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
     if evaluated.decision is None or not evaluated.not_run:
@@ -172,7 +105,7 @@ def suggest_next(
     resuming = _suggest_resuming(evaluated, name, fixed)
     if resuming and is_own:
         return resuming
-    graded = _at_grading(evaluated, name)
+    graded = name_grading(evaluated, name)
     if failed is not None:
         return f"evalcase report {graded} --case {quote(failed.case)}"
     cases = evaluated.totals.cases
@@ -180,7 +113,7 @@ def suggest_next(
     return f"evalcase report {graded}" if is_bad else ""
 
 
-def _at_grading(evaluated: Evaluated, name: str) -> str:
+def name_grading(evaluated: Evaluated, name: str) -> str:
     """What `name_run` made, for the grading that is looked at: another may have other verdicts."""
     if evaluated.grading is None:
         return name
@@ -260,7 +193,7 @@ def _is_lasting(failure: Failure) -> bool:
     return failure.kind in _LASTING and not _PASSING.match(failure.message)
 
 
-def _suggest_new_run(evaluated: Evaluated, name: str, place: RecordPlace) -> str:
+def suggest_new_run(evaluated: Evaluated, name: str, place: RecordPlace) -> str:
     """How to run again what did not pass, with the suites and targets that were named."""
     if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
         return ""
@@ -308,24 +241,12 @@ def say_gate(evaluated: Evaluated) -> str:
 
 
 class Remark(NamedTuple):
-    """In parts: what also holds while the run goes on, and what holds only once it ended."""
-
-    of_results: str
-    progress: str
-    """`3 of 5 trials`; empty where all are there."""
-    of_end: str
-    """That it is not complete, and what to do."""
+    text: str
+    while_running: str
+    """What is said as long as the run goes on."""
     is_apart: bool
     """Whether its pass rate is no step in a row of others: it is of other graders or cases, of
     several versions of a target, or of a part."""
-
-    @property
-    def text(self) -> str:
-        return "; ".join(filter(None, (self.of_results, self.of_end)))
-
-    @property
-    def while_running(self) -> str:
-        return "; ".join(filter(None, (self.of_results, f"running, {self.progress}")))
 
 
 def remark_on(stored: StoredRun, *, own: bool) -> Remark:
@@ -339,7 +260,7 @@ def remark_on(stored: StoredRun, *, own: bool) -> Remark:
         said.append(f"{write_count(errored, 'trial')} errored")
     is_apart = bool(part or stored.mixed or (stored.graded_by and stored.graded_by.graders))
     if stored.end.status == "completed":
-        return Remark("; ".join(said), "", "", is_apart)
+        return Remark("; ".join(said), "; ".join(said), is_apart)
     evaluated = read_evaluated(stored)
     progress = evaluated.graded_so_far or _say_trials(evaluated)
     decision = stored.end.decision
@@ -350,46 +271,5 @@ def remark_on(stored: StoredRun, *, own: bool) -> Remark:
         end += ", not made by you here"
     if hint := suggest_next(evaluated, os.path.basename(stored.run.path), is_own=own):
         end += f": {hint}"
-    return Remark("; ".join(said), progress, end, True)
-
-
-def write_text(reported: Reported) -> Iterator[str]:
-    lines = _write_summary(reported) if reported.wanted.case is None else _write_cases(reported)
-    return (line + "\n" for line in defuse_lines(lines))
-
-
-def _write_summary(reported: Reported) -> Iterator[str]:
-    stored, verdicts = reported.stored, reported.wanted.verdicts
-    shown = [None if each == UNFINISHED else each for each in verdicts]
-    ledger = reported.figuring.open_ledger()
-    highlights = Highlights(shown or TROUBLED, ledger)  # type: ignore[arg-type]
-    evaluated = reported.evaluated(highlights)
-    figures = reported.sum_up(highlights.ledger, evaluated)
-    reader = Reader(reported.place, reported.screen, reported.is_own, reported.verbose)
-    return conclusion_lines(
-        evaluated, highlights, stored.find_case, reader, figures, reported.by
-    )  # fmt: skip
-
-
-def _write_cases(reported: Reported) -> Iterator[str]:
-    """One case in full; or several, where suites have the same id."""
-    stored, place = reported.stored, reported.place
-    screen = reported.screen
-    see_suite = see_suites(stored.run, place.config.root, place.cwd)
-    results = sorted(reported.results(), key=lambda result: result.key)
-    before, known = None, None
-    for result in results:
-        suite, case, _, _ = result.key
-        if before is None or before[:2] != (suite, case):
-            if before is not None:
-                yield ""
-            known = stored.find_case(suite, case)
-            yield from case_lines(see_suite(suite), case, known, screen)
-        is_first = before is None or before[:3] != result.key[:3]
-        yield from trial_lines(result, known, stored.outcome(result), screen, is_first=is_first)
-        before = result.key
-    if before is not None and (graded := read_evaluated(stored).graded_so_far):
-        yield from ("", f"not complete: {graded}")
-    if before is None:
-        wanted = reported.wanted
-        yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
+    running = "; ".join([*said, f"running, {progress}"])
+    return Remark("; ".join([*said, end]), running, True)

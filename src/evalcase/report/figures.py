@@ -5,7 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import floor, fsum, log10
+from operator import attrgetter
 from typing import Literal
 
 from msgspec import Struct, field
@@ -13,6 +15,7 @@ from msgspec import Struct, field
 from evalcase.stats.intervals import (
     Cluster,
     Estimate,
+    StandardErrors,
     all_pass,
     any_passes,
     bound_unseen,
@@ -35,6 +38,11 @@ run."""
 
 _FEW_CLUSTERS = 10
 _BINS = 10
+
+PartKind = str
+"""`target`, `suite`, `tag`, `grader` or, for a variable, `vars.NAME`."""
+PART_KINDS: tuple[PartKind, ...] = ("target", "suite", "tag")
+"""The parts whose rates are shown unless others are asked for."""
 
 TrialCounts = tuple[int, int, int]
 """Trials of a case, or grades of a grader on a case: all, passed, errored."""
@@ -67,15 +75,6 @@ class PassAt(Value, frozen=True):
     """pass^k: all of them do."""
 
 
-class Spread(Value, frozen=True):
-    """Standard errors of a mean by their source; None if they can't be estimated."""
-
-    more_repeats: float | None = None
-    """Left however often these cases are repeated."""
-    same_cases: float | None = None
-    """If these very cases were run again."""
-
-
 class Repeats(Value, frozen=True):
     """Figures of cases that have two or more trials."""
 
@@ -87,8 +86,8 @@ class Repeats(Value, frozen=True):
     """The share of trials that pass, as the mean over cases."""
     flaky: int
     """Cases with trials that passed and trials that did not."""
-    passes: Spread
-    scores: Spread
+    passes: StandardErrors | None
+    """Of that share, by their source."""
     pass_at: tuple[PassAt, ...] = ()
 
 
@@ -236,8 +235,6 @@ class Figures(Value, frozen=True):
     """By the name of a variable, and by its value."""
     crowded: tuple[str, ...] = ()
     """Variables with too many values to group by."""
-    grouping: frozenset[str] = frozenset()
-    """Variables with a value that several cases share."""
     distinct: int = 0
     """Cases, each counted once however many targets it has."""
 
@@ -245,10 +242,7 @@ class Figures(Value, frozen=True):
 class FigureCell:
     """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
 
-    __slots__ = (
-        "cluster", "partial", "repeated", "scored", "scores", "spread", "squares", "trials",
-        "verdicts", "within",
-    )  # fmt: skip
+    __slots__ = ("cluster", "partial", "scores", "trials", "verdicts")
 
     def __init__(self, cluster: ClusterName = None) -> None:
         self.cluster = cluster
@@ -256,17 +250,9 @@ class FigureCell:
         """Cases by verdict; of a grader, its grades."""
         self.trials: Counter[TrialCounts] = Counter()
         """How many cases have such trials, skipped ones left out."""
-        self.scored = 0
-        self.scores = 0.0
-        """The sum of scores, each the mean of a case's trials; and of their squares."""
-        self.squares = 0.0
+        self.scores = Sums()
+        """Of each case the mean score of its trials."""
         self.partial = False
-        self.repeated = 0
-        """Cases with the scores of several trials."""
-        self.within = 0.0
-        """The sum of the variances of those cases' means."""
-        self.spread = (0.0, 0.0)
-        """The sum of those means, and of their squares."""
 
     def add(
         self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
@@ -277,18 +263,9 @@ class FigureCell:
             self.verdicts[verdict] += 1
         if "skipped" not in trials:
             self.trials[len(trials), trials.count("passed"), trials.count("errored")] += 1
-        if not scores:
-            return
-        count = len(scores)
-        mean = sum(scores) / count
-        self.scored += 1
-        self.scores += mean
-        self.squares += mean * mean
-        self.partial = self.partial or any(0 < score < 1 for score in scores)
-        if count > 1:
-            self.repeated += 1
-            self.within += sum((score - mean) ** 2 for score in scores) / (count - 1) / count
-            self.spread = (self.spread[0] + mean, self.spread[1] + mean * mean)
+        if scores:
+            self.scores.add(sum(scores) / len(scores))
+            self.partial = self.partial or any(0 < score < 1 for score in scores)
 
 
 class Sums:
@@ -296,12 +273,12 @@ class Sums:
 
     __slots__ = ("count", "squares", "total")
 
-    def __init__(self, count: int = 0, total: float = 0.0, squares: float = 0.0) -> None:
-        self.count = count
-        self.total = total
-        self.squares = squares
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0.0
+        self.squares = 0.0
 
-    def add(self, value: float, times: int) -> None:
+    def add(self, value: float, times: int = 1) -> None:
         self.count += times
         self.total += times * value
         self.squares += times * value * value
@@ -326,23 +303,24 @@ class Estimator(Value, frozen=True):
 
     def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
         rate = self._mean(cells, _rate_cell)
-        without_errors = self._mean(cells, lambda cell: _rate_cell(cell, errors=False))
-        return Slice(
-            _count_verdicts(cells), unfinished, rate, without_errors, self._score(cells),
-            self._repeats(cells), any(cell.partial for cell in cells), self._failures_up_to(rate),
-        )  # fmt: skip
+        without_errors = self._mean(cells, partial(_rate_cell, errors=False))
+        return self._slice(cells, rate, without_errors, unfinished, self._repeats(cells))
 
     def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
         """Each case counts by the share of its grades that passed."""
         rate = self._mean_of(cells, _share_of_trials)
-        without_errors = self._mean_of(
-            cells, lambda tried, passed, errored: (
-                passed / (tried - errored) if tried > errored else None
-            )
-        )  # fmt: skip
+        return self._slice(cells, rate, self._mean_of(cells, _share_without_errors))
+
+    def _slice(
+        self, cells: Sequence[FigureCell], rate: Mean, without_errors: Mean, unfinished: int = 0,
+        repeats: Repeats | None = None,
+    ) -> Slice:  # fmt: skip
+        units = rate.n if rate.clusters is None else rate.clusters
+        never_failed = rate.value == 1 and self.interval != "sequence"
         return Slice(
-            _count_verdicts(cells), 0, rate, without_errors, self._score(cells),
-            None, any(cell.partial for cell in cells), self._failures_up_to(rate),
+            _count_verdicts(cells), unfinished, rate, without_errors,
+            self._mean(cells, attrgetter("scores")), repeats, any(cell.partial for cell in cells),
+            bound_unseen(units) if never_failed else None,
         )  # fmt: skip
 
     def _mean(self, cells: Iterable[FigureCell], sum_cell: Callable[[FigureCell], Sums]) -> Mean:
@@ -371,9 +349,6 @@ class Estimator(Value, frozen=True):
             return around(total / count, count) if count > 1 else None
         return estimate_units(count, total, squares, around)
 
-    def _score(self, cells: Sequence[FigureCell]) -> Mean:
-        return self._mean(cells, lambda cell: Sums(cell.scored, cell.scores, cell.squares))
-
     def _mean_of(self, cells: Sequence[FigureCell], value: _Counted, fewest: int = 1) -> Mean:
         """Of what each case with at least so many trials counts for."""
 
@@ -386,10 +361,6 @@ class Estimator(Value, frozen=True):
 
         return self._mean(cells, sum_cell)
 
-    def _failures_up_to(self, rate: Mean) -> float | None:
-        units = rate.n if rate.clusters is None else rate.clusters
-        return bound_unseen(units) if rate.value == 1 and self.interval != "sequence" else None
-
     def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
         several = [each for cell in cells for each in cell.trials.items() if each[0][0] > 1]
         if not several:
@@ -400,7 +371,7 @@ class Estimator(Value, frozen=True):
             sum(times for _, times in several), fewest, max(tried),
             self._mean_of(cells, _share_of_trials, 2),
             sum(times for (count, passed, _), times in several if 0 < passed < count),
-            _spread_of_passes(several), _spread_of_scores(cells),
+            _measure_passes(several),
             tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
         )  # fmt: skip
 
@@ -430,11 +401,17 @@ def _share_of_trials(tried: int, passed: int, errored: int) -> float:
     return passed / tried
 
 
+def _share_without_errors(tried: int, passed: int, errored: int) -> float | None:
+    return passed / (tried - errored) if tried > errored else None
+
+
 def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:
     """Cases that were tried, and those that passed."""
-    verdicts = _count_verdicts([cell])
-    tried = verdicts.total - verdicts.skipped - (0 if errors else verdicts.errored)
-    return Sums(tried, verdicts.passed, verdicts.passed)
+    sums, verdicts = Sums(), cell.verdicts
+    sums.add(1, verdicts["passed"])
+    left_out = verdicts["passed"] + verdicts["skipped"] + (0 if errors else verdicts["errored"])
+    sums.add(0, verdicts.total() - left_out)
+    return sums
 
 
 def _count_verdicts(cells: Sequence[FigureCell]) -> Counts:
@@ -444,27 +421,13 @@ def _count_verdicts(cells: Sequence[FigureCell]) -> Counts:
     return Counts.of(verdicts)
 
 
-def _spread_of_passes(several: Sequence[tuple[TrialCounts, int]]) -> Spread:
+def _measure_passes(several: Sequence[tuple[TrialCounts, int]]) -> StandardErrors | None:
     sums, within = Sums(), 0.0
     for (tried, passed, _), times in several:
         share = passed / tried
         sums.add(share, times)
         within += times * share * (1 - share) / (tried - 1)
-    return _make_spread(sums, within)
-
-
-def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
-    sums = Sums(
-        sum(cell.repeated for cell in cells),
-        sum(cell.spread[0] for cell in cells),
-        sum(cell.spread[1] for cell in cells),
-    )
-    return _make_spread(sums, sum(cell.within for cell in cells))
-
-
-def _make_spread(sums: Sums, within: float) -> Spread:
-    found = measure_spread(sums.count, sums.total, sums.squares, within)
-    return Spread() if found is None else Spread(*found)
+    return measure_spread(sums.count, sums.total, sums.squares, within)
 
 
 def write_money(usd: float | None) -> str:

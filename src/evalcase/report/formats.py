@@ -58,7 +58,7 @@ def refuse_to_overwrite(path: str) -> None:
 FormPieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
-    "text": "conclusion:write_text",
+    "text": "summary:write_text",
     "html": "html.page:write_html",
     "json": "json:write_json",
     "jsonl": "json:write_jsonl",

@@ -18,7 +18,7 @@ from evalcase.report.details import Heard, reason_of, result_heard
 from evalcase.stats.agreement import Fleiss
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
-from evalcase.types.result import Folding, Outcome, Result, Verdict, outcome_of_one
+from evalcase.types.result import Outcome, Result, Verdict
 from evalcase.types.value import replace
 
 MOST_IN_FULL = 20
@@ -39,13 +39,6 @@ class CaseName(NamedTuple):
     target: str
 
 
-class DecidedCase(NamedTuple):
-    """A case whose trials are all there, and the first trial that shows why it is so."""
-
-    outcome: Outcome
-    result: Result
-
-
 class Shown(Struct):
     """A case that is shown in full, by one of its trials."""
 
@@ -57,14 +50,6 @@ class Shown(Struct):
     """Other cases that errored in the same way."""
     named: list[CaseName] = field(default_factory=list)
     """The first of those."""
-
-
-class Forgiven(Struct):
-    """Cases that passed although some of their trials errored, and why the first of them did."""
-
-    cases: int
-    first: str
-    reason: str
 
 
 class GridRow(NamedTuple):
@@ -81,41 +66,37 @@ class Highlights:
         self, shown: Collection[Verdict | None] = TROUBLED, ledger: Ledger | None = None
     ) -> None:
         self.ledger = ledger or Ledger()
-        self.slowest: list[tuple[float, CaseName]] = []
-        self.shaky: list[tuple[CaseName, Outcome]] = []
-        """The first cases that passed although some of their trials did not."""
+        self.slowest: dict[CaseName, float] = {}
+        """The seconds of their slowest trials."""
+        self.shaky: list[tuple[CaseName, Outcome, str]] = []
+        """The first cases that passed although some of their trials did not; and why a trial of
+        theirs errored, if one did."""
         self.more_shaky = 0
-        self.forgiven: Forgiven | None = None
         self.votes: dict[str, Fleiss] = {}
         """By suite, how far judges that voted several times agreed."""
         self.more: Counter[Verdict | None] = Counter()
         """Cases of a verdict beyond those that are shown."""
         self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
-        self._slow_s = 0.0
-        """A trial that takes longer is among the slowest."""
-        self._folding: Folding[CaseName] = Folding()
         self._held: dict[CaseName, dict[Verdict, Shown]] = {}
         """Of cases that lack trials: their first trial of each verdict."""
         self._grid: dict[tuple[str, str], tuple[int, dict[str, Verdict | None]]] | None = {}
         """By suite and case, its number and its verdicts by target; None if there are too many."""
 
-    def add(self, result: Result, case: Case | None = None) -> DecidedCase | None:
-        """Add a result, with its case if that has tags; return the case if it is decided now."""
-        self.ledger.add(result, case)
-        if result.duration_s > self._slow_s:
-            self._note_slow(result)
+    def add(self, result: Result, case: Case | None = None) -> tuple[Outcome, Result] | None:
+        """Add a result, with its case if that has tags. Of a case that is decided now, return the
+        outcome and the first trial that shows why it is so."""
+        name, outcome = CaseName(*result.key[:3]), self.ledger.add(result, case)
+        self._note_slow(name, result.duration_s)
         for grade in result.grades:
             if grade.asked > 1:
                 for votes in votes_in(grade):
-                    self.votes.setdefault(result.key.suite, Fleiss()).add(votes)
-        verdict = result.verdict
-        if result.repeats > 1 or not result.pass_rate:
-            return self._add_repeat(result)
-        outcome = outcome_of_one(verdict, result.pass_rate)
-        self._note_verdict(result, verdict)
-        if verdict in self._shown:
+                    self.votes.setdefault(name.suite, Fleiss()).add(votes)
+        self._note_verdict(result, outcome.verdict)
+        if outcome.repeats > 1:
+            return self._add_repeat(name, outcome, result)
+        if outcome.verdict in self._shown:
             self._show(outcome, result)
-        return DecidedCase(outcome, result)
+        return outcome, result
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
         """The cases of a verdict that are shown, in the order of their suites and targets."""
@@ -124,11 +105,10 @@ class Highlights:
 
     def finish(self) -> None:
         """No result follows: what is undecided stays so."""
-        for name, outcome in self._folding.left():
-            held = self._held.pop(name, {})
-            bad = [shown for verdict, shown in held.items() if verdict != "passed"]
-            if None in self._shown and bad:
-                self._show(outcome, bad[0].result, bad[0])
+        for held in self._held.values() if None in self._shown else ():
+            bad = next((shown for verdict, shown in held.items() if verdict != "passed"), None)
+            if bad is not None:
+                self._show(bad.outcome, bad.result, bad)
 
     def differing(self, see_suite: Callable[[str], str] = str) -> list[GridRow]:
         """The cases that targets differ on, in order; none if the run has too many cases."""
@@ -140,34 +120,29 @@ class Highlights:
             if len(set(verdicts.values())) > 1
         ]
 
-    def _add_repeat(self, result: Result) -> DecidedCase | None:
-        name = CaseName(*result.key[:3])
-        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
-        self._note_verdict(result, outcome.verdict)
-        known = self._held.get(name)
-        if known is None and len(self._held) < _MOST_HELD:
-            known = self._held[name] = {}
-        if known is not None and result.verdict not in known:
-            known[result.verdict] = _shorten_result(result, outcome)
+    def _add_repeat(
+        self, name: CaseName, outcome: Outcome, result: Result
+    ) -> tuple[Outcome, Result] | None:
+        held = self._held.get(name, {})
+        if result.verdict not in held:
+            held[result.verdict] = _shorten_result(result, outcome)
+        for shown in held.values():
+            shown.outcome = outcome
         if outcome.verdict is None:
+            if len(self._held) < _MOST_HELD:
+                self._held[name] = held
             return None
-        held = self._held.pop(name, None) or {result.verdict: _shorten_result(result, outcome)}
+        self._held.pop(name, None)
         if outcome.verdict == "passed" and outcome.passed < outcome.trials:
-            self._note_shaky(name, outcome, held)
+            if len(self.shaky) < _MOST_SHAKY:
+                why = reason_of(held["errored"].result) if "errored" in held else ""
+                self.shaky.append((name, outcome, why))
+            else:
+                self.more_shaky += 1
         trial = held.get(outcome.verdict) or next(iter(held.values()))
         if outcome.verdict in self._shown:
             self._show(outcome, trial.result, trial)
-        return DecidedCase(outcome, trial.result)
-
-    def _note_shaky(self, name: CaseName, outcome: Outcome, held: dict[Verdict, Shown]) -> None:
-        if len(self.shaky) < _MOST_SHAKY:
-            self.shaky.append((name, outcome))
-        else:
-            self.more_shaky += 1
-        if "errored" in held:
-            reason = reason_of(held["errored"].result)
-            self.forgiven = self.forgiven or Forgiven(0, name.case, reason)
-            self.forgiven.cases += 1
+        return outcome, trial.result
 
     def _note_verdict(self, result: Result, verdict: Verdict | None) -> None:
         if self._grid is None:
@@ -180,15 +155,12 @@ class Highlights:
             self._grid[place] = result.number, {}
         self._grid[place][1][result.key.target] = verdict
 
-    def _note_slow(self, result: Result) -> None:
-        """Keep the slowest trials, no case twice."""
-        name = CaseName(*result.key[:3])
-        if any(took_s >= result.duration_s for took_s, each in self.slowest if each == name):
-            return
-        slow = [(took_s, each) for took_s, each in self.slowest if each != name]
-        slow.append((result.duration_s, name))
-        self.slowest = slow = sorted(slow, key=lambda each: -each[0])[:_SLOWEST]
-        self._slow_s = slow[-1][0] if len(slow) == _SLOWEST else 0.0
+    def _note_slow(self, name: CaseName, took_s: float) -> None:
+        slowest = self.slowest
+        if len(slowest) < _SLOWEST or took_s > min(slowest.values()):
+            slowest[name] = max(took_s, slowest.get(name, 0.0))
+            if len(slowest) > _SLOWEST:
+                del slowest[min(slowest, key=slowest.__getitem__)]
 
     def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
         shown = self._shown[outcome.verdict]
@@ -204,9 +176,7 @@ class Highlights:
         if len(shown) >= MOST_IN_FULL:
             self.more[outcome.verdict] += 1
             return
-        trial = held or _shorten_result(result, outcome)
-        trial.outcome = outcome
-        shown.append(trial)
+        shown.append(held or _shorten_result(result, outcome))
 
 
 def _shorten_result(result: Result, outcome: Outcome) -> Shown:

@@ -152,7 +152,7 @@ def _object_of_repeats(repeats: Repeats | None) -> dict[str, Any] | None:
             {"k": each.k, "any": mean_object(each.any), "all": mean_object(each.all)}
             for each in repeats.pass_at
         ],
-        "standard_errors": {"passes": asdict(repeats.passes), "scores": asdict(repeats.scores)},
+        "standard_errors": repeats.passes and repeats.passes._asdict(),
     }
 
 

@@ -25,11 +25,10 @@ from evalcase.report.figures import Effort, Figures, Slice, write_money, write_p
 from evalcase.report.highlights import GridRow
 from evalcase.report.source import Reported, Wanted
 from evalcase.report.summary import (
-    cost_facts,
     count_units,
+    effort_facts,
     grid_rows,
     head_of_parts,
-    judging_facts,
     part_rows,
     rate_facts,
     repeat_facts,
@@ -148,7 +147,7 @@ def _group_lines(figures: Figures) -> Iterator[str]:
         head_of_parts("grader", figures): figures.by_grader,
     }  # fmt: skip
     for name, parts in figures.by_vars.items():
-        if len(parts) <= _FEW and name in figures.grouping:
+        if len(parts) <= _FEW and len(parts) < figures.distinct:
             groups[_write_html(f"vars.{name}")] = parts
     for title, parts in groups.items():
         if len(parts) > 1:
@@ -193,11 +192,9 @@ def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str]) -> Iterator[str
 
 def _fact_lines(figures: Figures, evaluated: Evaluated) -> Iterator[str]:
     """What it took; and what a rate alone does not say, in the words of the summary of a run."""
-    effort, took_s = figures.effort, evaluated.duration_s
+    took_s, cost_usd = evaluated.duration_s, figures.effort.cost_usd
     told = [f"{took_s:.1f} s in all"] if took_s is not None else []
-    if effort.median_s is not None and effort.p95_s is not None:
-        told.append(f"an answer took {effort.median_s:.2f} s (median), {effort.p95_s:.2f} s (95 %)")
-    told += [write_money(effort.cost_usd)] if effort.cost_usd is not None else []
+    told += [write_money(cost_usd)] if cost_usd is not None else []
     if told:
         yield " · ".join(told)
         yield ""
@@ -205,7 +202,7 @@ def _fact_lines(figures: Figures, evaluated: Evaluated) -> Iterator[str]:
         figures = replace(figures, cluster=_escape_inline(figures.cluster))
     totals, label = evaluated.totals, ""
     facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures),
-             *judging_facts(figures.judging), *cost_facts(totals)]  # fmt: skip
+             *effort_facts(figures, totals)]  # fmt: skip
     for fact in facts:
         label = fact.label or label
         yield f"- {label}: {', '.join(fact.parts)}"

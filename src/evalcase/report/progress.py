@@ -23,11 +23,11 @@ from rich.text import Text
 
 from evalcase.report.details import headline
 from evalcase.report.figures import write_money
-from evalcase.report.highlights import DecidedCase, Highlights
+from evalcase.report.highlights import Highlights
 from evalcase.report.terminal import Screen, cut, hang_text
 from evalcase.types.case import Case
 from evalcase.types.question import TrialKey
-from evalcase.types.result import VERDICTS, Result, Trial, Verdict
+from evalcase.types.result import VERDICTS, Outcome, Result, Trial, Verdict
 from evalcase.util.environment import monotonic
 from evalcase.util.text import make_visible
 
@@ -187,16 +187,17 @@ class RunView:
     def finished(self, result: Result) -> None:
         case = self._tagged.pop(result.key, None) if self._tagged else None
         decided = self.highlights.add(result, case)
-        self.progress.finish(result, decided and decided.outcome.verdict)
-        if decided is None or decided.outcome.verdict not in ("failed", "errored"):
+        verdict = decided and decided[0].verdict
+        self.progress.finish(result, verdict)
+        if decided is None or verdict not in ("failed", "errored"):
             return
         self._named += 1
         if self._named <= MOST_LINES:
-            self.name(decided)
+            self.name(*decided)
         elif self._named == MOST_LINES + 1:
             self.say("further failures are only counted here; the record has all of them")
 
-    def name(self, decided: DecidedCase) -> None:
+    def name(self, outcome: Outcome, result: Result) -> None:
         """Say that a case failed or errored."""
 
     def say(self, line: str) -> None:
@@ -292,9 +293,8 @@ class LogView(RunView):
         if self.clock() - self._said_at >= _LONGEST_S:
             self._report()
 
-    def name(self, decided: DecidedCase) -> None:
+    def name(self, outcome: Outcome, result: Result) -> None:
         if not self.same:
-            outcome, result = decided
             screen = Screen(_LOG_WIDTH)
             self.say(headline(result, outcome, screen, name_target=self.name_target))
 
@@ -363,8 +363,7 @@ class LiveView(RunView):
         self._is_active = True
         self._ticker.start()
 
-    def name(self, decided: DecidedCase) -> None:
-        outcome, result = decided
+    def name(self, outcome: Outcome, result: Result) -> None:
         screen = Screen(self.console.width - 1, colour=not self.console.no_color)
         line = headline(result, outcome, screen, name_target=self.name_target)
         self._lines.append((line, self.same))

@@ -11,9 +11,8 @@ from evalcase.errors import ConfigError
 from evalcase.report.aggregate import MOST_VALUES, Ledger
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
-from evalcase.report.figures import Figures
+from evalcase.report.figures import PART_KINDS, Figures, PartKind
 from evalcase.report.highlights import Highlights
-from evalcase.report.summary import PART_KINDS, PartKind
 from evalcase.report.terminal import Screen, seen_from
 from evalcase.store.folder import Run, folder_of_run
 from evalcase.store.index import Tally

@@ -4,17 +4,35 @@ next command. `verbose` adds latency, tokens, judging and the like."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from evalcase.report.case_text import case_lines, trial_lines
+from evalcase.report.conclusion import (
+    Reader,
+    name_grading,
+    name_run,
+    rate_of,
+    say_gate,
+    say_grading,
+    say_mixed,
+    say_saved,
+    stays_errored,
+    suggest_new_run,
+    suggest_next,
+    why_incomplete,
+)
 from evalcase.report.details import UNFINISHED, FindCase, detail_lines, name_lines, passed_of
+from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
 from evalcase.report.figures import (
+    PART_KINDS,
     Effort,
     Figures,
     Judging,
     Mean,
-    Repeats,
+    PartKind,
     Slice,
     write_interval,
     write_money,
@@ -22,15 +40,14 @@ from evalcase.report.figures import (
     write_rate,
 )
 from evalcase.report.highlights import TROUBLED, CaseName, GridRow, Highlights, Shown
-from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut
+from evalcase.report.source import Reported, see_suites
+from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut, defuse_lines, seen_from
+from evalcase.store.folder import describe_name, describe_part
+from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS, Totals
-from evalcase.types.value import Value, replace
+from evalcase.types.value import replace
 from evalcase.util.text import list_some, make_visible, write_count
 
-PartKind = str
-"""`target`, `suite`, `tag`, `grader` or, for a variable, `vars.NAME`."""
-PART_KINDS: tuple[PartKind, ...] = ("target", "suite", "tag")
-"""The tables that are shown unless others are asked for."""
 _COLUMN = LABEL - 1
 _NARROW = 60
 _SLOW_S = 0.1
@@ -42,64 +59,104 @@ _SEVERAL_SCORES = 5
 _BARS = "·▁▂▃▄▅▆▇█"
 
 
-class RunEnding(Value, frozen=True):
-    """How a run ended, as far as its results don't tell."""
-
-    totals: Totals
-    duration_s: float | None
-    record: str
-    """Its folder, as a person here would write it."""
-    notice: str = ""
-    """Why it is not complete."""
-    next: str = ""
-    """The one command that is most useful now."""
-    report: str = ""
-    """The command that shows all of it."""
-    grading: str = ""
-    """Which of several gradings this is."""
-    part: str = ""
-    """Which cases these are, if they are not all of the suites."""
-    not_run: int = 0
-    see_suite: SeeSuite = str
-    mixed: str = ""
-    """Which targets changed while it ran."""
-    saved: str = ""
-    """What an early decision saved."""
-    gate: str = ""
-    """Whether the pass rate that was asked for is reached, or that nothing was run."""
-    name: str = ""
-    """Its name and note, and the commit that it was made of."""
-
-
 class Fact(NamedTuple):
     label: str
     parts: list[str]
 
 
+def write_text(reported: Reported) -> Iterator[str]:
+    """The report for people: the summary of a run, or some of its cases in full."""
+    lines = _write_summary(reported) if reported.wanted.case is None else _write_cases(reported)
+    return (line + "\n" for line in defuse_lines(lines))
+
+
+def _write_summary(reported: Reported) -> Iterator[str]:
+    verdicts = [None if each == UNFINISHED else each for each in reported.wanted.verdicts]
+    ledger = reported.figuring.open_ledger()
+    highlights = Highlights(verdicts or TROUBLED, ledger)  # type: ignore[arg-type]
+    evaluated = reported.evaluated(highlights)
+    figures = reported.sum_up(highlights.ledger, evaluated)
+    reader = Reader(reported.place, reported.screen, reported.is_own, reported.verbose)
+    find_case = reported.stored.find_case
+    return summary_lines(evaluated, highlights, find_case, reader, figures, reported.by)
+
+
+def _write_cases(reported: Reported) -> Iterator[str]:
+    """One case in full; or several, where suites have the same id."""
+    stored, place, wanted = reported.stored, reported.place, reported.wanted
+    screen = reported.screen
+    see_suite = see_suites(stored.run, place.config.root, place.cwd)
+    before, known = None, None
+    for result in sorted(reported.results(), key=lambda result: result.key):
+        suite, case, _, _ = result.key
+        if before is None or before[:2] != (suite, case):
+            if before is not None:
+                yield ""
+            known = stored.find_case(suite, case)
+            yield from case_lines(see_suite(suite), case, known, screen)
+        is_first = before is None or before[:3] != result.key[:3]
+        yield from trial_lines(result, known, stored.outcome(result), screen, is_first=is_first)
+        before = result.key
+    if before is None:
+        yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
+    elif graded := read_evaluated(stored).graded_so_far:
+        yield from ("", f"not complete: {graded}")
+
+
+def gather_highlights(stored: StoredRun) -> Highlights:
+    """Those of all results that were kept."""
+    highlights = Highlights()
+    for result in stored.results():
+        highlights.add(result, stored.find_tagged(result.key.suite, result.key.case))
+    return highlights
+
+
 def summary_lines(
-    highlights: Highlights, figures: Figures, ending: RunEnding, find_case: FindCase,
-    screen: Screen, by: Collection[PartKind] = PART_KINDS, *, verbose: bool = False,
+    evaluated: Evaluated, highlights: Highlights, find_case: FindCase, reader: Reader,
+    figures: Figures | None = None, by: Collection[PartKind] = PART_KINDS,
 ) -> Iterator[str]:  # fmt: skip
     """All of it. Parts of the kinds in `by` are shown if there are several."""
-    several = len(figures.by_target) > 1
+    figures = figures or Figuring().sum_up(highlights.ledger, evaluated)
     highlights.finish()
+    screen, place, several = reader.screen, reader.place, len(figures.by_target) > 1
+    see_suite = see_suites(evaluated.run, place.config.root, place.cwd)
+    name = name_run(evaluated.run, place)
     for verdict in (*TROUBLED, "passed", "skipped"):
         for shown in highlights.shown(verdict):
-            yield from _case_lines(shown, find_case, ending.see_suite, screen, several=several)
+            yield from _case_lines(shown, find_case, see_suite, screen, several=several)
         if more := highlights.more[verdict]:
             words = screen.paint(f"and {more:,} more {verdict or UNFINISHED}", str(verdict))
-            yield f"{words}: {make_visible(ending.report)}"
+            command = f"evalcase report {name_grading(evaluated, name)} -o report.html"
+            yield f"{words}: {make_visible(command)}"
             yield ""
     if several and "target" in by:
-        rows = highlights.differing(ending.see_suite)
+        rows = highlights.differing(see_suite)
         yield from _grid_lines(rows, tuple(figures.by_target), screen)
-    yield from part_tables(figures, by, screen, ending.see_suite)
-    if scope := count_scope(figures, ending.totals):
+    yield from part_tables(figures, by, screen, see_suite)
+    if scope := count_scope(figures, evaluated.totals):
         yield from screen.wrap(scope)
-    yield from verdict_lines(ending, figures.all.rate, screen)
-    for fact in _facts(highlights, figures, ending, verbose=verbose):
+    yield from _verdict_lines(evaluated, figures.all.rate, screen)
+    for fact in _facts(evaluated, highlights, figures, see_suite, verbose=reader.verbose):
         yield from _fact_lines(fact, screen)
-    yield from ending_lines(ending, screen)
+    yield from _ending_lines(evaluated, reader, _suggest(evaluated, highlights, name, reader))
+
+
+def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
+    """Only the verdict, where the record is, and how to go on with what is not complete."""
+    next_one = ""
+    if not evaluated.complete:
+        name = name_run(evaluated.run, reader.place)
+        next_one = suggest_next(evaluated, name, is_own=reader.is_own)
+    verdict = _verdict_lines(evaluated, rate_of(evaluated), reader.screen)
+    return chain(verdict, _ending_lines(evaluated, reader, next_one))
+
+
+def _suggest(evaluated: Evaluated, highlights: Highlights, name: str, reader: Reader) -> str:
+    failed, errored = highlights.shown("failed"), highlights.shown("errored")
+    first, fixed = failed[0].result.key if failed else None, ""
+    if errored and all(stays_errored(each.result) for each in errored):
+        fixed = suggest_new_run(evaluated, name, reader.place)
+    return suggest_next(evaluated, name, first, fixed, is_own=reader.is_own)
 
 
 def _case_lines(
@@ -228,43 +285,47 @@ def count_units(units: int, figures: Figures) -> str:
     return f"{write_count(distinct, 'case')} at up to {targets} targets"
 
 
-def verdict_lines(ending: RunEnding, rate: Mean, screen: Screen) -> Iterator[str]:
+def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator[str]:
     """How many cases passed and how many did not, the cost and the time."""
-    totals = ending.totals
+    totals = evaluated.totals
     counts = [(word, getattr(totals.cases, word)) for word in VERDICTS]
     parts = [(f"{number:,} {word}", str(word)) for word, number in counts if number]
     if totals.unfinished:
         parts.append((f"{totals.unfinished:,} {UNFINISHED}", "warning"))
-    if ending.not_run:
-        parts.append((f"{ending.not_run:,} not run", "warning"))
+    if evaluated.not_run:
+        parts.append((f"{evaluated.not_run:,} not run", "warning"))
     if (errored := totals.trials.errored) > totals.cases.errored:
         # Those of cases that passed anyway are in no other count, and the exit code is 3.
         parts.append((f"{write_count(errored, 'trial')} errored", "errored"))
-    parts = parts or [("nothing ran", "warning")]
-    if totals.trials.total and totals.trials.total == totals.trials.skipped:
+    if not parts or 0 < totals.trials.total == totals.trials.skipped:
         parts.append(("nothing was run", "warning"))
     if rate.value is not None:
         parts.append((f"pass rate {write_rate(rate)}", "place"))
     if totals.cost_usd is not None:
         parts.append((write_money(totals.cost_usd), ""))
-    if ending.duration_s is not None:
-        parts.append((_write_duration(ending.duration_s), ""))
+    if evaluated.duration_s is not None:
+        parts.append((_write_duration(evaluated.duration_s), ""))
     yield from _flow_parts(parts, screen.width, screen)
 
 
-def ending_lines(ending: RunEnding, screen: Screen) -> Iterator[str]:
+def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterator[str]:
     """Which part it is, the record, whether it is complete, and what to do now."""
-    for label, text in (("run", ending.name), ("part", ending.part), ("mixed", ending.mixed)):
-        if text:
+    screen, run = reader.screen, evaluated.run
+    told = {
+        "run": describe_name(run),
+        "part": describe_part(run),
+        "mixed": say_mixed(evaluated.mixed),
+        "record": seen_from(reader.place.cwd, run.path),
+        "stopped": why_incomplete(evaluated),
+        "saved": say_saved(evaluated),
+        "gate": say_gate(evaluated),
+        "next": next_one,
+    }
+    for label, text in told.items():
+        if text and label in ("record", "stopped", "next"):  # each may hold a path
+            yield from _to_copy(label, text, "hint" if label == "next" else "", screen)
+        elif text:
             yield from _fact_lines(Fact(label, [make_visible(text)]), screen)
-    yield from _to_copy("record", ending.record, "", screen)
-    if ending.notice:
-        yield from _to_copy("stopped", ending.notice, "", screen)  # it may hold a path, too
-    for label, text in (("saved", ending.saved), ("gate", ending.gate)):
-        if text:
-            yield from _fact_lines(Fact(label, [text]), screen)
-    if ending.next:
-        yield from _to_copy("next", ending.next, "hint", screen)
 
 
 def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]:
@@ -278,35 +339,27 @@ def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]
 
 
 def _facts(
-    highlights: Highlights, figures: Figures, ending: RunEnding, *, verbose: bool
-) -> Iterator[Fact]:
-    totals, effort, several = ending.totals, figures.effort, len(figures.by_target) > 1
+    evaluated: Evaluated, highlights: Highlights, figures: Figures, see_suite: SeeSuite, *,
+    verbose: bool,
+) -> Iterator[Fact]:  # fmt: skip
+    several = len(figures.by_target) > 1
     yield from rate_facts(figures)
-    yield from trial_facts(totals)
+    yield from trial_facts(evaluated.totals)
     yield from repeat_facts(figures, verbose=verbose)
-    for name, outcome in highlights.shaky:
-        yield Fact("", [f"{_name_case(name, several=several)}: {passed_of(outcome)}: passed"])
+    for name, outcome, why in highlights.shaky:
+        said = f"{_name_case(name, several=several)}: {passed_of(outcome)}: passed"
+        yield Fact("", [f"{said}, though a trial errored: {why}" if why else said])
     if highlights.more_shaky:
         yield Fact("", [f"{highlights.more_shaky:,} more passed, but not in every trial"])
-    if forgiven := highlights.forgiven:
-        more = f" and {write_count(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
-        yield Fact(
-            "errored", [f"trials of {forgiven.first}{more}, passed anyway: {forgiven.reason}"]
-        )
-    yield from score_facts(figures.all, effort)
-    if verbose:
-        yield from latency_facts(effort)
-        slow = [(took_s, name) for took_s, name in highlights.slowest if took_s >= _SLOW_S]
-        if slow and totals.cases.total > 1:
-            said = [f"{_name_case(name, several=several)} {took_s:.2f} s" for took_s, name in slow]
-            yield Fact("slowest", said)
-        yield from token_facts(effort)
-        yield from judging_facts(figures.judging)
-    yield from cost_facts(totals)
-    if verbose:
-        yield from _vote_facts(highlights, ending)
-    if ending.grading:
-        yield Fact("grading", [ending.grading])
+    yield from effort_facts(figures, evaluated.totals, verbose=verbose)
+    if verbose and evaluated.totals.cases.total > 1:
+        slowest = sorted(highlights.slowest.items(), key=lambda each: -each[1])
+        slow = [(name, took_s) for name, took_s in slowest if took_s >= _SLOW_S]
+        if said_slow := [f"{_name_case(name, several=several)} {s:.2f} s" for name, s in slow]:
+            yield Fact("slowest", said_slow)
+        yield from _vote_facts(highlights, see_suite)
+    if grading := say_grading(evaluated):
+        yield Fact("grading", [make_visible(grading)])
 
 
 def rate_facts(figures: Figures) -> Iterator[Fact]:
@@ -348,7 +401,7 @@ def trial_facts(totals: Totals) -> Iterator[Fact]:
 
 
 def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
-    repeats: Repeats | None = figures.all.repeats
+    repeats = figures.all.repeats
     if repeats is None:
         return
     trials = f"{repeats.fewest}"
@@ -360,7 +413,7 @@ def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
         passed += [f"pass@{each.k} {write_rate(each.any)}", f"pass^{each.k} {write_rate(each.all)}"]
     yield Fact("repeats", passed)
     spread = repeats.passes
-    if verbose and spread.same_cases is not None and spread.more_repeats is not None:
+    if verbose and spread is not None:
         again, others = 100 * spread.same_cases, 100 * spread.more_repeats
         said = f"standard error: {again:.1f} points from repeating these cases, {others:.1f} from"
         yield Fact("", [f"{said} the choice of cases (more repeats won't lower it)"])
@@ -369,15 +422,24 @@ def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
         yield Fact("flaky", [said])
 
 
-def score_facts(part: Slice, effort: Effort) -> Iterator[Fact]:
-    """The mean of scores and their distribution, if they are not only 0 and 1."""
-    score = part.score
-    if score.value is None or not part.partial:
-        return
-    between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
-    drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL_SCORES else ""
-    of = write_count(score.n, "case")
-    yield Fact("scores", [f"mean {score.value:.2f}{between} of {of}{drawn}"])
+def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> Iterator[Fact]:
+    """Scores, if they are not only 0 and 1, with their distribution; what the answers took; and
+    what the sum of costs does not say."""
+    score, effort = figures.all.score, figures.effort
+    if score.value is not None and figures.all.partial:
+        between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
+        drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL_SCORES else ""
+        of = write_count(score.n, "case")
+        yield Fact("scores", [f"mean {score.value:.2f}{between} of {of}{drawn}"])
+    if verbose:
+        p95_s, median_s = effort.p95_s or 0.0, effort.median_s or 0.0
+        if effort.timed > 1 and p95_s >= _SLOW_S:
+            yield Fact("latency", [f"median {median_s:.2f} s", f"95% within {p95_s:.2f} s"])
+        if effort.input_tokens or effort.output_tokens:
+            yield Fact("tokens", [f"{effort.input_tokens:,} in", f"{effort.output_tokens:,} out"])
+        yield from _judging_facts(figures.judging)
+    if said := list(_list_costs(totals)):
+        yield Fact("cost", said)
 
 
 def draw_bins(bins: Sequence[int]) -> str:
@@ -386,21 +448,7 @@ def draw_bins(bins: Sequence[int]) -> str:
     return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in bins)
 
 
-def latency_facts(effort: Effort) -> Iterator[Fact]:
-    if effort.timed < 2 or effort.p95_s is None or effort.median_s is None:
-        return
-    if effort.p95_s >= _SLOW_S:
-        yield Fact(
-            "latency", [f"median {effort.median_s:.2f} s", f"95% within {effort.p95_s:.2f} s"]
-        )
-
-
-def token_facts(effort: Effort) -> Iterator[Fact]:
-    if effort.input_tokens or effort.output_tokens:
-        yield Fact("tokens", [f"{effort.input_tokens:,} in", f"{effort.output_tokens:,} out"])
-
-
-def judging_facts(judging: Judging | None) -> Iterator[Fact]:
+def _judging_facts(judging: Judging | None) -> Iterator[Fact]:
     """Calls of targets by graders; their cost is beside the others."""
     if judging is None:
         return
@@ -414,24 +462,20 @@ def judging_facts(judging: Judging | None) -> Iterator[Fact]:
     yield Fact("judging", said)
 
 
-def cost_facts(totals: Totals) -> Iterator[Fact]:
-    """What the sum of costs does not say."""
-    said = []
+def _list_costs(totals: Totals) -> Iterator[str]:
     if totals.cost_usd is not None and totals.unpriced:
-        said.append(f"{write_count(totals.unpriced, 'answer')} without a cost")
+        yield f"{write_count(totals.unpriced, 'answer')} without a cost"
     for usd, what in (
         (totals.grading_usd, "grading"), (totals.users_usd, "simulated users"),
         (totals.lost_usd, "discarded answers and gradings"),
     ):  # fmt: skip
         if usd is not None:
-            said.append(f"{what} {write_money(usd)}")
+            yield f"{what} {write_money(usd)}"
     if totals.cached:
-        said.append(f"{write_count(totals.cached, 'answer')} given earlier")
-    if said:
-        yield Fact("cost", said)
+        yield f"{write_count(totals.cached, 'answer')} given earlier"
 
 
-def _vote_facts(highlights: Highlights, ending: RunEnding) -> Iterator[Fact]:
+def _vote_facts(highlights: Highlights, see_suite: SeeSuite) -> Iterator[Fact]:
     """How far the votes of judges agreed beyond chance, by suite."""
     label = "votes"
     for suite, votes in highlights.votes.items():
@@ -439,7 +483,7 @@ def _vote_facts(highlights: Highlights, ending: RunEnding) -> Iterator[Fact]:
             continue
         on = "1 criterion" if votes.subjects == 1 else f"{votes.subjects:,} criteria"
         kappa = "always the same verdict" if votes.kappa is None else f"{votes.kappa:.2f}"
-        where = f" in {make_visible(ending.see_suite(suite))}" if len(highlights.votes) > 1 else ""
+        where = f" in {make_visible(see_suite(suite))}" if len(highlights.votes) > 1 else ""
         yield Fact(label, [f"Fleiss' kappa on {on}: {kappa}{where}"])
         label = ""
 

@@ -117,7 +117,7 @@ def _read_run(run: Run, root: str, *, own: bool) -> dict[str, Any]:
         **({"status": evaluated.status} if is_lacking else {}),
         **_rates_data(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
-        "remarks": (remark.text, remark.while_running), "apart": remark.is_apart,
+        "remarks": remark[:2], "apart": remark.is_apart,
     }  # fmt: skip
 
 
@@ -131,9 +131,9 @@ def _rates_data(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
             {
                 "suite": suite,
                 "target": target,
-                "rate": _rate_data(estimator.of_cases([cell]).rate),
+                "rate": _rate_data(estimator.of_cases([*cells.values()]).rate),
             }
-            for (suite, target, _), cell in ledger.places.items()
+            for (suite, target), cells in ledger.places.items()
         ],
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, field
 
@@ -88,6 +88,14 @@ class Grade(Value, frozen=True):
     """Of a conversation: the number of the turn, from 1; None for the whole."""
     indicator: bool = False
     """Whether it is only shown, and doesn't count in the verdict or the score."""
+
+    @property
+    def verdict(self) -> Literal["passed", "failed", "errored", "ungraded"]:
+        if self.failure is not None:
+            return "errored"
+        if self.passed:
+            return "passed"
+        return "ungraded" if self.score is None else "failed"
 
     def __post_init__(self) -> None:
         if not _is_share(self.score):

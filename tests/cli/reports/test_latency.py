@@ -36,7 +36,10 @@ def test_the_median_and_the_95th_percentile_are_the_same_everywhere(timed: Proje
     told = json.loads(timed.run("report", "--format", "json").out)
     latency = told["figures"]["by_target"]["replay:told.jsonl"]["latency"]
     assert (latency["n"], latency["median_s"], latency["p95_s"]) == (12, median, most)
-    assert "0.62 s (median), 3.50 s (95 %)" in timed.run("report", "--format", "markdown").out
+    assert (
+        "latency: median 0.62 s, 95% within 3.50 s"
+        in timed.run("report", "--format", "markdown").out
+    )
     assert "median 0.62 s, 95% within 3.50 s" in timed.run("report", "-v").out
     timed.run("report", "--format", "html", "-o", "page.html")
     page = open_page((timed.path / "page.html").read_bytes())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from evalcase.report.aggregate import sum_up
+from evalcase.config.config import Config
 from evalcase.report.case_text import case_lines, trial_lines
+from evalcase.report.conclusion import Reader
+from evalcase.report.evaluated import Evaluated
 from evalcase.report.highlights import Highlights
-from evalcase.report.summary import RunEnding, summary_lines
+from evalcase.report.source import RecordPlace
+from evalcase.report.summary import summary_lines
 from evalcase.report.terminal import Screen
+from evalcase.store.folder import Run, RunAbout
 from evalcase.store.index import Tally
 from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import Case, canonical_case
@@ -196,21 +199,16 @@ def count(results: list[Result]) -> Totals:
     return tally.totals()
 
 
-def gathered(results: Iterable[Result]) -> Highlights:
-    highlights = Highlights()
-    for each in results:
-        highlights.add(each)
-    return highlights
-
-
 def summary(
     results: list[Result], screen: Screen = PLAIN, *, verbose: bool = False, **changes: Any
 ) -> list[str]:
-    changes = {"report": "evalcase report 20260301-090000-a1b2c3 --format jsonl", **changes}
-    ending = RunEnding(count(results), 12.34, ".evalcase/runs/20260301-090000-a1b2c3", **changes)
-    highlights = gathered(results)
-    figures = sum_up(highlights.ledger)
-    return list(summary_lines(highlights, figures, ending, find_case, screen, verbose=verbose))
+    highlights = Highlights()
+    for each in results:
+        highlights.add(each)
+    run = Run("20260301-090000-a1b2c3", "runs/20260301-090000-a1b2c3", "", RunAbout({}))
+    evaluated = Evaluated(run, changes.pop("status", "completed"), count(results), **changes)
+    reader = Reader(RecordPlace("/project", Config("/project")), screen, verbose=verbose)
+    return list(summary_lines(evaluated, highlights, find_case, reader))
 
 
 def one_case(screen: Screen) -> list[str]:

@@ -28,9 +28,9 @@ def test_a_case_is_decided_by_its_last_trial() -> None:
     assert highlights.add(second) is None
     decided = highlights.add(third)
     assert decided is not None
-    assert decided.outcome == Outcome("passed", 2, 3, 3, 0.6)
+    assert decided[0] == Outcome("passed", 2, 3, 3, 0.6)
     assert sum_up(highlights.ledger).by_target["agent"].cases.passed == 1
-    assert [name.case for name, _ in highlights.shaky] == ["a"]
+    assert [name.case for name, *_ in highlights.shaky] == ["a"]
     assert highlights.shown("failed") == []
 
 
