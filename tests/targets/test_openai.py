@@ -341,7 +341,7 @@ def test_usage_has_cached_tokens() -> None:
         ({"choices": [{"message": {"role": "boss", "content": "x"}}]}, "has the role 'boss'"),
         ({"error": {"message": "No credit."}}, "answered with an error: No credit."),
         ({"error": "down", "choices": None}, "answered with an error: down"),
-        ([1], "the answer is not a JSON object"),
+        ([1], "it is not an object"),
     ],
 )
 def test_without_an_answer_it_is_a_protocol_error(value: Any, said: str) -> None:

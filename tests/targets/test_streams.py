@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.targets.openai import CompletionsStream
-from evalcase.targets.web import Event, EventReader
+from evalcase.targets.streams import Event, EventReader
 from tests.for_each import for_each
 
 

@@ -10,11 +10,9 @@ from typing import Annotated, Any, ClassVar
 from evalcase.errors import TargetError
 from evalcase.targets.base import Files
 from evalcase.targets.chat import (
-    Assembler,
     ChatApi,
     ChatOptions,
     ChatTarget,
-    Pieces,
     SchemaMode,
     has_address,
     split_model,
@@ -22,6 +20,7 @@ from evalcase.targets.chat import (
 from evalcase.targets.messages import ChatTurn, SentCall, read_turns, write_parts
 from evalcase.targets.presets import ANTHROPIC, Preset
 from evalcase.targets.replies import leave_out, read_anthropic
+from evalcase.targets.streams import join_pieces
 from evalcase.types.options import Text, about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
@@ -40,6 +39,7 @@ class MessagesApi(ChatApi):
     path = "/v1/messages"
     own_params = frozenset({"model", "messages", "system"})
     defaults: ClassVar[Mapping[str, JSON]] = {"max_tokens": 4096}
+    last_events = frozenset({"message_stop"})
     schema_modes = ("json_schema",)
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
@@ -76,8 +76,33 @@ class MessagesApi(ChatApi):
         del warn
         return read_anthropic(reply)
 
-    def make_assembler(self) -> Assembler:
-        return MessagesStream()
+    def join_events(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        if not events or events[-1]["type"] not in self.last_events:
+            return None
+        message: dict[str, Any] = {}
+        usage: dict[str, JSON] = {}
+        blocks: dict[int, list[dict[str, Any]]] = {}
+        for event in events:
+            match event:
+                case {
+                    "type": "content_block_start",
+                    "index": int(at),
+                    "content_block": dict(block),
+                }:
+                    blocks[at] = [block]
+                case {"type": "content_block_delta", "index": int(at), "delta": dict(delta)}:
+                    if at not in blocks:
+                        raise ValueError("a block goes on that never began")
+                    blocks[at].append(delta)
+                case {"type": "message_start", "message": dict(said)} | {
+                    "type": "message_delta",
+                    "delta": dict(said),
+                }:
+                    message |= said
+                    counts = {**(said.get("usage") or {}), **(event.get("usage") or {})}
+                    usage |= {key: count for key, count in counts.items() if count is not None}
+        content = [_join_block(*blocks[at]) for at in sorted(blocks)]
+        return {**message, "content": content, "usage": usage}
 
 
 def _write_turn(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:
@@ -145,87 +170,17 @@ def _write_source(url: str) -> JSON:
     return {"type": "url", "url": url}
 
 
-class MessagesStream(Assembler):
-    def __init__(self) -> None:
-        self._message: dict[str, Any] = {}
-        self._usage: dict[str, JSON] = {}
-        self._blocks: dict[int, _BlockPieces] = {}
-        self._is_over = False
-
-    def add(self, kind: str, value: dict[str, Any]) -> bool:
-        if kind == "message_start":
-            self._update(value.get("message"))
-        elif kind == "message_delta":
-            self._update(value.get("delta"))
-            self._update({"usage": value.get("usage")})
-        elif kind.startswith("content_block_"):
-            self._take_block(kind, value)
-        elif kind == "message_stop":
-            for block in self._blocks.values():
-                block.end()  # not all services say so of each
-        self._is_over = kind == "message_stop"
-        return self._is_over
-
-    def whole(self) -> dict[str, Any] | None:
-        if not self._is_over:
-            return None
-        blocks = [self._blocks[index].joined() for index in sorted(self._blocks)]
-        return {**self._message, "content": blocks, "usage": self._usage}
-
-    def text(self) -> str:
-        return "".join(str(block.fields.find("text") or "") for block in self._blocks.values())
-
-    def _update(self, value: JSON) -> None:
-        if isinstance(value, dict):
-            usage = value.get("usage")
-            if isinstance(usage, dict):
-                self._usage |= {key: item for key, item in usage.items() if item is not None}
-            self._message.update(value)
-
-    def _take_block(self, kind: str, value: dict[str, Any]) -> None:
-        index = value.get("index")
-        if not isinstance(index, int):
-            raise ValueError("a block has no index")
-        if kind == "content_block_start" and isinstance(value.get("content_block"), dict):
-            self._blocks[index] = _BlockPieces(value["content_block"])
-        elif index not in self._blocks:
-            raise ValueError("a block goes on that never began")
-        elif kind == "content_block_delta" and isinstance(value.get("delta"), dict):
-            self._blocks[index].add(value["delta"])
-        elif kind == "content_block_stop":
-            self._blocks[index].end()
-
-
-class _BlockPieces:
-    """A block of content on its way."""
-
-    def __init__(self, start: dict[str, Any]) -> None:
-        self.fields = Pieces()
-        self.fields.add(start)
-        self._input: list[str] = []
-        self._cited: list[JSON] = []
-
-    def add(self, delta: dict[str, Any]) -> None:
-        for key, piece in delta.items():
-            if key == "partial_json":
-                self._input.append(str(piece))
-            elif key == "citation":
-                self._cited.append(piece)
-            elif key != "type":
-                self.fields.add({key: piece})
-
-    def end(self) -> None:
-        """The input of a tool is JSON once all of it is there. Raise ValueError if it is not."""
-        text, self._input = "".join(self._input), []
-        if text:
-            self.fields.add({"input": parse_json(text.encode())})
-
-    def joined(self) -> dict[str, JSON]:
-        block = self.fields.joined()
-        if self._cited:
-            before = block.get("citations")
-            block["citations"] = [*(before if isinstance(before, list) else ()), *self._cited]
-        return block
+def _join_block(start: dict[str, Any], *deltas: dict[str, Any]) -> JSON:
+    """A block of content. The input of a tool is JSON once all of it is there."""
+    own = ("type", "partial_json", "citation")
+    block = join_pieces([start, *(leave_out(delta, own) for delta in deltas)])
+    given = "".join(str(delta["partial_json"]) for delta in deltas if "partial_json" in delta)
+    if given:
+        block["input"] = parse_json(given)
+    cited = [delta["citation"] for delta in deltas if "citation" in delta]
+    if cited:
+        block["citations"] = [*(start.get("citations") or ()), *cited]
+    return block
 
 
 class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):

@@ -3,11 +3,9 @@ is in `openai`, `responses` and `anthropic`."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -15,6 +13,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
 from evalcase.targets.base import Files, load_files
 from evalcase.targets.presets import Preset
+from evalcase.targets.streams import Stream, read_stream, service_error
 from evalcase.targets.usage import (
     Price,
     Pricing,
@@ -25,13 +24,10 @@ from evalcase.targets.usage import (
 from evalcase.targets.web import (
     Address,
     Endpoint,
-    Event,
-    EventReader,
     KeyRule,
     WebOptions,
     WebTarget,
     complete_address,
-    error_message,
     protocol_error,
     without_query,
 )
@@ -42,9 +38,8 @@ from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Traits, Warn
 from evalcase.types.value import JSON, replace
-from evalcase.util.json import parse_json
+from evalcase.util.json import parse_object
 from evalcase.util.processes import Output
-from evalcase.util.text import EXCERPT_CHARACTERS
 from evalcase.util.user_calls import run_in_thread
 
 if TYPE_CHECKING:
@@ -65,6 +60,8 @@ class ChatApi:
     """Parameters that evalcase sends by itself, so `params` may not."""
     defaults: ClassVar[Mapping[str, JSON]] = {}
     stream_defaults: ClassVar[Mapping[str, JSON]] = {}
+    last_events: frozenset[str] = frozenset()
+    """The types of the events that end a stream, beside `[DONE]`."""
     schema_modes: tuple[SchemaMode, ...] = ()
     """The ways to ask for an answer by a schema, the strictest first."""
 
@@ -82,7 +79,9 @@ class ChatApi:
         """The messages of a reply. Raise TargetError where there is no answer in it."""
         raise NotImplementedError
 
-    def make_assembler(self) -> Assembler:
+    def join_events(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """The reply of a stream as it would have been in one piece; None if something is missing.
+        Raise ValueError for events that make no sense."""
         raise NotImplementedError
 
 
@@ -261,138 +260,6 @@ def refuse_other_host(options: ChatOptions, kind: str, environment: Mapping[str,
             )
 
 
-# Replies, whole or as a stream.
-
-_DRAIN_S = 1.0
-_KEPT_BYTES = 8 * EXCERPT_CHARACTERS
-_OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
-_PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
-
-
-class Assembler:
-    """Puts the events of a stream together."""
-
-    def take(self, event: Event) -> bool:
-        """Whether the stream is over with this event. Raise ValueError if it makes no sense."""
-        if event.data.strip() == b"[DONE]":
-            return True
-        value = parse_json(event.data)
-        if not isinstance(value, dict):
-            raise ValueError("an event is not a JSON object")
-        kind = value.get("type", event.name)
-        if kind == "error" or value.get("error") is not None:
-            raise service_error(value.get("error", value), event.data)
-        return self.add(str(kind), value)
-
-    def add(self, kind: str, value: dict[str, Any]) -> bool:
-        """The same for the JSON object of an event and its type."""
-        raise NotImplementedError
-
-    def whole(self) -> dict[str, Any] | None:
-        """The answer as it would have been sent in one piece; None if something is missing."""
-        raise NotImplementedError
-
-    def text(self) -> str:
-        """The text so far, for messages about errors."""
-        raise NotImplementedError
-
-
-class Pieces:
-    """A mapping that comes in pieces: texts grow with each piece; of anything else, and of `whole`
-    keys, the last counts. Texts are joined once: there may be very many pieces."""
-
-    def __init__(self, whole: frozenset[str] = frozenset()) -> None:
-        self._whole = whole
-        self._given: dict[str, list[JSON]] = {}
-        """Several pieces under a key only where all of them are texts."""
-
-    def add(self, pieces: Mapping[str, JSON]) -> None:
-        for key, piece in pieces.items():
-            known = self._given.get(key)
-            is_text = isinstance(piece, str) and key not in self._whole
-            if known and is_text and isinstance(known[0], str):
-                known.append(piece)
-            else:
-                self._given[key] = [piece]
-
-    def find(self, key: str) -> JSON:
-        return self.joined().get(key) if key in self._given else None
-
-    def joined(self) -> dict[str, JSON]:
-        return {
-            key: given[0] if len(given) == 1 else "".join(map(str, given))
-            for key, given in self._given.items()
-        }
-
-
-def service_error(error: JSON, data: bytes) -> TargetError:
-    """The error of a service that said 200, and then that something went wrong."""
-    inner = error if isinstance(error, dict) else {}
-    codes = {code for code in (inner.get("type"), inner.get("code")) if isinstance(code, str)}
-    said = error_message({"error": error}) or "it says no more"
-    return protocol_error(
-        f"the service answered with an error: {said}",
-        data,
-        may_succeed_later=not codes.isdisjoint(_PASSING),
-        overloaded=not codes.isdisjoint(_OVERLOADED),
-    )
-
-
-def _read_object(output: Output) -> dict[str, Any]:
-    try:
-        if output.truncated:
-            raise ValueError("it is larger than `max_output_bytes`")
-        value = parse_json(output.data)
-    except ValueError as error:
-        raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
-    if not isinstance(value, dict):
-        raise protocol_error("the answer is not a JSON object", output.data)
-    if value.get("error") is not None:
-        raise service_error(value["error"], output.data)
-    return value
-
-
-async def _assemble(
-    chunks: AsyncIterator[bytes], assembler: Assembler, most_bytes: int
-) -> dict[str, Any]:
-    """The whole answer of a stream. Raise TargetError if it makes no sense, or is cut."""
-    reader, kept, size, is_over = EventReader(), bytearray(), 0, False
-
-    def broken(why: str, **more: bool) -> TargetError:
-        what = f"the stream of the answer can't be read: {why}"
-        error = protocol_error(what, bytes(kept), **more)
-        error.details["output"] = assembler.text()[:EXCERPT_CHARACTERS]
-        return error
-
-    def take(events: list[Event]) -> bool:
-        try:
-            return any(assembler.take(event) for event in events)
-        except ValueError as error:
-            raise broken(str(error)) from None
-
-    async for chunk in chunks:
-        size += len(chunk)
-        kept += chunk[: max(0, _KEPT_BYTES - len(kept))]
-        if size > most_bytes:
-            raise broken("it is larger than `max_output_bytes`")
-        is_over = take(reader.feed(chunk))
-        if is_over:
-            break
-    if is_over:
-        # Read the little that may be left, so that the connection can be used again.
-        with suppress(StopAsyncIteration, TimeoutError, TargetError):
-            async with asyncio.timeout(_DRAIN_S):
-                for _ in range(4):
-                    await anext(chunks)
-    else:
-        is_over = take(reader.close())
-    value = assembler.whole()
-    if value is None:
-        # A stream that was cut is like a broken connection.
-        raise broken("it ended before the answer was complete", may_succeed_later=not is_over)
-    return value
-
-
 # The target.
 
 _BATCH_SHARE = 0.5
@@ -400,6 +267,18 @@ _BATCH_SHARE = 0.5
 _SCHEMA_WORDS = (
     "response_format", "json_schema", "json_object", "output_config", "output_format", "schema",
 )  # fmt: skip
+
+
+def _read_object(output: Output) -> dict[str, Any]:
+    try:
+        if output.truncated:
+            raise ValueError("it is larger than `max_output_bytes`")
+        value = parse_object(output.data)
+    except ValueError as error:
+        raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
+    if value.get("error") is not None:
+        raise service_error(value["error"], output.data)
+    return value
 
 
 class ChatTarget(WebTarget):
@@ -480,8 +359,20 @@ class ChatTarget(WebTarget):
         most_bytes = self._options.max_output_bytes
         async with self._http().reply(body) as reply:
             if self._streams and reply.content_type == "text/event-stream":
-                return await _assemble(reply.chunks, self._api.make_assembler(), most_bytes)
+                stream = await read_stream(reply.chunks, self._api.last_events, most_bytes)
+                return self._join(stream)
             return _read_object(await read_all(reply.chunks, most_bytes))
+
+    def _join(self, stream: Stream) -> dict[str, Any]:
+        try:
+            reply = self._api.join_events(stream.events)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise stream.broken(f"it is not one of this API: {error}") from None
+        if reply is None:
+            # A stream that was cut is like a broken connection.
+            what = "it ended before the answer was complete"
+            raise stream.broken(what, may_succeed_later=not stream.is_over)
+        return reply
 
     def _read(self, reply: dict[str, Any], share: float = 1.0) -> Answer:
         warn = self._surroundings.warn

@@ -15,7 +15,7 @@ import os
 import re
 import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -24,6 +24,7 @@ from urllib.parse import urljoin
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from multidict import CIMultiDict
 from yarl import URL
 
 from evalcase import __version__
@@ -72,6 +73,7 @@ class HttpClient:
         self._endpoint = endpoint
         self._surroundings = surroundings
         self._session: aiohttp.ClientSession | None = None
+        self._url: URL | str = endpoint.url
         self._headers: dict[str, str] = {}
         self._how: dict[str, Any] = {}
         """Arguments of every request: proxy, authorities, no redirects."""
@@ -87,7 +89,7 @@ class HttpClient:
         self._headers = {**own, **endpoint.sent_headers(environment)}
         if not options.allow_link_local:
             check_literal(kind, url)
-        self._read_url(url)
+        self._url = self._read_url(url)
         proxy = find_proxy(kind, url, environment)
         self._how = {
             "allow_redirects": False,
@@ -117,19 +119,6 @@ class HttpClient:
         quota, self._quota = self._quota, None
         return quota
 
-    @asynccontextmanager
-    async def reply(
-        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
-    ) -> AsyncIterator[Reply]:
-        """An answer with a status of 2xx, whose bytes come one by one. Headers and an encoded query
-        are for this request only."""
-        data = _to_json(body).encode() if self._endpoint.has_body else b""
-        # aiohttp writes a file in pieces, and warns of bytes as large as this.
-        sent = data if len(data) < _LARGE_BODY else io.BytesIO(data)
-        url = self._endpoint.with_query(query)
-        async with self.send(self._endpoint.method, url, sent, headers) as reply:
-            yield reply
-
     async def ask(
         self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
     ) -> tuple[str, Output]:
@@ -138,21 +127,31 @@ class HttpClient:
             output = await read_all(reply.chunks, self._endpoint.options.max_output_bytes)
             return reply.content_type, output
 
+    def reply(
+        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
+    ) -> AbstractAsyncContextManager[Reply]:
+        """An answer with a status of 2xx, whose bytes come one by one. Headers and an encoded query
+        are for this request only."""
+        data = _to_json(body).encode() if self._endpoint.has_body else b""
+        # aiohttp writes a file in pieces, and warns of bytes as large as this.
+        sent = data if len(data) < _LARGE_BODY else io.BytesIO(data)
+        url = self._endpoint.with_query(query) if query else self._url
+        return self.send(self._endpoint.method, url, sent, headers)
+
     @asynccontextmanager
     async def send(
-        self, method: str, url: str, data: bytes | BinaryIO = b"",
+        self, method: str, url: URL | str, data: bytes | BinaryIO = b"",
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[Reply]:  # fmt: skip
         """Ask anything of the host. A file of data is closed. What is not read of the answer closes
         its connection."""
         assert self._session is not None, "open() comes first"
-        names = {name.lower() for name in headers or ()}
-        kept = {name: value for name, value in self._headers.items() if name.lower() not in names}
+        sent = CIMultiDict(self._headers)
+        sent.update(headers or {})
         try:
             async with await self._session.request(
-                method, self._read_url(url), data=data or None,
-                headers={**kept, **(headers or {})}, **self._how,
-            ) as response:  # fmt: skip
+                method, self._read_url(url), data=data or None, headers=sent, **self._how
+            ) as response:
                 await self._check_status(response)
                 yield Reply(response.content_type, self._read_chunks(response))
         except aiohttp.ClientError as error:
@@ -161,11 +160,11 @@ class HttpClient:
             if not isinstance(data, bytes):
                 data.close()
 
-    def _read_url(self, url: str) -> URL:
+    def _read_url(self, url: URL | str) -> URL:
         try:
             return URL(url)
         except ValueError as error:
-            kind, place = self._endpoint.kind, without_query(url)
+            kind, place = self._endpoint.kind, without_query(str(url))
             raise ConfigError(f"{kind} target: {place} can't be asked: {error}") from None
 
     async def _check_status(self, response: aiohttp.ClientResponse) -> None:
@@ -334,8 +333,13 @@ def _status_name(status: int) -> str:
 
 # Headers about limits.
 
-_QUOTA_HEADERS = ("x-ratelimit-{1}-{0}", "anthropic-ratelimit-{0}-{1}")
-_FACTS = ("remaining", "reset", "limit")
+_QUOTA_HEADERS = [
+    [
+        [form.format(what, fact) for fact in ("remaining", "reset", "limit")]
+        for what in ("requests", "tokens")
+    ]
+    for form in ("x-ratelimit-{1}-{0}", "anthropic-ratelimit-{0}-{1}")
+]
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _SPAN = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -357,22 +361,22 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
 
 def read_quota(headers: Mapping[str, str], now_s: float) -> Quota | None:
     """The rest of the limits, by the headers of OpenAI or Anthropic; None if they don't say."""
-    for form in _QUOTA_HEADERS:
-        requests, tokens = (
-            _read_allowance([headers.get(form.format(what, fact), "") for fact in _FACTS], now_s)
-            for what in ("requests", "tokens")
-        )
+    for names in _QUOTA_HEADERS:
+        requests, tokens = (_read_allowance(headers, each, now_s) for each in names)
         if requests is not None or tokens is not None:
             return Quota(requests, tokens)
     return None
 
 
-def _read_allowance(facts: list[str], now_s: float) -> Allowance | None:
-    remaining, reset, limit = facts
-    left, full_in_s = _read_number(remaining), _read_seconds(reset.strip(), now_s)
+def _read_allowance(headers: Mapping[str, str], names: list[str], now_s: float) -> Allowance | None:
+    remaining, reset, limit = names
+    if remaining not in headers:
+        return None
+    left = _read_number(headers[remaining])
+    full_in_s = _read_seconds(headers.get(reset, "").strip(), now_s)
     if left is None or full_in_s is None:
         return None
-    return Allowance(left, full_in_s, _read_number(limit))
+    return Allowance(left, full_in_s, _read_number(headers.get(limit, "")))
 
 
 def _read_number(text: str) -> float | None:

@@ -4,7 +4,7 @@ no path leads to are noted on the answer, so that no grader takes it that there 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote, urlencode
 
@@ -25,11 +25,11 @@ from evalcase.targets.base import (
     write_content,
 )
 from evalcase.targets.replies import find_end, find_end_at, is_broken_off
+from evalcase.targets.streams import Event, read_events
 from evalcase.targets.usage import read_cost, read_usage
 from evalcase.targets.web import (
     Address,
     Endpoint,
-    Event,
     Never,
     Parameters,
     ReplyPath,
@@ -37,7 +37,6 @@ from evalcase.targets.web import (
     WebTarget,
     one_line,
     protocol_error,
-    read_events,
 )
 from evalcase.tracing.context import HEADER, StartedTraces
 from evalcase.types.answer import Answer
@@ -57,6 +56,8 @@ _PLACEHOLDERS = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "session", "turn",
     "files",
 )  # fmt: skip
+_STREAM = re.compile(rb"(?:(?:event|id|retry)?:[^\r\n]*[\r\n]+)*data: ?[{\[]")
+"""How a stream of JSON events begins. Many services don't declare theirs."""
 _DONT_COUNT = "`tool_calls = false` says that they don't count"
 
 
@@ -209,16 +210,19 @@ class HttpTarget(WebTarget):
         )  # fmt: skip
 
     async def answer(self, question: Question) -> Answer:
-        options, warn = self._options, self._surroundings.warn
         if "prompt" in self._used and not self._used & {"messages", "session"}:
             sees = "the http target sends the last user message"
-            warn_of_hidden(warn, question, sees, "{messages} has all of them")
-        body, query = self._make_body(question), self._make_query(question)
+            warn_of_hidden(self._surroundings.warn, question, sees, "{messages} has all of them")
+        if not self._options.trace:
+            return await self._ask(question)
         with self._traces.start(question) as begun:
-            headers = {HEADER: begun.traceparent} if options.trace else {}
-            reply = await self._http().ask(body, headers, query)
-            answer = _ReplyReader(options, warn, *reply).read()
-            return replace(answer, trace=begun.trace) if options.trace else answer
+            answer = await self._ask(question, {HEADER: begun.traceparent})
+            return replace(answer, trace=begun.trace)
+
+    async def _ask(self, question: Question, headers: dict[str, str] | None = None) -> Answer:
+        body, query = self._make_body(question), self._make_query(question)
+        reply = await self._http().ask(body, headers, query)
+        return _ReplyReader(self._options, self._surroundings.warn, *reply).read()
 
     def cache_key(self, question: Question) -> JSON:
         options = self._options
@@ -244,26 +248,24 @@ class HttpTarget(WebTarget):
         return {**describe_question(question), "files": files}
 
     def _make_query(self, question: Question) -> str:
+        if not self._options.query:
+            return ""
         parameters = self._query.fill(self._values(self._query, question))
         assert isinstance(parameters, dict)
         texts = {name: value_as_text(value) for name, value in parameters.items()}
         return urlencode(texts, quote_via=quote, safe="")
 
     def _values(self, template: Template, question: Question) -> dict[str, JSON]:
-        return {name: self._value(name, question) for name in template.used}
-
-    def _value(self, name: str, question: Question) -> JSON:
-        match name:
-            case "prompt":
-                return write_content(last_user_content(question))
-            case "messages":
-                return [message.to_dict() for message in question.messages]
-            case "files":
-                return describe_files(question, self._surroundings.root)
-            case "case_id":
-                return question.case
-        value: JSON = getattr(question, name)
-        return value
+        makers: dict[str, Callable[[], JSON]] = {
+            "prompt": lambda: write_content(last_user_content(question)),
+            "messages": lambda: [message.to_dict() for message in question.messages],
+            "files": lambda: describe_files(question, self._surroundings.root),
+            "case_id": lambda: question.case,
+        }
+        return {
+            name: makers[name]() if name in makers else getattr(question, name)
+            for name in template.used
+        }
 
 
 class _ReplyReader:
@@ -273,7 +275,7 @@ class _ReplyReader:
         self._options = options
         self._warn = warn
         self._output = output
-        self._is_stream = _is_stream(content_type, output.data)
+        self._is_stream = content_type == "text/event-stream" or _STREAM.match(output.data)
 
     def read(self) -> Answer:
         """The answer. Raise TargetError where there is none, or one that can't be trusted."""
@@ -290,8 +292,6 @@ class _ReplyReader:
             answer = read_output(self._output, options.output, self._warn)
         else:
             answer = self._read_at(options.answer, value, calls)
-            messages = note_end(answer.messages, find_end_at(value, options.answer.steps))
-            answer = replace(answer, messages=messages)
         # A path may lead into a reply whose calls were read with it.
         if calls is not None and answer.tool_calls != calls.tool_calls:
             answer = replace(answer, messages=(calls, *answer.messages))
@@ -326,11 +326,7 @@ class _ReplyReader:
         if path is None:
             return False, None
         try:
-            found = path.find(value)
-            if found in (None, []):
-                return True, None
-            calls = understand_calls(found)
-            return True, take_message({"role": "assistant", "tool_calls": calls})
+            calls = understand_calls(path.find(value) or [])
         except MissingError as error:
             # Many services leave out an empty list; but a name that is nearly right is misspelt.
             known = error.found if isinstance(error.found, dict) else {}
@@ -342,19 +338,21 @@ class _ReplyReader:
             return False, None
         except BadCallsError as error:
             raise self._error(f"`tool_calls`: at `{path.text}` {error}") from None
+        return True, take_message({"role": "assistant", "tool_calls": calls}) if calls else None
 
     def _read_at(self, path: JsonPath, value: JSON, calls: Message | None) -> Answer:
         try:
             found = path.find(value)
-            if found is None and calls is not None:
-                return Answer((calls,))  # an agent that calls a tool often says nothing
-            if found is None:
+            if found is None and calls is None:
                 raise MissingError(f"at `{path.text}` there is null")
-            return read_json(found, self._warn)
+            # An agent that calls a tool often says nothing.
+            answer = Answer((calls,)) if found is None and calls else read_json(found, self._warn)
+            end = find_end_at(value, path.steps)
         except MissingError as error:
             raise self._error(f"`answer`: {error}") from None
         except TargetError as error:
             raise self._error(str(error)) from None
+        return answer if end is None else replace(answer, messages=note_end(answer.messages, end))
 
     def _ignore_calls(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         ignored = ignore_calls(messages)
@@ -387,26 +385,21 @@ class _ReplyReader:
         something else."""
         if self._output.truncated:
             raise self._error("`stream`: it is larger than `max_output_bytes`")
-        pieces: list[str] = []
-        events: list[JSON] = []
-        is_over = False
-        for event in read_events(self._output.data):
-            if event.data.strip() == b"[DONE]":
-                is_over = True
-                break
-            events.append(self._read_event(event))
-            piece = _find_piece(path, events[-1])
-            if isinstance(piece, str):
-                pieces.append(piece)
-            elif piece is not None:
-                what = f"there is {describe_kind(piece)}, and no text"
-                raise self._error(f"`stream`: at `{path.text}` {what}")
+        found = read_events(self._output.data)
+        datas = [event.data.strip() for event in found]
+        is_over = b"[DONE]" in datas
+        events = [*map(self._read_event, found[: datas.index(b"[DONE]")] if is_over else found)]
+        pieces = [piece for event in events if (piece := _find_piece(path, event)) is not None]
+        odd = next((piece for piece in pieces if not isinstance(piece, str)), None)
+        if odd is not None:
+            what = f"there is {describe_kind(odd)}, and no text"
+            raise self._error(f"`stream`: at `{path.text}` {what}")
         end = find_end(events)
         if not is_over and is_broken_off(events):
             raise self._error("`stream`: it breaks off before its end", may_succeed_later=True)
         if not pieces and kind_of_end(end) is None and not any(find_calls(events)):
             raise self._error(f"`stream`: no event has a text at `{path.text}`")
-        messages = note_end([content_message("".join(pieces))], end)
+        messages = note_end([content_message("".join(map(str, pieces)))], end)
         if self._options.tool_calls is False:
             return Answer(self._ignore_calls(messages))
         return Answer(note_unread(messages, events, _say_it_was_streamed))
@@ -432,20 +425,6 @@ def _say_no_path(call: CallShape) -> str:
 def _say_it_was_streamed(call: CallShape) -> str:
     why = "`stream` of the http target reads texts alone: ask for the whole reply"
     return f"{call} of an event ({why}; {_DONT_COUNT})"
-
-
-_EVENTS = re.compile(rb"(?:(?:data|event|id|retry)?:[^\r\n]*[\r\n]+)*")
-
-
-def _is_stream(content_type: str, data: bytes) -> bool:
-    """Whether a body is a stream of events. Many services don't say so: then it has nothing but
-    fields of such a stream, and more than one event, or one that holds JSON."""
-    if content_type == "text/event-stream":
-        return True
-    if not _EVENTS.fullmatch(data + b"\n"):
-        return False
-    events = read_events(data)
-    return len(events) > 1 or any(each.data[:1] in (b"{", b"[") for each in events)
 
 
 def _find_piece(path: JsonPath, event: JSON) -> JSON:

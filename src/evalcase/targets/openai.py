@@ -4,21 +4,18 @@ embeddings. `presets` has the addresses of providers."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import Files, last_user_content, write_content
 from evalcase.targets.chat import (
-    Assembler,
     ChatApi,
     ChatOptions,
     ChatTarget,
-    Pieces,
     SchemaMode,
     has_address,
-    service_error,
     split_model,
 )
 from evalcase.targets.messages import (
@@ -28,6 +25,7 @@ from evalcase.targets.messages import (
 )
 from evalcase.targets.presets import OPENAI, PRESETS, Preset
 from evalcase.targets.replies import leave_out, read_completion, read_response
+from evalcase.targets.streams import join_pieces, service_error
 from evalcase.types.options import about
 from evalcase.types.question import Question
 from evalcase.types.target import TargetKind, Warn
@@ -62,8 +60,17 @@ class CompletionsApi(ChatApi):
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
         return read_completion(reply, warn)
 
-    def make_assembler(self) -> Assembler:
-        return CompletionsStream()
+    def join_events(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        choices = [event["choices"][0] for event in events if event.get("choices")]
+        reason = _last(choices, "finish_reason")
+        if reason is None:
+            return None
+        deltas = [choice["delta"] for choice in choices if choice.get("delta")]
+        message = join_pieces(deltas, (*_WHOLE, "tool_calls"))
+        if any(delta.get("tool_calls") for delta in deltas):
+            message["tool_calls"] = _join_calls(deltas)
+        about = {key: _last(events, key) for key in ("usage", "model")}
+        return {"choices": [{"message": message, "finish_reason": reason}], **about}
 
 
 def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
@@ -87,79 +94,32 @@ def _write_content(content: JSON, files: Files) -> JSON:
     return parts[0]["text"] if is_text else [*parts]
 
 
-class CompletionsStream(Assembler):
-    def __init__(self) -> None:
-        self._message = Pieces(_WHOLE)
-        self._calls: dict[int, Pieces] = {}
-        self._about: dict[str, JSON] = {}
-        self._last = 0
-        """The highest number of a call."""
-        self._reason: JSON = None
+def _last(values: Iterable[dict[str, Any]], key: str) -> JSON:
+    return next((value[key] for value in reversed([*values]) if value.get(key)), None)
 
-    def add(self, kind: str, value: dict[str, Any]) -> bool:
-        del kind
-        self._about |= {key: value[key] for key in ("usage", "model") if value.get(key)}
-        choices = value.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if isinstance(choice, dict):
-            self._reason = choice.get("finish_reason") or self._reason
-            self._take_delta(choice.get("delta"))
-        return False
 
-    def whole(self) -> dict[str, Any] | None:
-        if self._reason is None:
-            return None
-        message = self._message.joined()
-        if self._calls:
-            calls = (self._calls[index].joined() for index in sorted(self._calls))
-            message["tool_calls"] = [*map(_join_call, calls)]
-        return {"choices": [{"message": message, "finish_reason": self._reason}], **self._about}
-
-    def text(self) -> str:
-        return str(self._message.find("content") or "")
-
-    def _take_delta(self, delta: JSON) -> None:
-        if not isinstance(delta, dict):
-            return
-        calls = delta.get("tool_calls") or []
-        if not isinstance(calls, list):
-            raise ValueError("its tool calls are not a list")
-        for call in calls:
-            self._take_call(call)
-        self._message.add(_without_nulls(delta, "tool_calls"))
-
-    def _take_call(self, piece: JSON) -> None:
-        if not isinstance(piece, dict):
-            raise ValueError("a piece of a tool call is not a mapping")
-        index = piece.get("index", self._last)
-        if not isinstance(index, int):
-            raise ValueError("a tool call has an odd index")
-        known = self._calls[index].find("id") if index in self._calls else None
+def _join_calls(deltas: Iterable[dict[str, Any]]) -> list[JSON]:
+    """The calls of a stream, whose pieces name them by their index."""
+    pieces: dict[int, list[dict[str, JSON]]] = {}
+    last = 0
+    for piece in (each for delta in deltas for each in delta.get("tool_calls") or ()):
+        index = piece.get("index", last)
+        known = _last(pieces.get(index, ()), "id")
         if piece.get("id") and known and piece["id"] != known:
-            index = self._last + 1  # some services count them all as the same one
-        self._last = max(self._last, index)
-        call = self._calls.setdefault(index, Pieces(_WHOLE))
-        call.add(_without_nulls(piece, "index", "function"))
-        function = piece.get("function")
-        if isinstance(function, dict):
-            call.add(_without_nulls(function))
-
-
-def _join_call(call: dict[str, JSON]) -> JSON:
-    function = {key: call[key] for key in ("name", "arguments") if key in call}
-    return {**leave_out(call, function), **({"function": function} if function else {})}
-
-
-def _without_nulls(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
-    """Some services send every key each time, with null for nothing new."""
-    return {
-        key: item for key, item in pieces.items() if item is not None and key not in without
-    }  # fmt: skip
+            index = last + 1  # some services count them all as the same one
+        last = max(last, index)
+        rest = leave_out(piece, ("index", "function"))
+        pieces.setdefault(index, []).append({**rest, **(piece.get("function") or {})})
+    calls = (join_pieces(pieces[index], _WHOLE) for index in sorted(pieces))
+    return [
+        {**leave_out(call, named), "function": {key: call[key] for key in named if key in call}}
+        for call in calls
+        for named in (("name", "arguments"),)
+    ]
 
 
 _RESPONSE_EXTRAS = frozenset({"reasoning", "items", "phase"})
 """Keys of earlier answers that are not sent back: without `store` the service doesn't know them."""
-_ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 class ResponsesApi(ChatApi):
@@ -168,6 +128,7 @@ class ResponsesApi(ChatApi):
     path = "/responses"
     batch_path = "/v1/responses"
     own_params = frozenset({"model", "input"})
+    last_events = frozenset({"response.completed", "response.incomplete", "response.failed"})
     defaults: ClassVar[Mapping[str, JSON]] = {"store": False}
     schema_modes = ("json_schema", "json_object")
 
@@ -206,8 +167,13 @@ class ResponsesApi(ChatApi):
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
         return read_response(reply, warn)
 
-    def make_assembler(self) -> Assembler:
-        return ResponsesStream()
+    def join_events(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """The last event has the whole response."""
+        last = events[-1] if events else {}
+        response = last.get("response") if last.get("type") in self.last_events else None
+        if isinstance(response, dict) and response.get("error") is not None:
+            raise service_error(response["error"], json.dumps(response).encode())
+        return response
 
 
 def _write_item_parts(turn: ChatTurn, files: Files) -> JSON:
@@ -227,31 +193,6 @@ def _write_item_part(part: dict[str, Any], text_type: str) -> JSON:
         case {"type": "file", "file": dict(file)}:
             return {"type": "input_file", **file, **leave_out(part, ("type", "file"))}
     return part
-
-
-class ResponsesStream(Assembler):
-    """The last event of a stream has the whole response."""
-
-    def __init__(self) -> None:
-        self._response: dict[str, Any] | None = None
-        self._texts: list[str] = []
-
-    def add(self, kind: str, value: dict[str, Any]) -> bool:
-        response = value.get("response")
-        if kind == "response.output_text.delta":
-            self._texts.append(str(value.get("delta")))
-        if kind not in _ENDS or not isinstance(response, dict):
-            return False
-        if response.get("error") is not None:
-            raise service_error(response["error"], json.dumps(response).encode())
-        self._response = response
-        return True
-
-    def whole(self) -> dict[str, Any] | None:
-        return self._response
-
-    def text(self) -> str:
-        return "".join(self._texts)
 
 
 class EmbeddingsApi(ChatApi):

@@ -12,7 +12,6 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from io import IncrementalNewlineDecoder
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -453,10 +452,9 @@ def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
     return False
 
 
-# Answers that make no sense, and server-sent events.
+# Errors in the words of servers.
 
 _LONGEST_LINE = 300
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
 
 
 def protocol_error(what: str, data: bytes, **more: bool) -> TargetError:
@@ -479,54 +477,3 @@ def error_message(value: JSON) -> str | None:
 def one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
-
-
-class Event(NamedTuple):
-    """A server-sent event. Its bytes are not decoded: the reader says what is wrong with them."""
-
-    name: str
-    data: bytes
-
-
-class EventReader:
-    """Reads one stream: bytes in, as they come; events out, as soon as they are whole."""
-
-    def __init__(self) -> None:
-        # Latin-1 is bytes as text, for the one reader of line ends that takes pieces.
-        self._line_ends = IncrementalNewlineDecoder(None, translate=True)
-        self._rest: list[str] = []
-        """The pieces of an event that isn't whole: there may be very many."""
-        self._is_first = True
-
-    def feed(self, chunk: bytes, *, is_last: bool = False) -> list[Event]:
-        """The events that some more bytes complete."""
-        text = self._line_ends.decode(chunk.decode("latin-1"), is_last)
-        self._rest.append(f"{text}\n\n" if is_last else text)
-        if "\n" not in self._rest[-1]:
-            return []
-        joined = "".join(self._rest)
-        if self._is_first:
-            joined, self._is_first = joined.removeprefix(_BYTE_ORDER_MARK), False
-        *blocks, rest = joined.split("\n\n")
-        self._rest = [rest]
-        return [event for block in blocks if (event := _read_event(block)) is not None]
-
-    def close(self) -> list[Event]:
-        """The last event, if a server leaves out the empty line at the end."""
-        return self.feed(b"", is_last=True)
-
-
-def _read_event(block: str) -> Event | None:
-    name, data = "", []
-    for line in block.split("\n"):
-        field, _, value = line.partition(":")
-        if field == "data":
-            data.append(value.removeprefix(" "))
-        elif field == "event":
-            name = value.removeprefix(" ").encode("latin-1").decode(errors="replace")
-    return Event(name, "\n".join(data).encode("latin-1")) if data else None
-
-
-def read_events(data: bytes) -> list[Event]:
-    reader = EventReader()
-    return [*reader.feed(data), *reader.close()]

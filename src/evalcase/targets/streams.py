@@ -1,0 +1,164 @@
+"""Streams of events: read as they come, and put together to the reply they would have been."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import suppress
+from io import IncrementalNewlineDecoder
+from typing import Any, NamedTuple
+
+from evalcase.errors import TargetError
+from evalcase.targets.web import error_message, protocol_error
+from evalcase.types.value import JSON
+from evalcase.util.json import parse_object
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
+_DRAIN_S, _DRAIN_CHUNKS = 1.0, 4
+_OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
+_PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
+
+
+class Event(NamedTuple):
+    """A server-sent event. Its bytes are not decoded: the reader says what is wrong with them."""
+
+    name: str
+    data: bytes
+
+
+class EventReader:
+    """Reads one stream: bytes in, as they come; events out, as soon as they are whole."""
+
+    def __init__(self) -> None:
+        # Latin-1 is bytes as text, for the one reader of line ends that takes pieces.
+        self._line_ends = IncrementalNewlineDecoder(None, translate=True)
+        self._rest: list[str] = []
+        """The pieces of an event that isn't whole: there may be very many."""
+        self._is_first = True
+
+    def feed(self, chunk: bytes, *, is_last: bool = False) -> list[Event]:
+        """The events that some more bytes complete."""
+        text = self._line_ends.decode(chunk.decode("latin-1"), is_last)
+        self._rest.append(f"{text}\n\n" if is_last else text)
+        if "\n" not in self._rest[-1]:
+            return []
+        joined = "".join(self._rest)
+        if self._is_first:
+            joined, self._is_first = joined.removeprefix(_BYTE_ORDER_MARK), False
+        *blocks, rest = joined.split("\n\n")
+        self._rest = [rest]
+        return [event for block in blocks if (event := _read_event(block)) is not None]
+
+    def close(self) -> list[Event]:
+        """The last event, if a server leaves out the empty line at the end."""
+        return self.feed(b"", is_last=True)
+
+
+def _read_event(block: str) -> Event | None:
+    name, data = "", []
+    for line in block.split("\n"):
+        field, _, value = line.partition(":")
+        if field == "data":
+            data.append(value.removeprefix(" "))
+        elif field == "event":
+            name = value.removeprefix(" ").encode("latin-1").decode(errors="replace")
+    return Event(name, "\n".join(data).encode("latin-1")) if data else None
+
+
+def read_events(data: bytes) -> list[Event]:
+    reader = EventReader()
+    return [*reader.feed(data), *reader.close()]
+
+
+# The events of a chat API.
+
+
+class Stream(NamedTuple):
+    """The events of a stream, each a JSON object with its `type`, and all bytes of them."""
+
+    events: list[dict[str, Any]]
+    data: bytes
+    is_over: bool
+    """Whether its last event was there; otherwise the connection was closed before it."""
+
+    def broken(self, why: str, **more: bool) -> TargetError:
+        what = f"the stream of the answer can't be read: {why}"
+        return protocol_error(what, self.data, **more)
+
+
+async def read_stream(
+    chunks: AsyncIterator[bytes], last: Collection[str], most_bytes: int
+) -> Stream:
+    """The events up to `[DONE]`, or up to one of the `last` types. Raise TargetError for a stream
+    that makes no sense, is too large, or ends with an error."""
+    reader, events, data, is_over = EventReader(), list[dict[str, Any]](), bytearray(), False
+
+    def take(found: Iterable[Event]) -> bool:
+        for event in found:
+            if event.data.strip() == b"[DONE]":
+                return True
+            events.append(_read_object(event))
+            if events[-1]["type"] in last:
+                return True
+        return False
+
+    try:
+        async for chunk in chunks:
+            data += chunk
+            if len(data) > most_bytes:
+                raise ValueError("it is larger than `max_output_bytes`")
+            is_over = take(reader.feed(chunk))
+            if is_over:
+                break
+        else:
+            is_over = take(reader.close())
+    except ValueError as error:
+        raise Stream(events, bytes(data), is_over).broken(str(error)) from None
+    # Read the little that may be left, so that the connection can be used again.
+    with suppress(StopAsyncIteration, TimeoutError, TargetError):
+        async with asyncio.timeout(_DRAIN_S):
+            for _ in range(_DRAIN_CHUNKS):
+                await anext(chunks)
+    return Stream(events, bytes(data), is_over)
+
+
+def _read_object(event: Event) -> dict[str, Any]:
+    value = parse_object(event.data)
+    kind = str(value.get("type", event.name))
+    if kind == "error" or value.get("error") is not None:
+        raise service_error(value.get("error", value), event.data)
+    return {**value, "type": kind}
+
+
+def join_pieces(
+    pieces: Iterable[Mapping[str, JSON]], whole: Collection[str] = ()
+) -> dict[str, JSON]:
+    """One mapping of many: texts are joined; of anything else, and of `whole` keys, the last
+    counts. Null says nothing new."""
+    found: dict[str, list[JSON]] = {}
+    for piece in pieces:
+        for key, item in piece.items():
+            known = found.setdefault(key, [])
+            if not isinstance(item, str) or key in whole or not isinstance((known or [""])[0], str):
+                if item is not None:
+                    known[:] = [item]
+            else:
+                known.append(item)
+    return {
+        key: "".join(map(str, items)) if isinstance(items[0], str) else items[0]
+        for key, items in found.items()
+        if items
+    }
+
+
+def service_error(error: JSON, data: bytes) -> TargetError:
+    """The error of a service that said 200, and then that something went wrong."""
+    inner = error if isinstance(error, dict) else {}
+    codes = {code for code in (inner.get("type"), inner.get("code")) if isinstance(code, str)}
+    said = error_message({"error": error}) or "it says no more"
+    return protocol_error(
+        f"the service answered with an error: {said}",
+        data,
+        may_succeed_later=not codes.isdisjoint(_PASSING),
+        overloaded=not codes.isdisjoint(_OVERLOADED),
+    )
