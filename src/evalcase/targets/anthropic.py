@@ -83,24 +83,16 @@ class MessagesApi(ChatApi):
         usage: dict[str, JSON] = {}
         blocks: dict[int, list[dict[str, Any]]] = {}
         for event in events:
-            match event:
-                case {
-                    "type": "content_block_start",
-                    "index": int(at),
-                    "content_block": dict(block),
-                }:
-                    blocks[at] = [block]
-                case {"type": "content_block_delta", "index": int(at), "delta": dict(delta)}:
-                    if at not in blocks:
-                        raise ValueError("a block goes on that never began")
-                    blocks[at].append(delta)
-                case {"type": "message_start", "message": dict(said)} | {
-                    "type": "message_delta",
-                    "delta": dict(said),
-                }:
-                    message |= said
-                    counts = {**(said.get("usage") or {}), **(event.get("usage") or {})}
-                    usage |= {key: count for key, count in counts.items() if count is not None}
+            kind = event["type"]
+            if kind == "content_block_start":
+                blocks[event["index"]] = [event["content_block"]]
+            elif kind == "content_block_delta":
+                blocks[event["index"]].append(event["delta"])
+            elif kind in ("message_start", "message_delta"):
+                said = event["message" if kind == "message_start" else "delta"]
+                message |= said
+                counts = {**(said.get("usage") or {}), **(event.get("usage") or {})}
+                usage |= {key: count for key, count in counts.items() if count is not None}
         content = [_join_block(*blocks[at]) for at in sorted(blocks)]
         return {**message, "content": content, "usage": usage}
 

@@ -367,7 +367,7 @@ class ChatTarget(WebTarget):
         try:
             reply = self._api.join_events(stream.events)
         except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise stream.broken(f"it is not one of this API: {error}") from None
+            raise stream.broken(f"its events are not those of this API ({error!r})") from None
         if reply is None:
             # A stream that was cut is like a broken connection.
             what = "it ended before the answer was complete"
