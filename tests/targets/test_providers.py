@@ -228,7 +228,7 @@ def test_a_stream_that_fails_or_is_cut_is_no_answer() -> None:
     assert caught.value.may_succeed_later
     with pytest.raises(TargetError, match="before the answer was complete") as caught:
         streamed(DELTA)
-    assert (caught.value.may_succeed_later, caught.value.details["output"]) == (True, "Hel")
+    assert caught.value.may_succeed_later
 
 
 def test_an_answer_by_a_schema_falls_back_where_a_service_refuses_it() -> None:

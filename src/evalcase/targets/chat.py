@@ -203,7 +203,7 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         yield from super().conflicts()
 
 
-_WHOLE = re.compile(r"(?:^|@)(?=https?://)", re.IGNORECASE)
+_AT = re.compile(r"@(?=https?://)", re.IGNORECASE)
 _ALONE = re.compile(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
 """An address in the place of a model."""
 
@@ -216,43 +216,31 @@ def has_address(value: str) -> bool:
 def split_model(kind: str, value: str) -> dict[str, JSON]:
     """The options of `kind:MODEL` and `kind:MODEL@http://host/v1`. An @ without a whole address is
     an error: nothing that was meant for another host may go to a provider. Raise ConfigError."""
-    found = list(_WHOLE.finditer(value))
-    if found:
-        model, address = value[: found[-1].start()], value[found[-1].end() :]
-    elif "@" in value:
-        model, _, address = value.rpartition("@")
-    else:
-        model, address = value, ""
-    if not model or _ALONE.match(model) or (not address and "://" in value):
+    found = [*_AT.finditer(value)]
+    model, _, place = (value if "@" in value else f"{value}@").rpartition("@")
+    model = value[: found[-1].start()] if found else model
+    if not model or (not found and "://" in model) or _ALONE.match(model):
         raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
     if found:
-        return {"model": model, "base_url": address}
+        return {"model": model, "base_url": value[found[-1].end() :]}
     if "@" not in value:
         return {"model": model}
-    if "://" in value:
-        what = "has an address that is neither http:// nor https://"
-        raise ConfigError(f"{kind} target: `{value}` {what}")
-    meant = f"{kind}:{model}@{complete_address(address)}"
-    hint = f"If the @ is a part of the name, write {kind}:{value}@http://HOST"
-    what = f"has an @ without a whole address: did you mean {meant}? {hint}"
-    raise ConfigError(f"{kind} target: `{value}` {what}")
+    place = complete_address(place) if "://" not in place else "http://HOST"
+    raise ConfigError(
+        f"{kind} target: `{value}` has an @ without a whole address: did you mean "
+        f"{kind}:{model}@{place}? If the @ is a part of the name, write {kind}:{value}@http://HOST"
+    )
 
 
 def refuse_other_host(options: ChatOptions, kind: str, environment: Mapping[str, str]) -> None:
     """Raise ConfigError if a variable of the provider's own client names another host than the one
     that would be asked. Only the configuration and the command line decide that; but a user who
     sets the variable means that host."""
-    if options.base_url is not None:
-        return
-    for name in options.preset.address_env:
+    own = options.address
+    for name in options.preset.address_env if options.base_url is None else ():
         value = environment.get(name, "").strip()
-        value = value if not value or "://" in value else f"https://{value}"
-        try:
-            is_same = not value or urlsplit(value).hostname == urlsplit(options.address).hostname
-        except ValueError:
-            is_same = False
-        if not is_same:
-            meant, own = without_query(value), options.address
+        meant = without_query(value if "://" in value else f"https://{value}")
+        if value and urlsplit(meant).hostname != urlsplit(own).hostname:
             raise ConfigError(
                 f"{kind} target: the environment variable {name} is {meant}, and evalcase would "
                 f"ask {own}: say which is meant, as {kind}:{options.model}@{meant} or base_url = "
