@@ -5,8 +5,8 @@ trial."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, ClassVar, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Annotated, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
@@ -31,7 +31,12 @@ from evalcase.util.text import write_count
 
 _Key = tuple[str, str | None]
 """A case, and perhaps a suite."""
-_FIX = "name each by `gen_ai.conversation.id`, or number them by `evalcase.repeat`"
+_Conversation = dict[int, LabelledTrace]
+"""The traces of its turns, by their numbers."""
+_OVERLAP = (
+    "conversations that may overlap: name each by `gen_ai.conversation.id`, or number them by "
+    "`evalcase.repeat`"
+)
 
 
 class OtlpOptions(TargetOptions, frozen=True, kw_only=True):
@@ -113,54 +118,37 @@ def answer_of(transcript: Transcript, trace: str) -> Answer:
     )  # fmt: skip
 
 
-class _Conversation(NamedTuple):
-    """The traces of the turns of one conversation."""
-
-    turns: dict[int, LabelledTrace]
-    doubtful_from: int | None
-    """The turn from which on its traces may be of an earlier conversation, which had broken off."""
-
-    @property
-    def first(self) -> LabelledTrace:
-        return next(iter(self.turns.values()))
-
-
-class _OverlapError(ValueError):
-    """Turns of several conversations stand between each other."""
-
-
 class TraceIndex:
-    """Traces by case, suite, repeat and turn. Several of one case are its repeats: by
+    """Traces by case, suite, repeat and turn. Several conversations of one case are its repeats: by
     `evalcase.repeat`, or the newest first, since files of traces are added to. For that, the newest
     of a repeat counts."""
 
     def __init__(self, path: str, traces: Iterable[LabelledTrace]) -> None:
         self._path = path
-        self._traces: dict[_Key, dict[int | None, list[LabelledTrace]]] = {}
-        """By repeat, None if they name none."""
-        self._conversations: dict[tuple[_Key, int | None], list[_Conversation]] = {}
-        self._asked: dict[_Key, int] = {}
-        """The highest repeat that was asked for."""
+        self._traces: dict[_Key, list[LabelledTrace]] = {}
+        self._repeats: dict[_Key, dict[int, list[_Conversation]]] = {}
+        """The conversations of each repeat, the newest first."""
+        self._graded: set[tuple[_Key, int]] = set()
         for each in traces:
-            by_repeat = self._traces.setdefault((each.label.case, each.label.suite), {})
-            by_repeat.setdefault(each.label.repeat, []).append(each)
+            self._traces.setdefault((each.label.case, each.label.suite), []).append(each)
 
     def find(self, question: Question) -> str:
         """The id of the trace. Raise TargetError, which says what there is instead."""
-        key, turn = self._find_key(question), question.turn
-        self._asked[key] = max(self._asked.get(key, 0), question.repeat)
-        several = self._traces[key].values()
-        if not any(trace.label.turn == turn for traces in several for trace in traces):
-            raise self._none(question, f"no trace of turn {turn}")
-        conversation = self._choose(key, question)
-        if turn not in conversation.turns:
-            before = "" if turn == 1 else f" that began after its trace of turn {turn - 1}"
-            raise self._none(question, f"no trace of turn {turn}{before}")
-        doubtful_from = conversation.doubtful_from
-        if doubtful_from is not None and turn >= doubtful_from:
-            doubt = f"a trace of turn {turn} that may be of either of two conversations"
-            raise self._none(question, doubt, f"if they overlap, {_FIX}")
-        return conversation.turns[turn].id
+        key, turn, repeat = self._find_key(question), question.turn, question.repeat
+        try:
+            if key not in self._repeats:
+                self._repeats[key] = _number_repeats(self._traces[key])
+        except ValueError as error:
+            raise self._none(question, str(error)) from None
+        found = self._repeats[key].get(repeat, [])
+        if not found:
+            raise self._none(question, f"no trace of repeat {repeat}")
+        if len({_first(each).target for each in found}) > 1:
+            raise self._none(question, f"traces of repeat {repeat} of several targets")
+        self._graded.add((key, repeat))
+        if turn not in found[0]:
+            raise self._none(question, f"no trace of turn {turn} of the newest conversation")
+        return found[0][turn].id
 
     def _find_key(self, question: Question) -> _Key:
         case = question.case
@@ -173,84 +161,56 @@ class TraceIndex:
         if others:
             raise self._none(question, "traces of several suites, and none of this one")
         hint = "the first span of a trace names its case by `evalcase.case`"
-        raise self._none(question, "no trace", hint)
-
-    def _choose(self, key: _Key, question: Question) -> _Conversation:
-        by_repeat, repeat = self._traces[key], question.repeat
-        is_numbered = None not in by_repeat
-        if not is_numbered and len(by_repeat) > 1:
-            raise self._none(question, "some with `evalcase.repeat`, and some without")
-        if is_numbered and repeat not in by_repeat:
-            raise self._none(question, f"no trace of repeat {repeat}")
-        number = repeat if is_numbered else None
-        if (key, number) not in self._conversations:
-            try:
-                self._conversations[key, number] = _find_conversations(by_repeat[number])
-            except _OverlapError:
-                raise self._none(question, "conversations that overlap", _FIX) from None
-        found = self._conversations[key, number]
-        if is_numbered and len({each.first.target for each in found}) > 1:
-            raise self._none(question, f"traces of repeat {repeat} of several targets")
-        if is_numbered:
-            return found[0]
-        if repeat > len(found):
-            traces = "one trace" if len(found) == 1 else f"{len(found)} traces"
-            raise self._none(question, f"{traces}, and this is repeat {repeat}")
-        return found[repeat - 1]
+        raise self._none(question, f"no trace, and {hint}")
 
     def describe_unasked(self) -> Iterator[str]:
-        """Warnings about traces that were not graded, of cases that were."""
-        left: dict[str, int] = {}
-        older: dict[str, tuple[int, int]] = {}
-        for (key, repeat), found in self._conversations.items():
-            if repeat is None and self._asked[key] < len(found):
-                left[key[0]] = len(found)
-            if repeat is not None and len(found) > 1:
-                older[key[0]] = repeat, len(found)
-        for key, asked in self._asked.items():
-            most = max(filter(None, self._traces[key]), default=0)
-            if asked < most:
-                left[key[0]] = most
+        """A warning about traces that were not graded, of cases that were."""
+        left = {
+            key[0]: sum(map(len, repeats.values()))
+            for key, repeats in self._repeats.items()
+            if any(len(each) > 1 or (key, number) not in self._graded
+                   for number, each in repeats.items())
+        }  # fmt: skip
         for case, number in [*left.items()][:1]:
             yield (
                 f"{self._path} has {number} traces of case `{case}`, and not all were graded "
-                f"({write_count(len(left), 'such case')}): --repeat {max(left.values())} takes all"
-            )
-        for case, (repeat, number) in [*older.items()][:1]:
-            yield (
-                f"{self._path} has {number} traces of repeat {repeat} of case `{case}`, and the "
-                f"newest was graded ({write_count(len(older), 'such case')}): did several runs "
-                "write to one file?"
+                f"({write_count(len(left), 'such case')}): --repeat {number} grades more, and of one "
+                "`evalcase.repeat` the newest counts"
             )
 
-    def _none(self, question: Question, what: str, hint: str = "") -> TargetError:
-        told = f"{self._path} has {what} for case `{question.case}`"
-        return TargetError(f"{told}: {hint}" if hint else told, kind="protocol")
+    def _none(self, question: Question, what: str) -> TargetError:
+        return TargetError(f"{self._path}: case `{question.case}` has {what}", kind="protocol")
 
 
-def _find_conversations(traces: Sequence[LabelledTrace]) -> list[_Conversation]:
-    """The conversations, newest first: by `gen_ai.conversation.id`; else traces that follow each
-    other in time. Raise _OverlapError where they can't be told apart."""
-    by_id: dict[str | None, list[LabelledTrace]] = {}
+def _first(conversation: _Conversation) -> LabelledTrace:
+    return next(iter(conversation.values()))
+
+
+def _number_repeats(traces: list[LabelledTrace]) -> dict[int, list[_Conversation]]:
+    """The conversations of each repeat. Raise ValueError if they can't be told apart."""
+    numbers = {each.label.repeat for each in traces}
+    if numbers == {None}:
+        return {at: [each] for at, each in enumerate(_find_conversations(traces), 1)}
+    if None in numbers:
+        raise ValueError("some traces with `evalcase.repeat`, and some without")
+    return {
+        number: _find_conversations([each for each in traces if each.label.repeat == number])
+        for number in sorted(filter(None, numbers))
+    }
+
+
+def _find_conversations(traces: list[LabelledTrace]) -> list[_Conversation]:
+    """The conversations, the newest first: by their names, if all of them have one; else traces
+    that follow each other in time. Raise ValueError if those may overlap."""
     are_named = all(each.conversation is not None for each in traces)
-    for each in traces:
-        by_id.setdefault(each.conversation if are_named else None, []).append(each)
-    found = [each for several in by_id.values() for each in _follow_traces(several)]
-    return sorted(found, key=lambda each: (each.first.start_ns, each.first.id), reverse=True)
-
-
-def _follow_traces(traces: Iterable[LabelledTrace]) -> list[_Conversation]:
-    """Traces that follow each other: a first turn begins another conversation."""
-    found: list[_Conversation] = []
-    shortest: int | None = None
-    for trace in sorted(traces, key=lambda each: (each.start_ns, each.label.turn, each.id)):
-        turn, last = trace.label.turn, max(found[-1].turns) if found else 0
-        if found and turn > last:
-            found[-1].turns[turn] = trace
-        elif turn == 1 or not found:
-            if found:
-                shortest = min(last, shortest or last)
-            found.append(_Conversation({turn: trace}, shortest and shortest + 1))
-        else:
-            raise _OverlapError
-    return found
+    found: dict[object, _Conversation] = {}
+    for each in sorted(traces, key=lambda each: (each.start_ns, each.label.turn, each.id)):
+        turn = each.label.turn
+        name: object = each.conversation if are_named else len(found) + (turn == 1 or not found)
+        turns = found.setdefault(name, {})
+        if turn in turns:
+            raise ValueError(_OVERLAP)
+        turns[turn] = each
+    if not are_named and len({max(turns) for turns in found.values()}) > 1:
+        raise ValueError(_OVERLAP)
+    return sorted(found.values(), key=lambda each: _first(each).start_ns, reverse=True)
