@@ -74,7 +74,6 @@ def test_calls_beside_turns_are_an_error(tmp_path: Path) -> None:
             {"output": "a"},
             "its line has `case`, `output`, and an answer is called `answer`, `text`",
         ),
-        ({"output": "a"}, "; if `output` is the answer, call it `answer`"),
         ({"answr": "a"}, "its line has `case`, `answr`, and"),
         ({"answer": None}, "its line has `case`, `answer`, and"),
     ],

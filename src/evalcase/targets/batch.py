@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
 from json import dumps
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
@@ -94,7 +94,7 @@ class DraftFile:
         self._file.close()
 
 
-class BatchClient:
+class BatchRequests:
     """Requests to the batch endpoints of a service."""
 
     def __init__(self, base_url: str, client: Callable[[], HttpClient]) -> None:
@@ -106,12 +106,12 @@ class BatchClient:
         async with self.send("GET", path + ("?" + urlencode(query) if query else "")) as reply:
             return await _read_object(reply)
 
-    async def post(self, path: str, value: JSON) -> dict[str, Any]:
-        async with self.send("POST", path, dumps(value).encode()) as reply:
-            return await _read_object(reply)
-
-    async def post_draft(self, path: str, draft: DraftFile) -> dict[str, Any]:
-        async with self.send("POST", path, draft.finish(), draft.form.content_type) as reply:
+    async def post(self, path: str, sent: JSON | DraftFile) -> dict[str, Any]:
+        if isinstance(sent, DraftFile):
+            sending = self.send("POST", path, sent.finish(), sent.form.content_type)
+        else:
+            sending = self.send("POST", path, dumps(sent).encode())
+        async with sending as reply:
             return await _read_object(reply)
 
     async def list_batches(self, path: str, after: str) -> AsyncIterator[dict[str, Any]]:
@@ -124,7 +124,7 @@ class BatchClient:
                 yield each
             if page.get("has_more") is not True or not batches:
                 return
-            query = {after: id_of(batches[-1], "a batch")}
+            query = {after: _id_of(batches[-1], "a batch")}
 
     @asynccontextmanager
     async def send(
@@ -142,16 +142,12 @@ class BatchClient:
             raise connection_error(f"nothing within {_LONGEST_S:g} s", self._base_url) from None
 
 
-def id_of(value: dict[str, Any], what: str) -> str:
+def _id_of(value: dict[str, Any], what: str) -> str:
     """The id that a service gave something. It becomes part of an address."""
     id = value.get("id")
     if not isinstance(id, str) or not _ID.fullmatch(id):
         raise TargetError(f"the service returned no id for {what}: {id!r:.60}", kind="protocol")
     return id
-
-
-def _count_of(value: object) -> int:
-    return value if type(value) is int and value >= 0 else 0
 
 
 async def _read_object(reply: Reply) -> dict[str, Any]:
@@ -165,9 +161,19 @@ def _parse_object(data: bytes, what: str) -> dict[str, Any]:
         raise protocol_error(f"{what} is not JSON: {error}", data) from None
 
 
-def _batch_error(what: str, **details: Any) -> TargetError:  # noqa: ANN401 - words of services
+def _no_answer(words: Iterable[object], status: object) -> TargetError:
     """Why a question of a batch has no answer. To ask it again needs another batch."""
-    return TargetError(what, kind="http", details=details)
+    said = ": ".join(str(each) for each in words if each) or "it says no more"
+    what = f"the batch has no answer: {said}"
+    return TargetError(what, kind="http", details={"status": status})
+
+
+def _count_of(value: object) -> int:
+    return value if type(value) is int and value >= 0 else 0
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 _TAG = "evalcase"
@@ -178,7 +184,7 @@ _BOUNDARY = "evalcase-7MA4YWxkTrZu0gW"
 _PART = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
 
 
-class OpenAIBatches:
+class OpenAIBatches(BatchRequests):
     """A file of requests goes up, files of answers and of errors come down."""
 
     form = BatchForm(
@@ -191,30 +197,30 @@ class OpenAIBatches:
         most_bytes=190_000_000,
     )
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, base_url: str, client: Callable[[], HttpClient], endpoint: str) -> None:
+        super().__init__(base_url, client)
         self._endpoint = endpoint
 
     def line(self, id: str, body: JSON) -> bytes:
         row = {"custom_id": id, "method": "POST", "url": self._endpoint, "body": body}
         return dumps(row).encode()
 
-    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str:
-        file = id_of(await client.post_draft("/files", draft), "the file of a batch")
+    async def submit(self, draft: DraftFile, tag: str) -> str:
+        file = _id_of(await self.post("/files", draft), "the file of a batch")
         batch: JSON = {
             "input_file_id": file, "endpoint": self._endpoint, "completion_window": "24h",
             "metadata": {_TAG: tag},
         }  # fmt: skip
-        return id_of(await client.post("/batches", batch), "a batch")
+        return _id_of(await self.post("/batches", batch), "a batch")
 
-    async def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
+    async def find(self, sent: SentBatch) -> AsyncIterator[str]:
         """The ids that a batch may have whose id was not heard."""
-        async for each in client.list_batches("/batches", "after"):
-            told = each.get("metadata")
-            if isinstance(told, dict) and told.get(_TAG) == sent.tag:
-                yield id_of(each, "a batch")
+        async for each in self.list_batches("/batches", "after"):
+            if _mapping(each.get("metadata")).get(_TAG) == sent.tag:
+                yield _id_of(each, "a batch")
 
-    async def look(self, client: BatchClient, id: str) -> BatchLook:
-        batch = await client.get(f"/batches/{id}")
+    async def look(self, id: str) -> BatchLook:
+        batch = await self.get(f"/batches/{id}")
         counts, errors = batch.get("request_counts") or {}, batch.get("errors") or {}
         said = [error_message({"error": each}) for each in (errors.get("data") or ())[:3]]
         status = str(batch.get("status"))
@@ -225,27 +231,20 @@ class OpenAIBatches:
             ": ".join([status, "; ".join(filter(None, said))]) if any(said) else status,
         )
 
-    async def places(self, client: BatchClient, id: str) -> list[str]:
+    async def places(self, id: str) -> list[str]:
         """The paths of the answers of a batch that is over."""
-        batch = await client.get(f"/batches/{id}")
+        batch = await self.get(f"/batches/{id}")
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
-        return [f"/files/{id_of({'id': file}, 'a file')}/content" for file in files if file]
+        return [f"/files/{_id_of({'id': file}, 'a file')}/content" for file in files if file]
 
-    def find_reply(self, row: dict[str, Any]) -> dict[str, Any] | None:
-        match row:
-            case {"response": {"status_code": 200, "body": dict(body)}} if not row.get("error"):
-                return body
-        return None
-
-    def explain(self, row: dict[str, Any]) -> TargetError:
-        response, error = row.get("response"), row.get("error")
-        response = response if isinstance(response, dict) else {}
-        status = response.get("status_code")
-        said = error_message(response.get("body")) or error_message({"error": error})
-        code = error.get("code") if isinstance(error, dict) else None
-        words = ": ".join(str(each) for each in (code or status, said) if each)
-        what = f"the batch has no answer: {words or 'it says no more'}"
-        return _batch_error(what, status=status)
+    def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
+        """The reply in a row of answers, or why there is none."""
+        response, error = _mapping(row.get("response")), row.get("error")
+        status, body = response.get("status_code"), response.get("body")
+        if status == 200 and isinstance(body, dict) and not error:
+            return body
+        said = error_message(body) or error_message({"error": error})
+        return _no_answer((_mapping(error).get("code") or status, said), status)
 
 
 _ANTHROPIC_PATH = "/v1/messages/batches"
@@ -253,7 +252,7 @@ _CLOCKS_DIFFER = timedelta(minutes=10)
 _ENDED = {"canceled": "it was cancelled", "expired": "it expired before it was asked"}
 
 
-class AnthropicBatches:
+class AnthropicBatches(BatchRequests):
     """All requests go up in one body, and the answers come down as rows."""
 
     form = BatchForm(
@@ -264,43 +263,37 @@ class AnthropicBatches:
     def line(self, id: str, body: JSON) -> bytes:
         return dumps({"custom_id": id, "params": body}).encode()
 
-    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str:
+    async def submit(self, draft: DraftFile, tag: str) -> str:
         del tag  # there is no place for it
-        return id_of(await client.post_draft(_ANTHROPIC_PATH, draft), "a batch")
+        return _id_of(await self.post(_ANTHROPIC_PATH, draft), "a batch")
 
-    async def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
+    async def find(self, sent: SentBatch) -> AsyncIterator[str]:
         """Batches of that time or later with as many questions, the nearest in time first. The ids
         of their questions tell whether they are ours."""
         at, found = datetime.fromisoformat(sent.at), dict[str, timedelta]()
-        async for each in client.list_batches(_ANTHROPIC_PATH, "after_id"):
+        async for each in self.list_batches(_ANTHROPIC_PATH, "after_id"):
             made = _made_at(each)
             if made is not None and made < at - _CLOCKS_DIFFER:
                 break
             if _look_at(each).questions == sent.questions:
-                found[id_of(each, "a batch")] = abs((made or at) - at)
+                found[_id_of(each, "a batch")] = abs((made or at) - at)
         for id in sorted(found, key=found.__getitem__):
             yield id
 
-    async def look(self, client: BatchClient, id: str) -> BatchLook:
-        return _look_at(await client.get(f"{_ANTHROPIC_PATH}/{id}"))
+    async def look(self, id: str) -> BatchLook:
+        return _look_at(await self.get(f"{_ANTHROPIC_PATH}/{id}"))
 
-    async def places(self, client: BatchClient, id: str) -> list[str]:
-        del client
+    async def places(self, id: str) -> list[str]:
         # The service names an address, too; but no key is sent to an address from an answer.
         return [f"{_ANTHROPIC_PATH}/{id}/results"]
 
-    def find_reply(self, row: dict[str, Any]) -> dict[str, Any] | None:
-        match row:
-            case {"result": {"type": "succeeded", "message": dict(message)}}:
-                return message
-        return None
-
-    def explain(self, row: dict[str, Any]) -> TargetError:
-        result = row.get("result")
-        result = result if isinstance(result, dict) else {}
-        how = str(result.get("type"))
-        said = _ENDED.get(how) or error_message(result.get("error")) or "it says no more"
-        return _batch_error(f"the batch has no answer: {how}: {said}", status=how)
+    def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
+        result = _mapping(row.get("result"))
+        how, message = result.get("type"), result.get("message")
+        if how == "succeeded" and isinstance(message, dict):
+            return message
+        said = _ENDED.get(str(how)) or error_message(result.get("error"))
+        return _no_answer((how, said or "it says no more"), how)
 
 
 def _look_at(batch: dict[str, Any]) -> BatchLook:
@@ -318,16 +311,17 @@ def _made_at(batch: dict[str, Any]) -> datetime | None:
     return made if made.tzinfo is not None else None
 
 
+BatchService: TypeAlias = OpenAIBatches | AnthropicBatches
+
+
 class ChatBatches:
     """The batches of one target. Its methods raise TargetError."""
 
     def __init__(
-        self, path: str, base_url: str, poll_s: float,
-        client: Callable[[], HttpClient], make_body: Callable[[Question], Awaitable[JSON]],
-    ) -> None:  # fmt: skip
+        self, service: BatchService, poll_s: float, make_body: Callable[[Question], Awaitable[JSON]]
+    ) -> None:
         self.poll_s = poll_s
-        self._service = OpenAIBatches(path) if path else AnthropicBatches()
-        self._client = BatchClient(base_url, client)
+        self._service = service
         self._make_body = make_body
         self._run = ""
         self._rows: BinaryIO | None = None
@@ -351,14 +345,14 @@ class ChatBatches:
 
     async def send(self, draft: DraftFile, tag: str) -> str:
         """Send a batch. Return its id at the service."""
-        return await self._service.send(self._client, draft, tag)
+        return await self._service.submit(draft, tag)
 
     def find(self, sent: SentBatch) -> AsyncIterator[str]:
         """The ids at the service that a sent batch may have; when in doubt, several."""
-        return self._service.find(self._client, sent)
+        return self._service.find(sent)
 
     async def look(self, id: str) -> BatchLook:
-        look = await self._service.look(self._client, id)
+        look = await self._service.look(id)
         if look.is_over:
             self._ended[id] = look.status
         return look
@@ -366,8 +360,8 @@ class ChatBatches:
     async def fetch(self, id: str) -> int:
         """Get the answers of a batch that is over. Return how many belong to this run."""
         count = 0
-        for place in await self._service.places(self._client, id):
-            async with self._client.send("GET", place) as reply:
+        for place in await self._service.places(id):
+            async with self._service.send("GET", place) as reply:
                 rest = b""
                 async for chunk in reply.chunks:
                     *lines, rest = (rest + chunk).split(b"\n")
@@ -386,13 +380,11 @@ class ChatBatches:
         id = row.get("custom_id")
         if not isinstance(id, str) or not id.startswith(f"{self._run}-"):
             return False
-        mark, has_answer = mark_of(id), self._service.find_reply(row) is not None
-        known = self._places.find(mark)
-        if known is None or not known[1] or has_answer:
+        has_answer = isinstance(self._service.read_row(row), dict)
+        if has_answer or self._places.find(mark_of(id)) is None:
             self._rows.seek(0, os.SEEK_END)
-            at = self._rows.tell()
+            self._places.add(mark_of(id), self._rows.tell(), has_answer)
             self._rows.write(line + b"\n")
-            self._places.add(mark, at, has_answer)
         return True
 
     def has_answer(self, id: str) -> bool:
@@ -405,12 +397,12 @@ class ChatBatches:
         known = self._places.find(mark_of(id))
         if known is None or self._rows is None:
             ends = ", ".join(f"{batch} ({how})" for batch, how in self._ended.items()) or "none"
-            raise _batch_error(f"no batch has an answer to it; batches of the run: {ends}")
+            what = f"no batch has an answer to it; batches of the run: {ends}"
+            raise TargetError(what, kind="http")
         self._rows.seek(known[0])
-        row = _parse_object(self._rows.readline(), "a row of the batch")
-        reply = self._service.find_reply(row)
-        if reply is None:
-            raise self._service.explain(row)
+        reply = self._service.read_row(_parse_object(self._rows.readline(), "a row of the batch"))
+        if isinstance(reply, TargetError):
+            raise reply
         return reply
 
     def close(self) -> None:

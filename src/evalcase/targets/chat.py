@@ -290,13 +290,19 @@ class ChatTarget(WebTarget):
         )  # fmt: skip
 
     def _make_batches(self) -> ChatBatches:
-        from evalcase.targets.batch import ChatBatches  # few targets use batches
+        from evalcase.targets.batch import (  # few targets use batches
+            AnthropicBatches,
+            ChatBatches,
+            OpenAIBatches,
+        )
 
-        options = self._options
-        return ChatBatches(
-            self._api.batch_path, options.address, options.batch_poll_s, self._http,
-            self._batch_body,
-        )  # fmt: skip
+        address, path = self._options.address, self._api.batch_path
+        service = (
+            OpenAIBatches(address, self._http, path)
+            if path
+            else AnthropicBatches(address, self._http)
+        )
+        return ChatBatches(service, self._options.batch_poll_s, self._batch_body)
 
     async def open(self) -> None:
         environment = self._surroundings.environment

@@ -174,8 +174,8 @@ class TraceIndex:
         for case, number in [*left.items()][:1]:
             yield (
                 f"{self._path} has {number} traces of case `{case}`, and not all were graded "
-                f"({write_count(len(left), 'such case')}): --repeat {number} grades more, and of one "
-                "`evalcase.repeat` the newest counts"
+                f"({write_count(len(left), 'such case')}): --repeat {number} grades more, and of "
+                "one `evalcase.repeat` the newest counts"
             )
 
     def _none(self, question: Question, what: str) -> TargetError:

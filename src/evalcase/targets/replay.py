@@ -30,14 +30,9 @@ from evalcase.util.json import (
     parse_body,
     parse_object,
 )
-from evalcase.util.text import as_json, write_count
+from evalcase.util.text import as_json, list_some, write_count
 
 _ANSWERS = ("answer", "messages", "text")
-_ELSEWHERE = frozenset({
-    "output", "response", "completion", "reply", "content", "result", "prediction", "generation",
-    "actual", "actual_output", "output_text", "output_messages", "message", "answer_text",
-})  # fmt: skip
-"""Names of answers in files of other tools."""
 _KNOWN = frozenset({
     *_ANSWERS, *CALLS,
     "case", "id", "suite", "target", "repeat", "input", "question_hash", "turns", "said",
@@ -96,9 +91,7 @@ class ReplayTarget(Target):
         except OSError as error:
             what = f"{index.path} can't be read: {error.strerror}"
             raise ConfigError(f"replay target: {what}") from None
-        if index.torn is not None:
-            warn(f"replay target: {index.path}:{index.torn}: this line is cut short, and left out")
-        for said in [*index.unread.values()][:_MOST_KEYS]:
+        for said in [*index.warnings.values()][:_MOST_KEYS]:
             warn(f"replay target: {said}")
 
     async def answer(self, question: Question) -> Answer:
@@ -131,8 +124,10 @@ class ReplayTarget(Target):
             message = f"the answer to case `{case}` can't be read: {error}"
             raise TargetError(message, kind="protocol") from None
         if said is None:
-            message = f"case `{case}` has no answer in {self._index.path}{_describe_keys(row)}"
-            raise TargetError(message, kind="protocol")
+            named = list_some([f"`{key}`" for key in row][:_MOST_KEYS], len(row))
+            what = f"has no answer in {self._index.path}: its line has {named}"
+            hint = "an answer is called `answer`, `text` or `messages`"
+            raise TargetError(f"case `{case}` {what}, and {hint}", kind="protocol")
         expect_whole(row.get("scrubbed") is True, row.get("case"))
         kept = {name: row[name] for name in row if name in _READ or name not in _KNOWN}
         answer = read_beside({**kept, "answer": said}, "answer", warn)
@@ -202,26 +197,18 @@ def _refuse_failed(row: Mapping[str, Any]) -> None:
         raise TargetError(f"the line of the answer says: {text}")
 
 
-def _list_unread(row: Mapping[str, Any]) -> list[str]:
-    return sorted(row.keys() - _KNOWN)
-
-
-def _describe_unread(key: str) -> str:
-    """A warning about a key that is not read. Raise ValueError if it is nearly a name of calls,
+def _list_unread(row: Mapping[str, Any]) -> dict[str, str]:
+    """A warning about each key that is not read. Raise ValueError if one is nearly a name of calls,
     which would be missing without a word."""
-    meant = find_nearest(key, _KNOWN, 0.8)
-    said = f"`{key}` is not read" + ("" if meant is None else f": did you mean `{meant}`?")
-    if meant in CALLS:
-        raise ValueError(said)
-    return said
-
-
-def _describe_keys(row: Mapping[str, Any]) -> str:
-    named = [f"`{key}`" for key in row]
-    listed = ", ".join(named[:_MOST_KEYS]) + (", …" if len(named) > _MOST_KEYS else "")
-    what = f": its line has {listed}, and an answer is called `answer`, `text` or `messages`"
-    meant = next((key for key in row if key in _ELSEWHERE and row[key] is not None), None)
-    return what if meant is None else f"{what}; if `{meant}` is the answer, call it `answer`"
+    found = {}
+    for key in sorted(row.keys() - _KNOWN):
+        meant = find_nearest(key, _KNOWN, 0.8)
+        found[key] = f"`{key}` is not read" + (
+            "" if meant is None else f": did you mean `{meant}`?"
+        )
+        if meant in CALLS:
+            raise ValueError(found[key])
+    return found
 
 
 def _find_listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
@@ -237,8 +224,7 @@ def _find_listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
         return {**told, "answer": turn}
     try:
-        for key in _list_unread(turn):
-            _describe_unread(key)
+        _list_unread(turn)
     except ValueError as error:
         _refuse_turn(question, f"can't be read: in turn {question.turn} {error}")
     if isinstance(turn.get("said"), list):
@@ -255,8 +241,7 @@ def _choose_turn(turns: Sequence[Any], question: Question) -> Any:  # noqa: ANN4
 
 def _expect_same(said: Sequence[Any], question: Question) -> None:
     if not _ends_with(question, said):
-        why = f"went another way: in turn {question.turn} something else was said"
-        _refuse_turn(question, why)
+        _refuse_turn(question, f"went another way: in turn {question.turn} something else was said")
 
 
 def _ends_with(question: Question, said: Sequence[Any]) -> bool:
@@ -304,29 +289,31 @@ class AnswerIndex:
         self.is_journal = is_journal
         self._offsets: dict[tuple[str | None, int], dict[str, int]] = {}
         """By suite and repeat, then by case: all but the case is shared by many answers."""
-        self._targets: set[str] = set()
-        self.torn: int | None = None
-        """The number of the last line of a journal, if it is cut short."""
-        self.unread: dict[str, str] = {}
-        """A warning for each key of a file of answers that is not read."""
+        self.warnings: dict[object, str] = {}
+        """About keys that are not read, and about a line that is cut short."""
 
     def read(self, file: BinaryIO, target: str | None) -> None:
         """Take in every answer of a target. Raise ConfigError for a line that makes no sense."""
-        offset = 0
-        for number, line in enumerate(self._whole_lines(file), 1):
+        targets: set[str] = set()
+        for number, offset, line in self._whole_lines(file):
             # The cases of a journal are most of it, and no answers.
-            if line.strip() and not (self.is_journal and line.startswith(_CASE)):
-                try:
-                    row = self._parse(line)
-                except ValueError as error:
-                    self._refuse(f"not JSON: {error}", number)
-                if self._concerns(row, target):
-                    self._add(row, number, offset)
-            offset += len(line)
-        others = f": {', '.join(sorted(self._targets))}" if self._targets else ""
-        if target is not None and target not in self._targets:
+            if not line.strip() or (self.is_journal and line.startswith(_CASE)):
+                continue
+            try:
+                row = self._parse(line)
+            except ValueError as error:
+                self._refuse(f"not JSON: {error}", number)
+            name = row.get("target")
+            if self.is_journal and row.get("type") != "result":
+                continue
+            if isinstance(name, str):
+                targets.add(name)
+            if target is None or name == target:
+                self._add(row, number, offset)
+        others = f": {', '.join(sorted(targets))}" if targets else ""
+        if target is not None and target not in targets:
             self._refuse(f"it has no answers of the target `{target}`{others}")
-        if target is None and len(self._targets) > 1:
+        if target is None and len(targets) > 1:
             self._refuse(f"several targets have answered; say which by `target`{others}")
 
     def read_row(self, file: BinaryIO, question: Question) -> dict[str, JSON]:
@@ -356,21 +343,23 @@ class AnswerIndex:
         message = f"{self.path} has {which} case `{case}` (repeat {question.repeat})"
         raise TargetError(message, kind="protocol")
 
-    def _whole_lines(self, file: BinaryIO) -> Iterator[bytes]:
-        """Every line. The last one of a journal may be cut short by a crash, and its trial was not
-        reported as finished."""
-        number = 0
+    def _whole_lines(self, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+        """Every line, with its number and offset. The last one of a journal may be cut short by a
+        crash, and its trial was not reported as finished."""
+        number, offset = 0, 0
         while line := file.readline(MAX_LINE + 1):
             number += 1
             fault = fault_in(line) if self.is_journal else None
-            if fault is not None:
-                if len(line) <= MAX_LINE and not line.endswith(b"\n"):
-                    self.torn = number
-                    return
-                self._refuse(f"the record is damaged: this line {fault}", number)
             if len(line) > MAX_LINE:
                 self._refuse(f"a line is longer than {MAX_LINE:,} bytes", number)
-            yield line
+            if fault is not None and line.endswith(b"\n"):
+                self._refuse(f"the record is damaged: this line {fault}", number)
+            if fault is not None:
+                said = f"{self.path}:{number}: this line is cut short, and left out"
+                self.warnings[number] = said
+                return
+            yield number, offset, line
+            offset += len(line)
 
     def _parse(self, line: bytes) -> dict[str, Any]:
         """A row; that of a journal with the parts of its key by name. Raise ValueError."""
@@ -381,14 +370,6 @@ class AnswerIndex:
         if isinstance(key, list) and len(key) == len(TrialKey._fields):
             row |= zip(TrialKey._fields, key, strict=True)
         return row
-
-    def _concerns(self, row: dict[str, Any], target: str | None) -> bool:
-        if self.is_journal and row.get("type") != "result":
-            return False
-        name = row.get("target")
-        if isinstance(name, str):
-            self._targets.add(name)
-        return target is None or name == target
 
     def _add(self, row: dict[str, Any], number: int, offset: int) -> None:
         case, suite, repeat = row.get("case", row.get("id")), row.get("suite"), row.get("repeat")
@@ -403,9 +384,8 @@ class AnswerIndex:
                 self._refuse(what, number)
             try:
                 _find_said(row)
-                for key in _list_unread(row):
-                    if key not in self.unread:
-                        self.unread[key] = f"{self.path}:{number}: {_describe_unread(key)}"
+                for key, said in _list_unread(row).items():
+                    self.warnings.setdefault(key, f"{self.path}:{number}: {said}")
             except ValueError as error:
                 self._refuse(str(error), number)
         cases[case] = offset
