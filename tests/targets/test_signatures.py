@@ -25,7 +25,7 @@ WITH_FILE = question([{"role": "user", "content": [{"type": "file", "path": "a.t
 
 def define(source: str, **names: object) -> Callable[..., Any]:
     """The function `f` of some source, which sees some names."""
-    scope: dict[str, Any] = dict(names)
+    scope: dict[str, Any] = {"__name__": "agent", **names}
     exec(dedent(source), scope)
     function: Callable[..., Any] = scope["f"]
     return function

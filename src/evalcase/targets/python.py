@@ -168,8 +168,7 @@ class PythonTarget(Target):
         try:
             signature.bind(**arguments)
         except TypeError as error:
-            hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments, and "
-            hint += "a program can give one that is made already"
+            hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments"
             what = f"it can't be made: {error}; {hint}"
             raise ConfigError(f"python target `{self.name}`: {what}") from None
 
@@ -181,18 +180,13 @@ class PythonTarget(Target):
                 self._keyed_by = found.cache_key
             return bind_target(found.answer)
         function = getattr(found, "answer", found)
-        if not callable(function):
-            raise ConfigError(f"python target: `{self.name}` {self._describe_useless(found)}")
-        return bind_function(function, self.name)
-
-    def _describe_useless(self, found: object) -> str:
+        if callable(function):
+            return bind_function(function, self.name)
+        made = "was called to make the agent, as it takes no question or has `arguments`, and gave"
+        how = "is" if self._given is found else made
         what = f"{type(found).__name__}, which can't be called and has no method `answer`"
-        if not inspect.isroutine(self._given) or self._given is found:
-            return f"is {what}: {hint_at_answering(found)}"
-        if self._options.arguments is not None:
-            return f"was called with its `arguments` to make the agent, and returned {what}"
-        why = "has no parameter for a question, so it was called to make the agent, and returned"
-        return f"{why} {what}; to answer itself it needs one, such as `text`"
+        hint = hint_at_answering(found)
+        raise ConfigError(f"python target: `{self.name}` {how} {what}: {hint}")
 
     async def close(self) -> None:
         if self._tracing is not None:
@@ -337,14 +331,6 @@ def _takes_session(found: Callable[..., Any]) -> bool:
         return False  # written in C
 
 
-_WRITE = "write a function, `def answer(text): return …`"
-_METHODS = (
-    "invoke", "run_sync", "run", "kickoff", "query", "chat", "predict", "generate", "complete",
-    "ask", "respond",
-)  # fmt: skip
-"""How agents of frameworks are asked, the usual first."""
-
-
 def hint_at_answering(found: object) -> str:
     """How to make a target of an object that is none."""
     if inspect.iscoroutine(found):
@@ -352,12 +338,5 @@ def hint_at_answering(found: object) -> str:
     if inspect.isawaitable(found) or inspect.isgenerator(found):
         name = getattr(found, "__name__", "answer")
         return f"`{name}(…)` was called already: give the function itself, `{name}`"
-    match found:
-        case object(chat=object(completions=_)):
-            return f'name the model, target="openai:MODEL", or {_WRITE} that calls the client'
-        case object(messages=object(create=_)):
-            return f'name the model, target="anthropic:MODEL", or {_WRITE} that calls the client'
-    for name in _METHODS:
-        if callable(getattr(found, name, None)):
-            return f"{_WRITE} that calls its `{name}` and returns its result"
-    return _WRITE
+    write = "write a function, `def answer(text): return …`, that asks it and returns its result"
+    return f'{write}; a model is named as target="openai:MODEL"'

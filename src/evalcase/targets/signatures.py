@@ -7,8 +7,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from types import NoneType, UnionType
-from typing import Annotated, Any, ForwardRef, Literal, NamedTuple, Union, get_args, get_origin
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.targets.base import last_user_content
@@ -29,6 +29,9 @@ _TEXT_NAMES = frozenset({
     "task", "instruction", "utterance",
 })  # fmt: skip
 """The last word in the name of a parameter for the user's text: `text`, `user_message`."""
+
+
+_SEVERAL = {"list", "tuple", "sequence", "iterable", "collection"}
 
 
 class Slot(NamedTuple):
@@ -110,15 +113,14 @@ def takes_nothing(function: Callable[..., Any], name: str) -> bool:
 
 def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
     content = Slot("content", "", _copy_content)
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return [content]  # written in C
+    parameters = _list_parameters(function)
+    if parameters is None:
+        return [content]
     slots = [
         slot
         for each in parameters
         if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-        if (slot := _make_slot(each, function, name)) is not None
+        if (slot := _make_slot(each, name)) is not None
     ]
     takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
     if takes_any and all(slot.role == "default" for slot in slots):
@@ -126,12 +128,19 @@ def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
     return slots
 
 
-def _make_slot(
-    parameter: inspect.Parameter, function: Callable[..., Any], name: str
-) -> Slot | None:
+def _list_parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """The parameters; None for a function written in C that doesn't say. Annotations stay texts
+    where they name something that only type checkers import."""
+    for eval_str in (True, False):
+        with suppress(Exception):  # annotations are code of the user's
+            return [*inspect.signature(function, eval_str=eval_str).parameters.values()]
+    return None
+
+
+def _make_slot(parameter: inspect.Parameter, name: str) -> Slot | None:
     has_default = parameter.default is not parameter.empty
     is_by_place = parameter.kind is parameter.POSITIONAL_ONLY
-    role = _find_role(parameter, function, name)
+    role = _find_role(parameter, name)
     if role == "content" and has_default:
         # Left alone; but what follows by place can't be given without it.
         return Slot("default", "", lambda _: parameter.default) if is_by_place else None
@@ -139,61 +148,27 @@ def _make_slot(
     return Slot(role, parameter.name, _GIVES[role], by_name)
 
 
-def _find_role(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Role:
-    alternatives = _list_alternatives(parameter.annotation, function)
-    if parameter.name == "case" or any(_names(each, "case", "Case") for each in alternatives):
+def _find_role(parameter: inspect.Parameter, name: str) -> Role:
+    names = _names_in(parameter.annotation)
+    if parameter.name == "case" or "Case" in names:
         raise ConfigError(
             f"python target `{name}`: its parameter `{parameter.name}` asks for the case, and what "
             f"is expected must not be seen by what is tested: the annotation `Question` gives all "
             f"the rest, and so do {_NAMES}, each a part of it"
         )
-    if any(_names(each, "question", "Question") for each in alternatives):
+    if "Question" in names:
         return "question"
     if parameter.name in _BY_NAME:
         return next(role for role in _BY_NAME if role == parameter.name)
-    inside = [arg for each in alternatives for arg in get_args(each)]
-    if any(_names(each, "message", "Message") for each in inside):
-        return "messages"
-    is_text = any(isinstance(each, str) and "Message]" in each for each in alternatives)
-    return "messages" if is_text else "content"
+    holders = {each.rpartition(".")[2].lower() for each in names}
+    return "messages" if "Message" in names and holders & _SEVERAL else "content"
 
 
-def _list_alternatives(annotation: object, function: Callable[..., Any]) -> list[object]:
-    """The classes of an annotation without None. A text is looked up where the function was
-    written, so that a class of the user's own with the same name is not mistaken."""
-    if isinstance(annotation, ForwardRef):
-        annotation = annotation.__forward_arg__
-    if isinstance(annotation, str):
-        try:
-            annotation = eval(annotation, _find_globals(function))  # noqa: S307 - as inspect does
-        except Exception:  # noqa: BLE001 - a name that only type checkers import, most likely
-            inner = re.sub(r"^Optional\[(.*)\]$", r"\1", str(annotation))
-            return [each.strip() for each in inner.split("|")]
-        return _list_alternatives(annotation, function)
-    if get_origin(annotation) in (Union, UnionType):
-        several = [each for each in get_args(annotation) if each is not NoneType]
-    elif get_origin(annotation) is Annotated:
-        several = [get_args(annotation)[0]]
-    else:
-        return [annotation]
-    return [found for each in several for found in _list_alternatives(each, function)]
-
-
-def _names(annotation: object, module: str, name: str) -> bool:
-    """Whether an annotation is a class of evalcase's, which need not be imported to be known."""
-    if isinstance(annotation, str):
-        return annotation.rpartition(".")[2] == name
-    known = getattr(annotation, "__module__", ""), getattr(annotation, "__name__", "")
-    return known == (f"evalcase.types.{module}", name)
-
-
-def _find_globals(function: Callable[..., Any]) -> dict[str, Any]:
-    while hasattr(function, "func"):  # a functools.partial
-        function = function.func
-    found: Any = inspect.unwrap(function)
-    if not hasattr(found, "__globals__"):
-        found = getattr(found, "__func__", getattr(type(found), "__call__", None))  # noqa: B004
-    return dict(getattr(found, "__globals__", {}))
+def _names_in(annotation: object) -> set[str]:
+    """The names in an annotation. Those of evalcase's own classes have no module: a class of the
+    user's own may be called the same."""
+    words = re.findall(r"[\w.]+", inspect.formatannotation(annotation))
+    return {re.sub(r"^evalcase\.(types\.\w+\.)?", "", word) for word in words}
 
 
 def _copy_content(question: Question) -> JSON:
