@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.targets.openai import CompletionsStream
+from evalcase.targets.openai import CompletionsApi
 from evalcase.targets.streams import Event, EventReader
 from tests.for_each import for_each
 
@@ -42,23 +42,17 @@ def test_it_does_not_matter_where_chunks_end(stream: bytes, at: int) -> None:
     assert events(stream[:at], stream[at:]) == events(stream)
 
 
-def event(**value: object) -> Event:
-    return Event("", json.dumps(value).encode())
-
-
 def test_an_answer_of_very_many_pieces_costs_no_more_for_each() -> None:
     """A quadratic way would copy 50 GB here, and look at 50 million calls."""
-    stream = CompletionsStream()
-    stream.take(event(choices=[{"delta": {"content": "x" * 5_000_000}}]))
-    piece = event(choices=[{"delta": {"content": "y"}}])
-    for _ in range(10_000):
-        stream.take(piece)
+    deltas: list[dict[str, Any]] = [{"content": "x" * 5_000_000}, *[{"content": "y"}] * 10_000]
     for number in range(10_000):
         call = {"id": str(number), "function": {"name": "t", "arguments": "{}"}}
-        stream.take(event(choices=[{"delta": {"tool_calls": [call]}}]))
-    stream.take(event(choices=[{"delta": {}, "finish_reason": "stop"}]))
-    whole = stream.whole()
+        deltas.append({"tool_calls": [call]})
+    deltas += [{"tool_calls": [{"function": {"arguments": " "}}]}] * 10_000
+    choices = [{"delta": delta} for delta in deltas] + [{"finish_reason": "stop"}]
+    whole = CompletionsApi().join_events([{"choices": [each]} for each in choices])
     assert whole is not None
     message = whole["choices"][0]["message"]
     assert (len(message["content"]), len(message["tool_calls"])) == (5_010_000, 10_000)
     assert message["tool_calls"][-1]["id"] == "9999"
+    assert len(message["tool_calls"][-1]["function"]["arguments"]) == 10_002

@@ -4,7 +4,7 @@ embeddings. `presets` has the addresses of providers."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -94,20 +94,22 @@ def _write_content(content: JSON, files: Files) -> JSON:
     return parts[0]["text"] if is_text else [*parts]
 
 
-def _last(values: Iterable[dict[str, Any]], key: str) -> JSON:
-    return next((value[key] for value in reversed([*values]) if value.get(key)), None)
+def _last(values: Sequence[dict[str, Any]], key: str) -> JSON:
+    return next((value[key] for value in reversed(values) if value.get(key)), None)
 
 
 def _join_calls(deltas: Iterable[dict[str, Any]]) -> list[JSON]:
     """The calls of a stream, whose pieces name them by their index."""
     pieces: dict[int, list[dict[str, JSON]]] = {}
+    ids: dict[int, JSON] = {}
     last = 0
     for piece in (each for delta in deltas for each in delta.get("tool_calls") or ()):
         index = piece.get("index", last)
-        known = _last(pieces.get(index, ()), "id")
-        if piece.get("id") and known and piece["id"] != known:
+        if piece.get("id") and ids.get(index, piece["id"]) != piece["id"]:
             index = last + 1  # some services count them all as the same one
         last = max(last, index)
+        if piece.get("id"):
+            ids[index] = piece["id"]
         rest = leave_out(piece, ("index", "function"))
         pieces.setdefault(index, []).append({**rest, **(piece.get("function") or {})})
     calls = (join_pieces(pieces[index], _WHOLE) for index in sorted(pieces))
