@@ -5,8 +5,7 @@ is mapped as there."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from evalcase.importers.draft import (
     NO_ARGUMENT,
@@ -21,7 +20,7 @@ from evalcase.importers.draft import (
 )
 from evalcase.importers.javascript import UnrenderableError, Variables, has_tags
 from evalcase.importers.promptfoo_checks import NEGATION, Assertion, Mapper, to_seconds
-from evalcase.importers.promptfoo_tests import PromptTemplate, read_prompts, read_row
+from evalcase.importers.promptfoo_tests import PromptTemplate, TestReader, read_prompts
 from evalcase.importers.rows import put_field, shape_expected, shape_id, shape_input
 from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.value import JSON
@@ -30,10 +29,11 @@ from evalcase.util.project import project_root
 _CONTAINERS = ("tests", "evalcases", "eval_cases", "cases")
 _DEFAULTS = ("default_test", "defaultTest")
 _CHECKS = ("assert", "assertions", "evaluators")
+_TARGETS = ("target", "targets", "providers")
 _SUITE_FIELDS = frozenset({
-    *_CONTAINERS, *_DEFAULTS, *_CHECKS, "$schema", "version", "prompts", "execution", "name",
-    "dataset", "description", "tags", "metadata", "target", "targets", "input", "threshold",
-    "evaluate_options", "repeat", "providers", "scenarios",
+    *_CONTAINERS, *_DEFAULTS, *_CHECKS, *_TARGETS, "$schema", "version", "prompts", "execution",
+    "name", "dataset", "description", "tags", "metadata", "input", "threshold",
+    "evaluate_options", "repeat", "scenarios",
 })  # fmt: skip
 _SUITE_TYPES = {"metadata": dict, "tags": list, "input": str | list | dict}
 _INPUTS = ("input", "input_messages")
@@ -51,98 +51,25 @@ def import_agentv(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> N
     folder = Folder(source.folder)
     root = _find_root(source, folder)
     _describe_suite(root, suite)
-    mapper = Mapper(folder, project_root(suite.folder), counts_scores=False)
     prompts = None
     if root.at("prompts").value is not None:
         prompts = read_prompts(root.at("prompts"), folder, suite)
+    mapper = Mapper(folder, project_root(suite.folder), counts_scores=False)
     cases = _CaseMaker(suite, mapper, prompts, root)
-    for item in _find_tests(source, root, folder, suite):
+    for item in TestReader(folder, suite, _CONTAINERS).read_file(source):
         cases.make(item)
 
 
 def _find_root(source: ForeignFile, folder: Folder) -> Item:
     """The mapping around the tests; next to JSONL it is a YAML file of the same name."""
-    root = source.root
-    if source.is_table:
-        stem = os.path.splitext(os.path.basename(source.path))[0]
-        try:
-            root = folder.parse(f"{stem}.yaml").root
-        except ValueError:
-            return Item({}, source.documents[0])
-    return root if isinstance(root.value, dict) else Item({}, source.documents[0])
-
-
-def _find_tests(
-    source: ForeignFile, root: Item, folder: Folder, suite: SuiteDraft
-) -> Iterator[Item]:
-    if source.is_table:
-        yield from source.rows()
-        return
-    if isinstance(source.root.value, list):
-        yield from source.root.items()
-        return
-    for name in _CONTAINERS:
-        for each in root.at(name).several():
-            yield from _read_tests(each, folder, suite)
-    for each in root.at("scenarios").several():
-        yield from _read_scenario(each, folder, suite)
-
-
-def _read_tests(item: Item, folder: Folder, suite: SuiteDraft) -> Iterator[Item]:
-    """A test, or those of a file or of a folder that it names."""
-    if not isinstance(item.value, str):
-        yield item
-        return
+    root = Item({}, source.documents[0])
+    if not source.is_table:
+        return source.root if isinstance(source.root.value, dict) else root
+    stem = os.path.splitext(os.path.basename(source.path))[0]
     try:
-        if item.value.endswith("/"):  # a folder for each case
-            for path in folder.find(f"{item.value}*/case.*"):
-                case = folder.parse(path).root
-                named = {"id": os.path.basename(os.path.dirname(path)), **case.mapping()}
-                yield case._replace(value=named)
-            return
-        for path in folder.find(item.value):
-            with folder.reading(path):
-                file = folder.parse(path)
-                if file.shape == "csv":
-                    yield from map(_read_row, file.rows())
-                else:
-                    yield from _find_tests(file, file.root, folder, suite)
-    except ValueError as error:
-        suite.lose(item, f"these tests: {error}")
-
-
-def _read_row(row: Item) -> Item:
-    """A test of a table: columns are variables, except those that start with `__`."""
-    test = read_row(row)
-    checks: list[JSON] = [
-        {"type": f"{NEGATION if each.is_negated else ''}{each.type}", **each.fields}
-        for each in test.assertions
-    ]
-    fields = {name: item.value for name, item in test.fields.items()}
-    values = {name.removeprefix("vars."): item.value for name, item in test.variables.items()}
-    id = {"id": values.pop("id")} if "id" in values else {}
-    metadata = {"metadata": dict(test.metadata)} if test.metadata else {}
-    return row._replace(value={**id, **fields, **metadata, "vars": values, "assert": checks})
-
-
-def _read_scenario(item: Item, folder: Folder, suite: SuiteDraft) -> Iterator[Item]:
-    """Each test of a scenario with each of its settings."""
-    if isinstance(item.value, str):
-        try:
-            for path in folder.find(item.value):
-                with folder.reading(path):
-                    for each in folder.parse(path).root.several():
-                        yield from _read_scenario(each, folder, suite)
-        except ValueError as error:
-            suite.lose(item, f"this scenario: {error}")
-        return
-    for entry in item.at("tests").several():
-        for test in _read_tests(entry, folder, suite):
-            for number, config in enumerate(item.at("config").items(), 1):
-                given = {**config.at("vars").mapping(), **test.at("vars").mapping()}
-                named = test.mapping().get("id", config.mapping().get("id", "case"))
-                value = {**config.mapping(), **test.mapping(), "id": f"{named}-{number}"}
-                yield test._replace(value={**value, "vars": given})
+        return folder.parse(f"{stem}.yaml").root
+    except ValueError:
+        return root
 
 
 def _describe_suite(root: Item, suite: SuiteDraft) -> None:
@@ -164,10 +91,10 @@ def _read_execution(root: Item, suite: SuiteDraft) -> None:
         for name, item in root.at(section).fields():
             if name in ("threshold", "repeat"):
                 suite.fields[name] = item.value
-            elif name not in ("target", "targets", *_CHECKS) and item.value is not None:
+            elif name not in (*_TARGETS, *_CHECKS) and item.value is not None:
                 suite.lose(item, f"`{name}` of `{section}`", at="key")
     for held in (root, root.at("execution")):
-        for name in ("target", "targets", "providers"):
+        for name in _TARGETS:
             several = [each.value for each in held.at(name).several()]
             names: list[JSON] = [each for each in several if isinstance(each, str)]
             if names:
@@ -183,12 +110,9 @@ class _CaseMaker:
         self.suite = suite
         self.mapper = mapper
         self.prompts = prompts
-        default = next((root.at(name) for name in _DEFAULTS if root.at(name).value), root.at("?"))
+        default = root.first(*_DEFAULTS)
         self.default_variables = default.at("vars").mapping()
-        self.shared = [
-            check for held in (root, root.at("execution"), default) for name in _CHECKS
-            for check in held.at(name).items()
-        ]  # fmt: skip
+        self.shared = _list_checks(root, root.at("execution"), default)
 
     def make(self, item: Item) -> None:
         """Make the case of a test, or one for each prompt."""
@@ -207,7 +131,7 @@ class _CaseMaker:
                 self._fill(case, item, prompt, variables)
                 self._check(case, item, variables)
                 for name, value in given.items():
-                    if name not in (*variables.used, "expected_output"):
+                    if name not in (*variables.used, "expected_output", "id"):
                         case.keep(name, item.at("vars", name)._replace(value=value))
             except UnrenderableError as error:
                 case.drop(item, f"this test, which has {error}")
@@ -215,7 +139,7 @@ class _CaseMaker:
     def _fill(
         self, case: CaseDraft, item: Item, prompt: PromptTemplate | None, variables: Variables
     ) -> None:
-        id = shape_id(item.at("id").value)
+        id = shape_id(item.at("id").value) or shape_id(item.at("vars", "id").value)
         if id is not None:
             several = self.prompts is not None and len(self.prompts) > 1
             case.fields["id"] = f"{id}:{prompt.label}" if several and prompt is not None else id
@@ -266,8 +190,7 @@ class _CaseMaker:
 
     def _check(self, case: CaseDraft, item: Item, variables: Variables) -> None:
         execution = item.at("execution")
-        checks = [each for held in (item, execution) for name in _CHECKS
-                  for each in held.at(name).items()]  # fmt: skip
+        checks = _list_checks(item, execution)
         for each in item.at("rubrics").items():
             checks.append(each._replace(value={"type": "rubrics", "value": [each.value]}))
         # Evaluators of a test used to replace the shared ones.
@@ -289,11 +212,12 @@ class _CaseMaker:
         """Add an assertion to a case; whether that was possible."""
         is_whole = True
         try:
-            for made in map_check(item, variables, self.mapper):
-                if isinstance(made, Statement):
-                    case.add_rubric(made.rubric)
-                else:
-                    case.add_grader(made, item)
+            for grader in _map_check(item, variables, self.mapper):
+                statements = _statements_of(grader)
+                for each in statements:
+                    case.add_rubric(each)
+                if not statements:
+                    case.add_grader(grader, item)
         except NoCounterpartError as error:
             case.lose_grader(item, str(error), error.hint)
             is_whole = False
@@ -310,9 +234,8 @@ class _CaseMaker:
             asked = each.at("input").value
             turn.fields["input"] = asked if asked is None else shape_input(_without_root(asked))
             self._expect(turn, each, Variables({}))
-            for name in _CHECKS:
-                for check in each.at(name).items():
-                    self._add(turn, check, variables)
+            for check in _list_checks(each):
+                self._add(turn, check, variables)
             for lost in turn.lost:
                 case.lost.append(lost._replace(where=("turns", number, *lost.where)))
             turns.append(turn.fields)
@@ -320,6 +243,10 @@ class _CaseMaker:
             case.fields["turns"] = turns
         if item.at("on_turn_failure").value == "stop":
             case.fields["stop_on_failure"] = True
+
+
+def _list_checks(*several: Item) -> list[Item]:
+    return [check for held in several for name in _CHECKS for check in held.at(name).items()]
 
 
 def _without_root(value: JSON) -> JSON:
@@ -349,36 +276,57 @@ _LOST = {
 }
 
 
-class Statement(NamedTuple):
-    """A rubric of the case."""
+def _statements_of(grader: JSON) -> list[JSON]:
+    """The rubrics of a judge that has nothing else but a name; none of other graders."""
+    held = grader.get("judge") if isinstance(grader, dict) else None
+    if isinstance(held, str):
+        return [held]
+    if not isinstance(held, dict):
+        return []
+    if held.keys() == {"value", "name"}:
+        return [{"id": held["name"], "text": held["value"]}]
+    rubrics = held.get("rubrics")
+    return rubrics if isinstance(rubrics, list) and len(held) == 1 else []
 
-    rubric: JSON
 
-
-def map_check(item: Item, variables: Variables, mapper: Mapper) -> Iterator[Statement | JSON]:
-    """Rubrics and graders of an assertion. Raise NoCounterpartError if there are none."""
+def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[JSON]:
+    """Graders of an assertion. Raise NoCounterpartError if there are none."""
     value = item.value
     if isinstance(value, str):
-        yield Statement(variables.render(value))
-        return
+        return [{"judge": variables.render(value)}]
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise NoCounterpartError("this assertion, which has no type")
     kind = str(value["type"]).replace("_", "-")
     fields = {key: each for key, each in value.items() if key not in _SHARED}
-    if kind in _JUDGES:
-        yield from _map_judge(item, value, variables, mapper)
-    elif kind in _SCRIPTS:
-        yield _share(_map_script(fields, mapper), value)
-    elif kind in _OPTIONS:
-        other = next((name for name in fields if name not in _OPTIONS[kind]), None)
-        if other is not None:
-            raise NoCounterpartError(f"`{value['type']}` with `{other}`")
-        yield from [_share(each, value) for each in _map_own(kind, fields, f"`{value['type']}`")]
-    elif kind in _LOST:
+    if kind in _LOST:
         raise NoCounterpartError(f"`{value['type']}`: {_LOST[kind]}")
+    if kind in _JUDGES:
+        graders: list[JSON] = [_map_judge(item, fields, variables, mapper)]
+    elif kind in _SCRIPTS:
+        graders = [_map_script(fields, mapper)]
+    elif kind in _OPTIONS:
+        for name in fields:
+            if name not in _OPTIONS[kind]:
+                raise NoCounterpartError(f"`{value['type']}` with `{name}`")
+        graders = _map_own(kind, fields, f"`{value['type']}`")
     else:
-        for grader in mapper.map(_to_promptfoo(kind, item).render(variables)):
-            yield add_options(grader, {"required": _is_required(value)})
+        several = mapper.map(_to_promptfoo(kind, item).render(variables))
+        return [add_options(each, {"required": _is_required(value)}) for each in several]
+    if value.get("negate") is True:
+        graders = [write_not(each) for each in graders]
+    named = value.get("name", value.get("metric"))
+    given: dict[str, JSON] = {
+        "weight": value.get("weight"), "required": _is_required(value),
+        "name": named if isinstance(named, str) and named.strip() else None,
+    }  # fmt: skip
+    return [add_options(each, given) for each in graders]
+
+
+def _is_required(value: dict[str, JSON]) -> JSON:
+    required = value.get("required")
+    if isinstance(required, float | int) and not isinstance(required, bool):
+        raise NoCounterpartError("`required` with a number, the score that is needed")
+    return True if required is True else None
 
 
 def _to_promptfoo(kind: str, item: Item) -> Assertion:
@@ -408,30 +356,21 @@ def _to_promptfoo(kind: str, item: Item) -> Assertion:
     return Assertion(item, bare, is_negated, fields, inner)
 
 
-def _map_judge(
-    item: Item, value: dict[str, JSON], variables: Variables, mapper: Mapper
-) -> Iterator[Statement | JSON]:
+def _map_judge(item: Item, fields: dict[str, JSON], variables: Variables, mapper: Mapper) -> JSON:
     """A text is a statement; so is each item of a list of criteria."""
-    held = next((n for n in ("rubrics", "criteria", "value") if value.get(n) is not None), None)
-    for name in value:
+    held = next((n for n in ("rubrics", "criteria", "value") if fields.get(n) is not None), None)
+    for name in fields:
         if name in ("target", "provider"):
             why = f"`{name}` of a judge: [judge] of the configuration says who judges"
             mapper.notes.append((item.at(name), why))
-        elif name not in (*_SHARED, held):
-            raise NoCounterpartError(f"`{value['type']}` with `{name}`")
+        elif name != held:
+            raise NoCounterpartError(f"`{item.at('type').value}` with `{name}`")
     if held is None:  # it judges by the criteria of the case
-        yield _share("judge", value)
-        return
+        return "judge"
     several = item.at(held).items() or [item.at(held)]
     rubrics = [_read_rubric(each.value, variables) for each in several]
-    if not any(value.get(name) for name in ("weight", "required", "negate")):
-        metric = _name_of(value)
-        if metric is not None and len(rubrics) == 1 and isinstance(rubrics[0], str):
-            rubrics = [{"id": metric, "text": rubrics[0]}]
-        yield from map(Statement, rubrics)
-        return
     is_text = len(rubrics) == 1 and isinstance(rubrics[0], str)
-    yield _share({"judge": rubrics[0] if is_text else {"rubrics": rubrics}}, value)
+    return {"judge": rubrics[0] if is_text else {"rubrics": rubrics}}
 
 
 def _read_rubric(value: JSON, variables: Variables) -> JSON:
@@ -451,26 +390,6 @@ def _read_rubric(value: JSON, variables: Variables) -> JSON:
     id = value.get("id")
     named: dict[str, JSON] = {"id": str(id)} if isinstance(id, str | int) else {}
     return {**named, "text": text, **kept} if named or kept else text
-
-
-def _share(grader: JSON, value: dict[str, JSON]) -> JSON:
-    """A grader with the options that every assertion may have."""
-    if value.get("negate") is True:
-        grader = write_not(grader)
-    given = {"weight": value.get("weight"), "name": _name_of(value)}
-    return add_options(grader, {**given, "required": _is_required(value)})
-
-
-def _name_of(value: dict[str, JSON]) -> JSON:
-    name = value.get("name", value.get("metric"))
-    return name if isinstance(name, str) and name.strip() else None
-
-
-def _is_required(value: dict[str, JSON]) -> JSON:
-    required = value.get("required")
-    if isinstance(required, float | int) and not isinstance(required, bool):
-        raise NoCounterpartError("`required` with a number, the score that is needed")
-    return True if required is True else None
 
 
 def _map_script(fields: dict[str, JSON], mapper: Mapper) -> JSON:
@@ -516,24 +435,21 @@ def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[JSON]:
         return [write_grader("ends_with", fields.get("value"))]
     if kind == "tool-trajectory":
         return [_map_trajectory(fields, name)]
-    if kind == "latency":
-        fields = {"threshold": fields.get("threshold")}
     limits: dict[str, float] = {}
     for option, limit in fields.items():
         if not isinstance(limit, int | float) or isinstance(limit, bool):
             raise NoCounterpartError(f"{name} without a number")
         limits[option] = limit
+    if not limits:
+        raise NoCounterpartError(f"{name} without limits")
     if kind == "latency":
         return [{"latency": to_seconds(limits["threshold"])}]
     if kind == "token-usage":
         named: dict[str, JSON] = {each.removeprefix("max_"): limits[each] for each in limits}
-        total = named.pop("total", NO_ARGUMENT)
-        return [write_grader("tokens", total, **named)]
-    if not limits:
-        raise NoCounterpartError(f"{name} without limits")
+        return [write_grader("tokens", named.pop("total", NO_ARGUMENT), **named)]
+    if "max_duration_ms" in limits:
+        limits["max_duration_ms"] = to_seconds(limits["max_duration_ms"])
     graders = {_METRICS[option]: limit for option, limit in limits.items()}
-    if "latency" in graders:
-        graders["latency"] = to_seconds(graders["latency"])
     return [{each: {"max": limit} if each == "tool_calls" else limit}
             for each, limit in graders.items()]  # fmt: skip
 

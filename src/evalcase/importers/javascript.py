@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
@@ -68,6 +68,11 @@ def refuse_computed(text: str) -> None:
             raise UnrenderableError(f"`{tag[1]}`, which is of the environment")
 
 
+def tag_names(text: str) -> set[str]:
+    """The variables and paths that a template names."""
+    return {tag[1] for tag in _tags_of(text)}
+
+
 def _tags_of(text: str) -> Iterator[re.Match[str]]:
     end = 0
     for opening in _OPENING.finditer(text):
@@ -84,10 +89,14 @@ def _tags_of(text: str) -> Iterator[re.Match[str]]:
 class Variables:
     """Values for templates. A value may be a template itself."""
 
-    def __init__(self, values: Mapping[str, JSON], prefix: str | None = None) -> None:
+    def __init__(
+        self, values: Mapping[str, JSON], prefix: str | None = None, kept: Collection[str] = ()
+    ) -> None:
         self.values = values
         self.prefix = prefix
         """What may stand before the name of a variable, as in `vars.city`."""
+        self.kept = kept
+        """Names of variables that stay tags."""
         self.used: set[str] = set()
         self._rendered: dict[str, JSON] = {}
 
@@ -125,6 +134,9 @@ class Variables:
         return "".join([*parts, text[end:]])
 
     def _text(self, path: str, unset: list[str] | None, depth: int) -> str:
+        if path in self.kept:
+            self.used.add(path)
+            return f"{{{{{path}}}}}"
         value = self._look_up(path, unset, depth)
         if isinstance(value, dict | list):
             what = "a mapping" if isinstance(value, dict) else "a list"

@@ -57,9 +57,8 @@ _SCORED = "its score is counted otherwise"
 _RUBRIC = "`judge: {{rubric: {}}}` asks a judge about that"
 _TABLE: tuple[tuple[str, str, str | None], ...] = (
     ("ruby", _CODE, _FUNCTION),
-    ("is-html contains-html", "no grader reads HTML", _FUNCTION),
-    ("is-xml contains-xml", "no grader reads XML", _FUNCTION),
-    ("is-sql contains-sql", "no grader reads SQL", _FUNCTION),
+    ("is-html contains-html is-xml contains-xml is-sql contains-sql",
+     "no grader reads HTML, XML or SQL", _FUNCTION),
     ("bleu gleu meteor rouge-n", "no grader compares texts in this way", None),
     ("similar:dot similar:euclidean", "`similarity` compares embeddings by their cosine", None),
     ("perplexity perplexity-score", "targets report no probabilities", None),
@@ -85,7 +84,7 @@ _TABLE: tuple[tuple[str, str, str | None], ...] = (
     ("conversation-relevance", _SCORED, _RUBRIC.format("relevant")),
     ("trajectory:goal-success", "it judges a trace", _RUBRIC.format("task_completed")),
     ("human", "no person is asked during a run", None),
-    ("skill-used", "targets report no skills", None),
+    ("skill-used", "it looks for skills of the provider", "`skill_used` looks at the answer"),
     ("tool-call-f1", "it counts tools, however often they are called",
      "`trajectory` with `order: any_order` and `extra: forbid` is near"),
 )  # fmt: skip
@@ -93,11 +92,10 @@ WITHOUT_COUNTERPART = {name: (why, hint) for names, why, hint in _TABLE for name
 ASSERTION_TYPES = frozenset({*_MAPPED, *WITHOUT_COUNTERPART})
 """All that promptfoo documents."""
 
-_CELLS = [
-    re.compile(rf"(not-)?({kind})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
-    for kind in ("[a-z]+:[a-z][a-z0-9-]*", "[a-z][a-z0-9-]*")
-]
-"""`contains(0.5): Paris`, also for types with a colon: `trajectory:tool-used: search`."""
+_CELL = r"(not-)?({})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
+_KNOWN_CELL = re.compile(_CELL.format("|".join(map(re.escape, ASSERTION_TYPES))))
+"""`contains(0.5): Paris`"""
+_OTHER_CELL = re.compile(_CELL.format("[a-z][a-z0-9-]*"))
 _MISSPELT = 0.8
 """How similar to a known type an unknown one is, if it is no text."""
 _CONTEXT = re.compile(r"\bcontext\.vars\.(\w+)\b")
@@ -150,10 +148,6 @@ class Assertion(NamedTuple):
         own = own or (self.type == "javascript" and _CONTEXT.search(str(self.value)) is not None)
         return own or any(each.has_tags for each in self.inner)
 
-    def field(self, name: str) -> Item:
-        """The place of a field; in a cell, the whole cell."""
-        return self.item.at(name) if name in self.item.mapping() else self.item
-
     def render(self, variables: Variables) -> Assertion:
         """The same for one test. Raise UnrenderableError."""
         if not self.has_tags:
@@ -173,43 +167,31 @@ class Assertion(NamedTuple):
     def judges(self) -> Iterator[Item]:
         """The judges that it names, at any depth."""
         if self.type in JUDGED and self.fields.get("provider") is not None:
-            yield self.field("provider")
+            yield self.item.at("provider")
         for each in self.inner:
             yield from each.judges()
-
-    def without_judge(self, judge: JSON) -> Assertion:
-        """The same without the name of the judge of all tests."""
-        fields = dict(self.fields)
-        if self.type in JUDGED and fields.get("provider") == judge:
-            fields.pop("provider", None)
-        inner = tuple(each.without_judge(judge) for each in self.inner)
-        return self._replace(fields=fields, inner=inner)
 
 
 def read_assertions(several: Item, root: Item) -> tuple[Assertion, ...]:
     """The assertions of a list. `$ref: "#/assertionTemplates/polite"` is replaced."""
     found = []
     for item in several.several():
-        named = item.mapping().get("$ref") if len(item.mapping()) == 1 else None
+        named = item.mapping().get("$ref")
         if isinstance(named, str) and named.startswith("#/"):
             referenced = root.at(*named.removeprefix("#/").split("/"))
             item = item if referenced.value is None else referenced  # noqa: PLW2901
-        if item.value is not None:
-            found.append(_read_assertion(item, root))
+        if item.value is None:
+            continue
+        name = item.mapping().get("type")
+        kind = name if isinstance(name, str) else ""
+        fields: dict[str, JSON] = {
+            key: held for key, held in item.mapping().items()
+            if kind and key != "type" and held is not None
+        }  # fmt: skip
+        inner = read_assertions(item.at("assert"), root) if kind == SET else ()
+        bare = kind.removeprefix(NEGATION)
+        found.append(Assertion(item, bare, bare != kind, fields, inner))
     return tuple(found)
-
-
-def _read_assertion(item: Item, root: Item) -> Assertion:
-    value = item.mapping()
-    name = value.get("type")
-    if not isinstance(name, str):
-        return Assertion(item, "", False, {})
-    bare = name.removeprefix(NEGATION)
-    fields: dict[str, JSON] = {
-        key: held for key, held in value.items() if key != "type" and held is not None
-    }
-    inner = read_assertions(item.at("assert"), root) if name == SET else ()
-    return Assertion(item, bare, bare != name, fields, inner)
 
 
 def _write_variable(name: str, variables: Variables) -> str:
@@ -220,40 +202,30 @@ def _write_variable(name: str, variables: Variables) -> str:
     return dumps(value) if is_scalar else f"context.vars.{name}"
 
 
-def read_cell(item: Item) -> Assertion:
+def read_cell(text: str) -> dict[str, JSON]:
     """An assertion in a cell: `contains: Paris`, `not-regex: \\d`, or a text to be equal to."""
-    text = str(item.value)
     if text.startswith(("javascript:", "fn:", "eval:")):
-        return Assertion(item, "javascript", False, {"value": text.partition(":")[2].strip()})
+        return {"type": "javascript", "value": text.partition(":")[2].strip()}
     if text.startswith("grade:"):
-        return Assertion(item, "llm-rubric", False, {"value": text.removeprefix("grade:").strip()})
+        return {"type": "llm-rubric", "value": text.removeprefix("grade:").strip()}
     if text.startswith(FILE):
-        kind = "python" if ".py" in text else "javascript"
-        return Assertion(item, kind, False, {"value": text})
-    matches = [found for pattern in _CELLS if (found := pattern.fullmatch(text))]
-    found = next(filter(_is_known, matches), None)
-    if found is None and matches and _is_misspelt(matches[-1]):
-        found = matches[-1]
+        return {"type": "python" if ".py" in text else "javascript", "value": text}
+    found = _KNOWN_CELL.fullmatch(text)
     if found is None:
-        return Assertion(item, "equals", False, {"value": text})
-    fields: dict[str, JSON] = {}
-    if found[4] is not None and found[4].strip():
-        held = found[4].strip()
-        fields["value"] = _split_commas(held) if found[2] in _CONTAINS[2:] else held
+        other = _OTHER_CELL.fullmatch(text)
+        if other is None or other[4] is None:
+            return {"type": "equals", "value": text}
+        # A type that is misspelt, or a text with a colon.
+        is_marked = other[1] is not None or other[3] is not None
+        if not is_marked and find_nearest(other[2], ASSERTION_TYPES, _MISSPELT) is None:
+            return {"type": "equals", "value": text}
+        found = other
+    check: dict[str, JSON] = {"type": f"{found[1] or ''}{found[2]}"}
+    if held := (found[4] or "").strip():
+        check["value"] = _split_commas(held) if found[2] in _CONTAINS[2:] else held
     if found[3] is not None:
-        fields["threshold"] = float(found[3])
-    return Assertion(item, found[2], found[1] is not None, fields)
-
-
-def _is_known(found: re.Match[str]) -> bool:
-    return found[2] in ASSERTION_TYPES
-
-
-def _is_misspelt(found: re.Match[str]) -> bool:
-    """Whether a cell is an assertion whose type is misspelt, and no text with a colon."""
-    is_marked = found[1] is not None or found[3] is not None
-    is_near = is_marked or find_nearest(found[2], ASSERTION_TYPES, _MISSPELT) is not None
-    return found[4] is not None and is_near
+        check["threshold"] = float(found[3])
+    return check
 
 
 def _split_commas(text: str) -> list[JSON]:
@@ -269,14 +241,16 @@ class Mapper:
     """Maps assertions, and notes what is lost of those that are mapped in part."""
 
     def __init__(
-        self, folder: Folder, root: str, embed: Callable[[Item], str] | None = None, *,
-        counts_scores: bool,
+        self, folder: Folder, root: str, embed: Callable[[Item], str] | None = None,
+        judge: JSON = None, *, counts_scores: bool,
     ) -> None:  # fmt: skip
         self.folder = folder
         self.root = root
         """The folder that code is named from."""
         self.embed = embed
         """Gives the target for the embeddings of a provider."""
+        self.judge = judge
+        """The provider that became the judge of the configuration."""
         self.counts_scores = counts_scores
         """Whether a weighted mean decides: then no grader may give half a point where promptfoo
         gives all or nothing."""
@@ -339,12 +313,12 @@ class Mapper:
 
     def _find_graders(self, assertion: Assertion) -> list[JSON]:  # noqa: C901, PLR0912 - a table
         kind, name = assertion.type, f"`{assertion.name}`"
-        if kind in _CONTAINS:
-            return self._map_contains(assertion)
-        if kind in JUDGED:
-            return self._map_judge(assertion)
-        if kind in _SIMILAR:
-            return self._map_similar(assertion)
+        for kinds, function in (
+            (_CONTAINS, self._map_contains), (JUDGED, self._map_judge),
+            (_SIMILAR, self._map_similar), (("is-json",), self._map_json), ((SET,), self._map_set),
+        ):  # fmt: skip
+            if kind in kinds:
+                return function(assertion)
         match kind:
             case "equals":
                 value = self._value(assertion)
@@ -360,14 +334,10 @@ class Mapper:
                     return [write_grader("regex", translate_pattern(self._text(assertion)))]
                 except ValueError as error:
                     raise NoCounterpartError(f"{name}: {error}") from None
-            case "is-json":
-                return self._map_json(assertion)
             case "latency" | "cost":
                 limit = assertion.fields.get("threshold")
                 if not isinstance(limit, int | float) or isinstance(limit, bool):
                     raise NoCounterpartError(f"{name} without a threshold, which only measures")
-                if assertion.value is not None:
-                    raise NoCounterpartError(f"{name} with a value")
                 return [{kind: to_seconds(limit) if kind == "latency" else limit}]
             case "word-count":
                 value = self._value(assertion)
@@ -376,8 +346,7 @@ class Mapper:
                 if isinstance(value, int) and not isinstance(value, bool):
                     value = {"min": value, "max": value}
                 if not isinstance(value, dict) or not value or not set(value) <= {"min", "max"}:
-                    what = f"{name} with {_describe(value)} in place of a number"
-                    raise NoCounterpartError(what)
+                    raise _unlike(assertion, value, "a number")
                 return [write_grader("length", NO_ARGUMENT, **value, unit="words")]
             case "finish-reason":
                 if assertion.is_negated:
@@ -390,9 +359,7 @@ class Mapper:
                 except ValueError:
                     raise NoCounterpartError(f"{name}: {_CODE}", _FUNCTION) from None
                 return [*graders, _STRICT] if '"path"' in dumps(graders) else graders
-            case "python":
-                return [write_grader("python", self._name_function(assertion.value))]
-        return self._map_set(assertion)
+        return [write_grader("python", self._name_function(assertion.value))]
 
     def _value(self, assertion: Assertion) -> JSON:
         """The value of an assertion, or of the files that it names."""
@@ -411,9 +378,16 @@ class Mapper:
     def _text(self, assertion: Assertion) -> str:
         value = self._value(assertion)
         if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-            what = f"`{assertion.name}` with {_describe(value)} in place of a text"
-            raise NoCounterpartError(what)
+            raise _unlike(assertion, value, "a text")
         return javascript_text(value)
+
+    def _texts(self, assertion: Assertion, several: JSON) -> list[JSON]:
+        """A list of texts, none of them empty."""
+        if not isinstance(several, list) or not several:
+            raise _unlike(assertion, several, "a list")
+        if any(isinstance(each, bool | dict | list) or each in (None, "") for each in several):
+            raise NoCounterpartError(f"`{assertion.name}` with other things than texts")
+        return [javascript_text(each) for each in several]
 
     def _map_contains(self, assertion: Assertion) -> list[JSON]:
         kind = assertion.type.removeprefix("i")
@@ -421,13 +395,7 @@ class Mapper:
         if kind == "contains":
             return [write_grader("contains", self._text(assertion), **options)]
         value = self._value(assertion)
-        several = _split_commas(value) if isinstance(value, str) else value
-        if not isinstance(several, list) or not several:
-            what = f"`{assertion.name}` with {_describe(value)} in place of a list"
-            raise NoCounterpartError(what)
-        if any(isinstance(each, bool | dict | list) or each in (None, "") for each in several):
-            raise NoCounterpartError(f"`{assertion.name}` with other things than texts")
-        texts: list[JSON] = [javascript_text(each) for each in several]
+        texts = self._texts(assertion, _split_commas(value) if isinstance(value, str) else value)
         if kind == "contains-any":
             return [{"contains": {"any": texts, **options}}]
         if not self.counts_scores or len(texts) == 1:
@@ -444,8 +412,7 @@ class Mapper:
                 raise NoCounterpartError(f"`{assertion.name}`: its schema can't be read")
             schema = document.value
         if not isinstance(schema, dict | bool):
-            what = f"`{assertion.name}` with {describe_kind(schema)} as its schema"
-            raise NoCounterpartError(what)
+            raise _unlike(assertion, schema, "a schema")
         return [_STRICT, write_grader("json_schema", schema)]
 
     def _map_similar(self, assertion: Assertion) -> list[JSON]:
@@ -453,14 +420,9 @@ class Mapper:
         if assertion.is_negated or self.embed is None:
             raise NoCounterpartError(f"`{assertion.name}`: it compares embeddings")
         value = self._value(assertion)
-        texts = value if isinstance(value, list) and value else [self._text(assertion)]
-        if not all(isinstance(each, str) and each.strip() for each in texts):
-            raise NoCounterpartError(f"`{assertion.name}` with other things than texts")
-        named = assertion.field("provider")
+        texts = self._texts(assertion, value if isinstance(value, list) else [value])
         options: dict[str, JSON] = {
-            "embedding": self.embed(
-                named if "provider" in assertion.fields else named.without_value()
-            ),
+            "embedding": self.embed(assertion.item.at("provider")),
             "threshold": assertion.fields.get("threshold", 0.75),
         }
         graders = [write_grader("similarity", each, **options) for each in texts]
@@ -477,8 +439,9 @@ class Mapper:
         if len(several) > 1 and assertion.is_negated:
             raise NoCounterpartError(f"{name} with several criteria")
         for field, why in _OF_JUDGES.items():
-            if field in assertion.fields:
-                self.notes.append((assertion.field(field), why))
+            held = assertion.fields.get(field)
+            if held is not None and not (field == "provider" and held == self.judge):
+                self.notes.append((assertion.item.at(field), why))
         if assertion.type == "g-eval" and "threshold" not in assertion.fields:
             self.notes.append((assertion.item, "the score of `g-eval`: a judge says yes or no"))
         before = ""
@@ -490,7 +453,7 @@ class Mapper:
     def _map_set(self, assertion: Assertion) -> list[JSON]:
         if not assertion.inner:
             raise NoCounterpartError("a set with nothing in it")
-        inside = Mapper(self.folder, self.root, self.embed, counts_scores=True)
+        inside = Mapper(self.folder, self.root, self.embed, self.judge, counts_scores=True)
         try:
             several = [grader for each in assertion.inner for grader in inside.map(each)]
         except NoCounterpartError as error:
@@ -505,8 +468,7 @@ class Mapper:
     def _name_function(self, value: JSON) -> str:
         """`./file.py:function`, if evalcase can call it as it is. Its file is parsed, not run."""
         if not isinstance(value, str) or not value.startswith(FILE):
-            hint = "make a function of it, in a file, and write `python: checks:function`"
-            raise NoCounterpartError("`python` with code in it", hint)
+            raise NoCounterpartError("`python` with code in it", _FUNCTION)
         name, _, wanted = value.removeprefix(FILE).partition(":")
         wanted = wanted or "get_assert"
         try:
@@ -522,8 +484,7 @@ class Mapper:
         if why is not None:
             hint = (
                 "a grader is a function of `output` (or `case`, `expected`, `metadata`, …) that "
-                "returns True or False, or {score, passed, reason}: then write "
-                f"`python: {named}`"
+                f"returns True or False, or {{score, passed, reason}}: then write `python: {named}`"
             )
             raise NoCounterpartError(f"`{wanted}` of {name}: {why}", hint)
         return named
@@ -553,6 +514,10 @@ def _describe(value: JSON) -> str:
     return "nothing" if value is None else describe_kind(value) if value != "" else "an empty text"
 
 
+def _unlike(assertion: Assertion, value: JSON, wanted: str) -> NoCounterpartError:
+    return NoCounterpartError(f"`{assertion.name}` with {_describe(value)} in place of {wanted}")
+
+
 def to_seconds(milliseconds: float) -> float:
     """Seconds, as a person would write them."""
     seconds = round(milliseconds / 1000, 6)
@@ -570,21 +535,17 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def _object_to(function: _Function) -> str | None:
     """Why evalcase can't call a function with the same result."""
-    arguments = function.args
-    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
-    if arguments.vararg or arguments.kwarg or not names or not names <= {"output", "context"}:
-        return "its parameters are others than `output` and `context`"
-    if function.decorator_list:
-        return "it is decorated"
+    names = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    if not names or not names <= {"output", "context"} or function.decorator_list:
+        return "it is decorated, or has other parameters than `output` and `context`"
     nodes = [node for each in function.body for node in ast.walk(each)]
     if any(isinstance(node, ast.Name) and node.id == "context" for node in nodes):
         return "it reads `context`, which is promptfoo's"
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | _Function | ast.Lambda) for node in nodes):
-        return "what it returns can't be seen from outside"
+    is_plain = not any(isinstance(each, ast.Yield | ast.YieldFrom | _Function) for each in nodes)
     returned = [node.value for node in nodes if isinstance(node, ast.Return)]
-    if not returned or not all(map(_is_boolean, returned)):
-        return "it may return something else than True or False"
-    return None
+    if is_plain and returned and all(map(_is_boolean, returned)):
+        return None
+    return "it may return something else than True or False"
 
 
 def _is_boolean(node: ast.expr | None) -> bool:
@@ -604,12 +565,13 @@ def _is_boolean(node: ast.expr | None) -> bool:
 
 
 def _map_tool_use(assertion: Assertion, *, counts_scores: bool) -> JSON:
-    name, kind, value = f"`{assertion.name}`", assertion.type, assertion.value
-    if kind == "trajectory:tool-used":
+    name, value = f"`{assertion.name}`", assertion.value
+    kind = assertion.type.removeprefix("trajectory:")
+    if kind == "tool-used":
         return _map_used(assertion)
     if assertion.is_negated:
         raise NoCounterpartError(f"{name}, which turns a sequence round")
-    if kind == "trajectory:tool-sequence":
+    if kind == "tool-sequence":
         options = _options(assertion, "steps", "mode") if isinstance(value, dict) else {}
         steps, order = options.get("steps", value), options.get("mode", "in_order")
         if not isinstance(steps, list) or not steps or order not in ("in_order", "exact"):
@@ -619,16 +581,11 @@ def _map_tool_use(assertion: Assertion, *, counts_scores: bool) -> JSON:
             raise NoCounterpartError(f"{name} where points are counted: it is met by halves here")
         exact = None if order == "in_order" else order
         return write_grader("trajectory", calls, arguments="ignore", order=exact)
-    if kind == "trajectory:step-count":
-        options = _options(assertion, "type", "min", "max")
-        if options.get("type") != "tool":
+    if kind == "step-count":
+        options = dict(_options(assertion, "type", "min", "max"))
+        if options.pop("type", None) != "tool" or not options:
             raise NoCounterpartError(f"{name} of other steps than calls of tools")
-        limits: dict[str, JSON] = {
-            each: options[each] for each in ("min", "max") if each in options
-        }
-        if not limits:
-            raise NoCounterpartError(f"{name} without `min` and `max`")
-        return {"tool_calls": limits}
+        return {"tool_calls": options}
     options = _options(assertion, "name", "pattern", "args", "arguments", "mode")
     given, mode = options.get("args", options.get("arguments")), options.get("mode", "partial")
     if not isinstance(given, dict) or mode not in ("partial", "exact"):
@@ -647,10 +604,8 @@ def _map_used(assertion: Assertion) -> JSON:
         return {"tool_calls": {"needed": dict.fromkeys(tools, 1)}}
     options = _options(assertion, "name", "pattern", "min")
     least = options.get("min", 1)
-    if not isinstance(least, int) or isinstance(least, bool) or least < 1:
+    if not isinstance(least, int) or isinstance(least, bool) or least < 1 or assertion.is_negated:
         raise NoCounterpartError(f"`{assertion.name}` with `min: {least}`")
-    if assertion.is_negated:
-        raise NoCounterpartError(f"`{assertion.name}` with `min`")
     return {"tool_calls": {"needed": {_tool_name(options, assertion): least}}}
 
 

@@ -30,13 +30,25 @@ _Lose = Callable[[Item, str, str | None], None]
 
 class Provider(NamedTuple):
     id: str
-    label: str
-    item: Item
-    """The place of its name."""
-    config: Item
     whole: Item
-    prompts: list[str] | None = None
-    """The labels of the only prompts that it is asked."""
+    """The provider with its label and its config; the place of its name, if that is all."""
+
+    @property
+    def label(self) -> str:
+        label = self.whole.at("label").value
+        return label if isinstance(label, str) else ""
+
+    @property
+    def config(self) -> Item:
+        return self.whole.at("config")
+
+    @property
+    def prompts(self) -> list[str] | None:
+        """The labels of the only prompts that it is asked; None for all."""
+        wanted = self.whole.at("prompts")
+        if not isinstance(wanted.value, str | list):
+            return None
+        return [str(each.value) for each in wanted.several()]
 
 
 def read_providers(several: Item, folder: Folder) -> Iterator[Provider]:
@@ -47,28 +59,14 @@ def read_providers(several: Item, folder: Folder) -> Iterator[Provider]:
             with folder.reading(value):
                 yield from read_providers(folder.parse(value).root, folder)
         elif isinstance(value, str):
-            yield Provider(value, "", item, item.at("config"), item)
-        elif isinstance(value, dict) and isinstance(value.get("id"), str):
-            yield _describe(str(value["id"]), item.at("id"), item)
-        elif isinstance(value, dict) and len(value) == 1:
-            ((id, held),) = value.items()
-            whole = item.at(id)
-            if isinstance(held, dict) and isinstance(held.get("id"), str):
-                yield _describe(str(held["id"]), whole.at("id"), whole)
-            else:
-                yield _describe(id, whole, whole)
-        elif value is not None:
-            yield Provider("", "", item, item.at("config"), item)
-
-
-def _describe(id: str, item: Item, whole: Item) -> Provider:
-    label, prompts = whole.at("label").value, whole.at("prompts")
-    wanted = [str(each.value) for each in prompts.several()]
-    is_given = isinstance(prompts.value, str | list)
-    return Provider(
-        id, label if isinstance(label, str) else "", item, whole.at("config"), whole,
-        wanted if is_given else None,
-    )  # fmt: skip
+            yield Provider(value, item)
+        elif isinstance(value, dict) and not isinstance(value.get("id"), str) and len(value) == 1:
+            (id,) = value
+            own = item.at(id, "id").value
+            yield Provider(own if isinstance(own, str) else id, item.at(id))
+        elif isinstance(value, dict):
+            named = value.get("id")
+            yield Provider(named if isinstance(named, str) else "", item)
 
 
 class Providers:
@@ -103,15 +101,16 @@ class Providers:
         try:
             target = _read_service(provider.id, provider.config, self._lose)
         except NoCounterpartError as error:
-            self.suite.lose(provider.item, str(error), error.hint)
+            named = provider.whole.at("id")
+            place = provider.whole if named.value is None else named
+            self.suite.lose(place, str(error), error.hint)
             return None
         for field in _LOST_FIELDS:
             held = provider.whole.at(field)
             if held.value is not None:
                 self._lose(held.without_value(), f"`{field}` of a provider", None)
-        base = provider.label or str(
-            target.get("model") or _host_of(target) or provider.id.split(":")[0]
-        )
+        host = urlsplit(str(target.get("url", ""))).netloc.rpartition("@")[2]
+        base = provider.label or str(target.get("model") or host or provider.id.split(":")[0])
         base = _NO_NAME.sub("-", base).strip("- ")
         # Before its table is in the configuration, `http` would be a kind of target.
         if base != "echo" and base in (*list_names("targets"), ""):
@@ -124,6 +123,17 @@ class Providers:
         for each in filter(None, (provider.label, provider.id)):
             self._named.setdefault(each, name)
         return name
+
+    def name_judge(self, item: Item) -> bool:
+        """Make a provider the judge of the configuration, if a kind of target fits."""
+        text = item.at("text")
+        try:
+            several = text if isinstance(text.value, str | dict) else item
+            found = next(read_providers(several, self.folder), None)
+        except ValueError:
+            return False
+        self.suite.judge = None if found is None else self.map(found)
+        return self.suite.judge is not None
 
     def embeddings(self, item: Item) -> str:
         """The name of the target that embeds texts, by default promptfoo's own default. Raise
@@ -152,13 +162,19 @@ class Providers:
             except (ValueError, StopIteration) as error:
                 case.lose(override, f"`provider` of a test: {error}", at="key")
                 return None
-            name = self._named.get(provider.id) if isinstance(override.value, str) else None
-            name = name or self.map(provider)
+            name = self.map(provider)
             return None if name is None else [name]
         names = [each for each, wanted in self._prompts.items()
                  if wanted is None or any(map(prompt.is_meant_by, wanted))]  # fmt: skip
         if "providers" in fields:
-            names = self._filter(names, fields["providers"])
+            wanted = [str(each.value) for each in fields["providers"].several()]
+            meant = {self._named.get(each, each) for each in wanted}
+            kinds = tuple(each.removesuffix("*") for each in wanted if each.endswith("*"))
+            ids = {target: id for id, target in self._named.items()}
+            names = [
+                each for each in names
+                if each in meant or (kinds and ids.get(each, "").startswith(kinds))
+            ]  # fmt: skip
         return None if names == list(self._prompts) or not names else [*names]
 
     def simulated_user(self, item: Item | None) -> Provider | None:
@@ -168,18 +184,6 @@ class Providers:
         except ValueError:
             return None
         return found if found is not None and found.id == _SIMULATED_USER else None
-
-    def _filter(self, names: list[str], item: Item) -> list[str]:
-        wanted = [str(each.value) for each in item.several()]
-        meant = {self._named.get(each, each) for each in wanted}
-        kinds = tuple(each.removesuffix("*") for each in wanted if each.endswith("*"))
-        ids = {target: id for id, target in self._named.items()}
-        return [each for each in names
-                if each in meant or (kinds and ids.get(each, "").startswith(kinds))]  # fmt: skip
-
-
-def _host_of(target: Mapping[str, JSON]) -> str:
-    return urlsplit(str(target.get("url", ""))).netloc.rpartition("@")[2]
 
 
 _KINDS = {
@@ -201,10 +205,11 @@ _PARAMS = frozenset({
 _BASE_URL = ("apiBaseUrl", "baseURL", "base_url")
 _SECRETS = ("apiKey", "api_key", "token", "password")
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
-_ENVIRONMENT = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
+_ENVIRONMENT = re.compile(r"(Bearer\s+)?\{\{\s*env\.(\w+)\s*\}\}")
 _PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
 _PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
 _STEP = re.compile(r"[\w-]+")
+_HTTP = "a provider over HTTP"
 
 
 def _read_service(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
@@ -262,11 +267,7 @@ def _lose_secret(item: Item, name: str, lose: _Lose) -> None:
 
 def _is_plain(value: JSON) -> bool:
     """Whether a setting is no file and no template."""
-    if isinstance(value, str):
-        return not value.startswith(FILE) and not has_tags(value)
-    if isinstance(value, dict):
-        return all(map(_is_plain, value.values()))
-    return all(map(_is_plain, value)) if isinstance(value, list) else True
+    return not has_tags(value) and FILE not in str(value)
 
 
 def _read_command(line: str, config: Item, lose: _Lose) -> dict[str, JSON]:
@@ -286,9 +287,9 @@ def _read_command(line: str, config: Item, lose: _Lose) -> dict[str, JSON]:
 def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
     url = config.at("url").value or id
     if not isinstance(url, str) or "://" not in url or has_tags(url):
-        raise NoCounterpartError("a provider over HTTP whose address is not written out")
+        raise NoCounterpartError(f"{_HTTP} whose address is not written out")
     if config.at("request").value is not None:
-        raise NoCounterpartError("a provider over HTTP that is sent a request as it is written")
+        raise NoCounterpartError(f"{_HTTP} that is sent a request as it is written")
     target: dict[str, JSON] = {"kind": "http", "url": url, **_read_request(config)}
     _read_headers(config.at("headers"), target, lose)
     for name, item in config.fields():
@@ -307,23 +308,21 @@ def _read_request(config: Item) -> dict[str, JSON]:
     """The method, the query and the body."""
     method = config.at("method").value or "POST"
     if method not in ("POST", "GET", "PUT", "PATCH"):
-        raise NoCounterpartError(f"a provider over HTTP that is asked by {method}")
+        raise NoCounterpartError(f"{_HTTP} that is asked by {method}")
     request: dict[str, JSON] = {} if method == "POST" else {"method": method}
-    query = _put_placeholders(config.at("queryParams").value)
+    query, body = _put_placeholders(config.at("queryParams").value), config.at("body").value
     if isinstance(query, dict) and query:
         request["query"] = {name: value_as_text(value) for name, value in query.items()}
     if method == "GET":
         if "{prompt}" not in str(query):
-            raise NoCounterpartError("a provider over HTTP whose address has no prompt in it")
+            raise NoCounterpartError(f"{_HTTP} whose address has no prompt in it")
         return request
-    body = config.at("body").value
-    if isinstance(body, str):
-        try:
-            body = parse_json(body)
-        except BadJsonError:
-            raise NoCounterpartError("a provider over HTTP whose body is not JSON") from None
+    try:
+        body = parse_json(body) if isinstance(body, str) else body
+    except BadJsonError:
+        body = None
     if body is None:
-        raise NoCounterpartError("a provider over HTTP without a body")
+        raise NoCounterpartError(f"{_HTTP} without a body of JSON")
     return {**request, "body": _put_placeholders(body)}
 
 
@@ -332,30 +331,23 @@ def _put_placeholders(value: JSON) -> JSON:
         return {name: _put_placeholders(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_put_placeholders(each) for each in value]
-    if not isinstance(value, str):
-        return value
-    text = _PROMPT.sub("{prompt}", value)
+    text = _PROMPT.sub("{prompt}", value) if isinstance(value, str) else value
     if has_tags(text):
-        raise NoCounterpartError("a provider over HTTP that is sent more than the prompt")
+        raise NoCounterpartError(f"{_HTTP} that is sent more than the prompt")
     return text
 
 
 def _read_headers(headers: Item, target: dict[str, JSON], lose: _Lose) -> None:
-    plain: dict[str, JSON] = {}
-    named: dict[str, JSON] = {}
+    found: dict[str, dict[str, JSON]] = {"headers": {}, "header_env": {}}
     for name, item in headers.fields():
         text = str(item.value).strip()
-        bearer = _ENVIRONMENT.fullmatch(text.removeprefix("Bearer ").strip())
-        whole = _ENVIRONMENT.fullmatch(text)
-        if name.lower() == "authorization" and text.startswith("Bearer ") and bearer:
-            target["key_env"] = bearer[1]
-        elif whole is not None:
-            named[name] = whole[1]
+        named = _ENVIRONMENT.fullmatch(text)
+        if named is not None and named[1] and name.lower() == "authorization":
+            target["key_env"] = named[2]
+        elif named is not None and not named[1]:
+            found["header_env"][name] = named[2]
         elif has_tags(text) or name.lower() in _SECRET_HEADERS:
             _lose_secret(item, name, lose)
         elif name.lower() != "content-type":
-            plain[name] = str(item.value)
-    if plain:
-        target["headers"] = plain
-    if named:
-        target["header_env"] = named
+            found["headers"][name] = str(item.value)
+    target.update({name: each for name, each in found.items() if each})
