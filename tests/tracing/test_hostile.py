@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from evalcase.errors import TargetError
 from evalcase.importers.harvest import (
     HarvestOptions,
-    NearDuplicates,
     draft_case,
+    even_question,
     name_case,
     question_text,
 )
@@ -81,7 +81,7 @@ def read_whole(value: Any) -> None:
                 told = read_transcript(store.read(trace))
                 drafted = draft_case(told, trace, None, HarvestOptions("", criteria=True))
                 name_case(drafted.fields["input"])
-                NearDuplicates().find(question_text(told), 1)
+                even_question(question_text(told))
                 answer_of(told, trace)
             except (BadTraceError, TargetError):
                 continue
@@ -119,16 +119,6 @@ def talkative(count: int) -> Any:
 def test_a_trace_takes_steps_in_proportion_to_its_size(make: Any) -> None:
     small, large = make(200), make(800)
     assert count_steps(lambda: read_whole(large)) < 6 * count_steps(lambda: read_whole(small))
-
-
-def test_many_questions_that_are_nearly_the_same_are_folded_in_steps_of_their_number() -> None:
-    def fold(count: int) -> None:
-        folding, random = NearDuplicates(), Random(1)
-        for number in range(count):
-            words = [random.choice(["a", "b", "c", "d"]) for _ in range(40)]
-            folding.find(" ".join(words), number)
-
-    assert count_steps(lambda: fold(800)) < 8 * count_steps(lambda: fold(200))
 
 
 @pytest.mark.parametrize("piece", ["a@", "a.", "1 ", "+1", "sk-", "eyJa.", "AA00 ", "://a:", "-"])

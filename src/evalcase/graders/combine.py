@@ -15,6 +15,7 @@ from evalcase.types.grade import Grade, Score, mean_score, write_sum
 from evalcase.types.options import Count, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
+from evalcase.types.value import replace
 from evalcase.util.text import write_count
 from evalcase.util.user_calls import close_all
 
@@ -29,6 +30,44 @@ class _Combined(Grader):
 
     async def close(self) -> None:
         await close_all(each.grader.close for each in self.inner())
+
+    async def grade(self, context: Context) -> Score:
+        every = await context.grade_with(self.inner())
+        counted = [grade for grade in every if not grade.indicator]
+        details = {"grades": [_describe_grade(each) for each in every]}
+        broken = [grade for grade in counted if grade.failure is not None]
+        if broken and broken[0].failure is not None:
+            # Where it happened is shown as if it had been asked alone.
+            failure = broken[0].failure
+            raise GraderError(failure.kind, _list_reasons(broken), {**failure.details, **details})
+        return replace(self.decide(counted), details=details)
+
+    def decide(self, grades: Sequence[Grade]) -> Score:
+        """The score by how many pass: that of the last one that is needed."""
+        needed = self.count_needed(len(grades))
+        if not grades:
+            return Score(None, "all of them are only indicators")
+        passed = sum(grade.passed for grade in grades)
+        scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
+        value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
+        failed = [grade for grade in grades if not grade.passed]
+        missed = [grade for grade in failed if grade.required]
+        said = f"{passed} of {write_count(len(grades), 'grader')} passed"
+        if passed >= needed and not missed:
+            return Score(value, said, passed=True)
+        if passed < needed:
+            wanted = "one is" if needed == 1 else f"{needed} are"
+            reason = f"{said}, and {wanted} needed: {_list_reasons(failed)}"
+        else:
+            reason = f"{_name_missed(missed)}; {said}: {_list_reasons(missed)}"
+        # With those that could not be looked at it might have passed, so `not` makes no pass of it.
+        might_pass = passed + sum(map(_is_unseen, grades)) >= needed
+        stands = might_pass and all(map(_is_unseen, missed))
+        return Score(value, reason, passed=False, stands=stands)
+
+    def count_needed(self, number: int) -> int:
+        """How many of so many have to pass."""
+        return number
 
 
 class _Listed(_Combined):
@@ -45,9 +84,6 @@ class AllGrader(_Listed):
     threshold = "none"
     example = "- all: [expected, python:checks:polite]"
 
-    async def grade(self, context: Context) -> Score:
-        return _count_passed(await context.grade_with(self.value), None)
-
 
 class AnyGrader(_Listed):
     name = "any"
@@ -56,8 +92,8 @@ class AnyGrader(_Listed):
     threshold = "none"
     example = "- any: [expected, python:checks:close_enough]"
 
-    async def grade(self, context: Context) -> Score:
-        return _count_passed(await context.grade_with(self.value), 1)
+    def count_needed(self, number: int) -> int:
+        return min(1, number)
 
 
 class AtLeastGrader(_Combined):
@@ -76,8 +112,8 @@ class AtLeastGrader(_Combined):
         if self.count > len(self.of):
             yield Finding(("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}")
 
-    async def grade(self, context: Context) -> Score:
-        return _count_passed(await context.grade_with(self.of), self.count)
+    def count_needed(self, number: int) -> int:
+        return min(self.count, number)
 
 
 class WeightedGrader(_Listed):
@@ -92,51 +128,22 @@ class WeightedGrader(_Listed):
         if written and all(each.get("weight") == 0 for each in written):
             yield Finding(("value",), "the weights are all 0, so there is no mean")
 
-    async def grade(self, context: Context) -> Score:
-        every = await context.grade_with(self.value)
-        _raise_broken(every)
-        grades = [grade for grade in every if not grade.indicator]
+    def decide(self, grades: Sequence[Grade]) -> Score:
         reason = _list_reasons([grade for grade in grades if not grade.passed])
         mean = mean_score(grades)
         if mean is None or any(grade.score is None for grade in grades):
-            # What is left would be the mean of something else.
-            return Score(None, reason, _make_details(every))
+            return Score(None, reason)  # what is left would be the mean of something else
         missed = [each for each in grades if each.required and not each.passed]
-        if missed:
-            reason = f"{_name_missed(missed)}; {reason}"
-        reason = "; ".join(filter(None, [f"the mean is {mean:.4g}{write_sum(grades)}", reason]))
+        said = [f"the mean is {mean:.4g}{write_sum(grades)}", _name_missed(missed), reason]
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
-        value, passed = round(mean, 9), False if missed else None
-        return Score(value, reason, _make_details(every), passed, stands=unseen)
-
-
-def _count_passed(every: Sequence[Grade], needed: int | None) -> Score:
-    """The score by how many pass. None needs all of them."""
-    _raise_broken(every)
-    grades = [grade for grade in every if not grade.indicator]
-    needed = len(grades) if needed is None else min(needed, len(grades))
-    if not grades:
-        return Score(None, "all of them are only indicators", _make_details(every))
-    passed = sum(grade.passed for grade in grades)
-    scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
-    value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
-    others = _list_reasons([grade for grade in grades if not grade.passed])
-    said = f"{passed} of {write_count(len(grades), 'grader')} passed"
-    missed = [grade for grade in grades if grade.required and not grade.passed]
-    if passed >= needed and not missed:
-        return Score(value, said, _make_details(every), True)
-    if passed >= needed:
-        reason = f"{_name_missed(missed)}; {said}: {_list_reasons(missed)}"
-    else:
-        wanted = "one is" if needed == 1 else f"{needed} are"
-        reason = f"{said}, and {wanted} needed: {others}"
-    # With those that could not be looked at it might have passed, so `not` makes no pass of it.
-    might_pass = passed + sum(map(_is_unseen, grades)) >= needed and all(map(_is_unseen, missed))
-    return Score(value, reason, _make_details(every), False, stands=might_pass)
+        passed = False if missed else None
+        return Score(round(mean, 9), "; ".join(filter(None, said)), passed=passed, stands=unseen)
 
 
 def _name_missed(missed: Sequence[Grade]) -> str:
+    if not missed:
+        return ""
     return f"required: {', '.join(f'`{each.grader}`' for each in missed)} did not pass"
 
 
@@ -145,26 +152,14 @@ def _is_unseen(grade: Grade) -> bool:
     return not grade.passed and (grade.stands or grade.score is None)
 
 
-def _raise_broken(grades: Sequence[Grade]) -> None:
-    broken = [grade for grade in grades if grade.failure is not None and not grade.indicator]
-    if broken and broken[0].failure is not None:
-        # Where it happened is shown as if it had been asked alone.
-        details = {**broken[0].failure.details, **_make_details(grades)}
-        raise GraderError(broken[0].failure.kind, _list_reasons(broken), details)
-
-
 def _list_reasons(grades: Sequence[Grade]) -> str:
     said = [f"`{grade.grader}`: {grade.reason}" for grade in grades[:_MOST_REASONS]]
     more = len(grades) - len(said)
     return "; ".join([*said, f"and {more} more"] if more else said)
 
 
-def _make_details(grades: Sequence[Grade]) -> dict[str, object]:
-    """What each of those inside says, with its own details: a tree, as deep as they are nested."""
-    return {"grades": [_describe_grade(each) for each in grades]}
-
-
 def _describe_grade(grade: Grade) -> dict[str, object]:
+    """What a grader inside says, with its own details: a tree, as deep as they are nested."""
     told: dict[str, object] = {
         "grader": grade.grader, "score": grade.score, "passed": grade.passed,
         "reason": grade.reason,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.types.options import EVERY
-from evalcase.types.value import JSON, Value, are_same
+from evalcase.types.value import JSON, Value, are_same, canonical_text
 from evalcase.util.text import as_json
 
 _SHOWN = 5
@@ -47,8 +47,6 @@ def _write_step(key: str | int) -> str:
 class Difference(NamedTuple):
     path: str
     what: str
-    in_a_word: str = ""
-    """What a reader who sees both values is told of it, beside the path."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
@@ -67,13 +65,7 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     shown = list(islice(remaining, _SHOWN))
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
-    placed = [each for each in shown if each.path != "$"]
-    # Beside one that says more than its path, a path alone would seem to say the same.
-    plain = " differs" if any(each.in_a_word for each in placed) else ""
-    paths = ", ".join(
-        f"{each.path}: {each.in_a_word}" if each.in_a_word else f"{each.path}{plain}"
-        for each in placed
-    )
+    paths = ", ".join(each.path for each in shown if each.path != "$")
     return Listed("; ".join([*map(str, shown), *more]), " ".join(filter(None, [paths, *more])))
 
 
@@ -156,17 +148,15 @@ def find_differences(
 class _Comparison:
     """Compares two values, and finds the partners of items in lists whose order doesn't matter.
 
-    Values that are the same but for order and ignored places have the same form, so most items
-    find each other by their forms. With margins or extra keys, each item may have to be compared
-    with each.
+    Values that are the same but for order and ignored places are the same text once they are
+    sorted, so most items find each other by their texts. With margins or extra keys, each item may
+    have to be compared with each.
     """
 
     def __init__(self, lenience: Lenience) -> None:
         self._lenience = lenience
-        self._forms: dict[object, int] = {}
-        self._known_forms: dict[tuple[int, Way], int] = {}
-        self._known: dict[tuple[int, int, Way], bool] = {}
-        self._steps = 0
+        self._texts: dict[tuple[int, Way], str] = {}
+        self._known: dict[tuple[str, str, Way], bool] = {}
 
     def differ(self, expected: JSON, got: JSON, way: Way) -> Iterator[Difference]:
         if self._lenience.is_ignored(way):
@@ -230,7 +220,7 @@ class _Comparison:
         """The partner of each expected item, or None, so that as many as possible have one. An item
         may stand anywhere, so `way` names all items. Raise EvalcaseError where it takes too long.
         """
-        lefts, rights = ([self._form(each, way) for each in side] for side in (expected, got))
+        lefts, rights = ([self._text(each, way) for each in side] for side in (expected, got))
         same = pair_same(lefts, rights)
         if not self._lenience.extra and not self._lenience.within:
             return same
@@ -242,8 +232,7 @@ class _Comparison:
             if key not in self._known:
                 if self._lenience.is_given_up():
                     raise InterruptedError
-                self._steps += 1
-                if self._steps > _MOST_STEPS:
+                if len(self._known) >= _MOST_STEPS:
                     what = "the lists differ in too many ways to be compared in any order"
                     raise EvalcaseError(what)
                 difference = next(self.differ(expected[left], got[right], way), None)
@@ -252,36 +241,35 @@ class _Comparison:
 
         return pair_up(len(expected), len(got), are_alike, same)
 
-    def _form(self, value: JSON, way: Way) -> int:
-        """A number for each form of values: the same for those that don't differ."""
-        if not isinstance(value, dict | list):
-            return self._number((type(value) is bool, value))
-        known = self._known_forms.get((id(value), way))
-        if known is None:
-            known = self._known_forms[id(value), way] = self._number(self._make_form(value, way))
-        return known
+    def _text(self, value: JSON, way: Way) -> str:
+        """The same text for values that don't differ."""
+        key = id(value), way
+        if key not in self._texts:
+            self._texts[key] = canonical_text(self._sort(value, way))
+        return self._texts[key]
 
-    def _make_form(self, value: dict[str, JSON] | list[JSON], way: Way) -> object:
+    def _sort(self, value: JSON, way: Way) -> JSON:
+        """A value without its ignored parts, its lists sorted where their order doesn't matter."""
         is_ignored = self._lenience.is_ignored
         if isinstance(value, dict):
-            counted = [key for key in value if not is_ignored((*way, key))]
-            return frozenset([(key, self._form(value[key], (*way, key))) for key in counted])
-        in_any_order = self._lenience.is_unordered(way)
-        ways: list[Way] = [(*way, EVERY if in_any_order else at) for at in range(len(value))]
-        items = zip(value, ways, strict=True)
-        forms = [-1 if is_ignored(where) else self._form(each, where) for each, where in items]
-        return in_any_order, tuple(sorted(forms) if in_any_order else forms)
-
-    def _number(self, form: object) -> int:
-        return self._forms.setdefault(form, len(self._forms))
+            places = {key: (*way, key) for key in value}
+            return {key: self._sort(each, places[key]) for key, each in value.items()
+                    if not is_ignored(places[key])}  # fmt: skip
+        if isinstance(value, list):
+            if self._lenience.is_unordered(way):
+                return [*sorted(self._text(each, (*way, EVERY)) for each in value)]
+            ways: list[Way] = [(*way, number) for number in range(len(value))]
+            return [None if is_ignored(where) else self._sort(each, where)
+                    for each, where in zip(value, ways, strict=True)]  # fmt: skip
+        return value
 
 
 def _missing(way: Way, value: JSON) -> Difference:
-    return Difference(write_way(way), f"missing, expected {quote_value(value)}", "missing")
+    return Difference(write_way(way), f"missing, expected {quote_value(value)}")
 
 
 def not_expected(way: Way, value: JSON) -> Difference:
-    return Difference(write_way(way), f"not expected, got {quote_value(value)}", "not expected")
+    return Difference(write_way(way), f"not expected, got {quote_value(value)}")
 
 
 def pair_same(lefts: Sequence[Hashable], rights: Sequence[Hashable]) -> list[int | None]:

@@ -18,9 +18,6 @@ from evalcase.util.answers import read_ending
 from evalcase.util.text import write_count
 
 UNKNOWN_TIME = "how long the answer took is not known: it was not recorded"
-_SHORT_S = 0.001
-"""What takes less is not worth its digits, unless so little is asked for."""
-_LONG_S = 1000
 
 
 class LatencyGrader(Grader):
@@ -55,30 +52,26 @@ class LatencyGrader(Grader):
         steps = steps_like(answer, name)
         if not steps:
             return Score(0.0, without_steps(answer, name), passed=False, stands=True)
+        took_s: dict[str, float] = {}
         for step in steps:
             if step.duration_s is None:
-                raise GraderError(
-                    "unreported", f"how long the step `{step.name}` took is not known"
-                )
-        slowest = max(steps, key=lambda step: step.duration_s or 0)
+                what = f"how long the step `{step.name}` took is not known"
+                raise GraderError("unreported", what)
+            took_s[step.name] = max(step.duration_s, took_s.get(step.name, 0))
+        slowest = max(took_s, key=took_s.__getitem__)
         beside = f", the longest of {len(steps)} steps" if len(steps) > 1 else ""
-        return self._score(slowest.duration_s or 0, f"`{slowest.name}` took ", beside)
+        return self._score(took_s[slowest], f"`{slowest}` took ", beside)
 
     def _score(self, took_s: float, what: str, beside: str = "") -> Score:
-        # As many digits as matter beside such a limit.
-        if took_s < _SHORT_S <= self.value:
-            shown = f"under {_SHORT_S:g}"
-        else:
-            shown = f"{took_s:.0f}" if took_s >= _LONG_S else _write_plainly(f"{took_s:.4g}")
-        told = f"{what}{shown} s{beside}"
+        told = f"{what}{_write_number(took_s)} s{beside}"
         if took_s <= self.value:
             return Score(1.0, told)
-        return Score(0.0, f"{told}, but at most {_write_plainly(f'{self.value:g}')} s is allowed")
+        return Score(0.0, f"{told}, but at most {_write_number(self.value)} s is allowed")
 
 
-def _write_plainly(number: str) -> str:
-    """A number without an exponent."""
-    return f"{Decimal(number):f}" if "e" in number else number
+def _write_number(number: float) -> str:
+    """A number in four digits or more, and never with an exponent."""
+    return f"{Decimal(f'{number:.4g}'):f}" if number < 1000 else f"{number:.0f}"
 
 
 _UNKNOWN_COST = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import fsum, hypot
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
@@ -154,6 +154,11 @@ class TextGrader(Grader, kw_only=True):
                 what = f"{item}`{name}` is only white space, which doesn't count"
                 yield Finding(path, what, "any answer has it; `regex` can tell white space")
 
+    def tell(self, what: str, passed: bool, wanted: str) -> Score:
+        """A score of all or nothing."""
+        missed = "" if passed else f", not with {wanted}"
+        return Score(float(passed), f"{what}{missed}{self.ignoring()}")
+
     def ignoring(self) -> str:
         """What a reason says of ignored differences."""
         ignored = ["case"] if self.ignore_case else []
@@ -268,14 +273,13 @@ class StartsWithGrader(TextGrader):
     value: Annotated[Text, about("The text it must start with.", example="Dear")]
 
     def conflicts(self) -> Iterator[Finding]:
-        yield from self.object_to_blank((("value",), self.value.lstrip()))
+        yield from self.object_to_blank((("value",), self.value.strip()))
 
     def grade(self, context: Context) -> Score:
-        text, wanted = trim_text(context.text), quote_value(self.value)
-        if self.even(text).startswith(self.even(self.value.lstrip())):
-            return Score(1.0, f"it starts with {wanted}{self.ignoring()}")
-        shown = quote_value(text[: max(40, len(self.value))])
-        return Score(0.0, f"it starts with {shown}, not with {wanted}{self.ignoring()}")
+        text = trim_text(context.text)
+        passed = self.even(text).startswith(self.even(self.value.lstrip()))
+        shown = quote_value(self.value if passed else text[: max(40, len(self.value))])
+        return self.tell(f"it starts with {shown}", passed, quote_value(self.value))
 
 
 class EndsWithGrader(TextGrader):
@@ -288,14 +292,13 @@ class EndsWithGrader(TextGrader):
     value: Annotated[Text, about("The text it must end with.", example=".")]
 
     def conflicts(self) -> Iterator[Finding]:
-        yield from self.object_to_blank((("value",), self.value.rstrip()))
+        yield from self.object_to_blank((("value",), self.value.strip()))
 
     def grade(self, context: Context) -> Score:
-        text, wanted = trim_text(context.text), quote_value(self.value)
-        if self.even(text).endswith(self.even(self.value.rstrip())):
-            return Score(1.0, f"it ends with {wanted}{self.ignoring()}")
-        shown = quote_value(text[-max(40, len(self.value)) :])
-        return Score(0.0, f"it ends with {shown}, not with {wanted}{self.ignoring()}")
+        text = trim_text(context.text)
+        passed = self.even(text).endswith(self.even(self.value.rstrip()))
+        shown = quote_value(self.value if passed else text[-max(40, len(self.value)) :])
+        return self.tell(f"it ends with {shown}", passed, quote_value(self.value))
 
 
 class RegexGrader(TextGrader):
@@ -446,15 +449,13 @@ class SimilarityGrader(TextGrader):
         if self.embedding is not None:
             return self._compare_embeddings(self.embedding, left, right, context)
         at = first_difference(left, right)
-        work = partial(edit_distance, left[at:], right[at:])
-        if (len(left) - at) * (len(right) - at) <= _QUICK_CHARACTERS:
-            return self._score(left, right, at, work())
-        return self._compare_aside(left, right, at, work)
 
-    async def _compare_aside(
-        self, left: str, right: str, at: int, work: Callable[[Callable[[], bool]], int]
-    ) -> Score:
-        return self._score(left, right, at, await run_in_background(work))
+        def work(is_given_up: Callable[[], bool] = lambda: False) -> Score:
+            return self._score(left, right, at, edit_distance(left[at:], right[at:], is_given_up))
+
+        if (len(left) - at) * (len(right) - at) <= _QUICK_CHARACTERS:
+            return work()
+        return run_in_background(work)
 
     async def _compare_embeddings(
         self, target: str, wanted: str, got: str, context: Context

@@ -41,7 +41,6 @@ from evalcase.types.problem import (
     Finding,
     KeyPath,
     did_you_mean,
-    find_nearest,
     hint_at,
     nearest_meaning,
 )
@@ -192,23 +191,10 @@ class TrajectoryGrader(Grader):
             yield Finding(("missing",), what)
         if self.value == () and self.allows_extra:
             yield Finding(("value",), "`value` is empty, and any call is allowed")
-        for name in () if self.value is None else _find_unused(self.tools, self.value):
+        named = [call.name for call in self.value or ()]
+        for name in self.tools.keys() - set(named) if self.value is not None else ():
             what = f"`tools` has a rule for `{name}`, and no such call is expected"
-            hint = did_you_mean(name, [call.name for call in self.value or ()])
-            yield Finding(("tools", name), what, hint, at="key")
-
-    def missing_in(self, case: Case) -> str | None:
-        """A call for each rule whose tool is misspelt. Graders of a suite may have rules for tools
-        that this case doesn't use."""
-        if self.value is not None or not self.tools:
-            return None
-        calls = _calls_expected(case)
-        others = {call.name for call in calls} - self.tools.keys()
-        for name in _find_unused(self.tools, calls):
-            meant = find_nearest(name, others)
-            if meant is not None:
-                return f"a call of `{name}` (did you mean `{meant}`?) for its rule in `tools`"
-        return None
+            yield Finding(("tools", name), what, did_you_mean(name, named), at="key")
 
     def compares(self) -> frozenset[Half]:
         return frozenset({"calls"}) if self.value is None else NEITHER
@@ -262,12 +248,6 @@ _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no t
 def _calls_expected(case: Case) -> Sequence[Call]:
     messages = [each for each in case.expected_output if each.role == "assistant"]
     return read_calls([call for each in messages for call in each.tool_calls])
-
-
-def _find_unused(tools: Mapping[str, ToolRule], calls: Sequence[Call]) -> list[str]:
-    """The tools that have a rule, and no call to which it would apply."""
-    named = {call.name for call in calls}
-    return [name for name in tools if name not in named]
 
 
 # Whether a call is the expected one

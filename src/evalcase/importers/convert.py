@@ -104,16 +104,12 @@ def import_suite(
     if not suite.kept:
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
         raise UnusableError([nothing, *problems])
-    cases = sum(map(_count_cases, suite.kept))
+    matrices = [case.fields.get("matrix") for case in suite.kept]
+    several = [each.values() if isinstance(each, dict) else () for each in matrices]
+    cases = sum(prod(len(each) for each in every if isinstance(each, list)) for every in several)
     ungraded = tuple(dict.fromkeys(suite.ungraded))
     text = _write_suite(suite, importer.tool)
     return Imported(name, text, cases, problems, _write_targets(suite), ungraded)
-
-
-def _count_cases(case: CaseDraft) -> int:
-    matrix = case.fields.get("matrix")
-    several = matrix.values() if isinstance(matrix, dict) else ()
-    return prod(len(each) for each in several if isinstance(each, list))
 
 
 def _write_suite(suite: SuiteDraft, tool: str) -> str:

@@ -60,7 +60,7 @@ def _read_statement(value: JSON) -> JSON:
 def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
     """Files become parts of the one message, if evalcase finds them."""
     parts: list[JSON] = []
-    for each in case.origin.at("files").items():
+    for each in case.origin.at("files").several() if case.origin.at("files").value else ():
         why = ", which is not a path"
         if isinstance(each.value, str):
             found = attachments_in(suite.folder).find(each.value)
@@ -75,10 +75,8 @@ def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
         case.fields["input"] = [{"role": "user", "content": content}]
 
 
-def _check_files(case: CaseDraft, item: Item) -> None:
-    """Files are attached when the input is known."""
-    if item.value and not isinstance(item.value, list):
-        case.lose(item, "`files`, which is not a list")
+def _skip(case: CaseDraft, item: Item) -> None:
+    """A column that is read once the input is known."""
 
 
 def _keep_id(case: CaseDraft, item: Item) -> None:
@@ -94,7 +92,7 @@ _SKILLS = Preset(
     },
     expected="criteria",
     handlers={
-        "assertions": _add_rubrics, "expectations": _add_rubrics, "files": _check_files,
+        "assertions": _add_rubrics, "expectations": _add_rubrics, "files": _skip,
         "id": _keep_id,
     },
     containers=("evals",),
@@ -152,24 +150,18 @@ def _expect_any(case: CaseDraft, *, has_choices: bool) -> None:
 
 def _list_choices(case: CaseDraft, choices: Item) -> None:
     """Choices are listed below the question, each with its letter."""
-    several = [each.value for each in choices.items()]
-    if len(several) > len(ascii_uppercase):
-        case.lose(choices, f"`choices`: there are more than {len(ascii_uppercase)}")
-        return
+    several, given = [each.value for each in choices.items()], case.fields["input"]
     lines = [f"{letter}) {each}" for letter, each in zip(ascii_uppercase, several, strict=False)]
     listed = "\n\n" + "\n".join(lines)
-    given = case.fields["input"]
     last = given[-1] if isinstance(given, list) else None
-    if isinstance(given, str):
+    if len(lines) < len(several):
+        case.lose(choices, f"`choices`: there are more than {len(ascii_uppercase)}")
+    elif isinstance(given, str):
         case.fields["input"] = given + listed
     elif isinstance(given, list) and isinstance(last, dict) and isinstance(last["content"], str):
         case.fields["input"] = [*given[:-1], {**last, "content": f"{last['content']}{listed}"}]
     else:
         case.lose(choices, "`choices`: the input has no text that they could be listed below")
-
-
-def _wait_for_input(case: CaseDraft, item: Item) -> None:
-    """Choices are listed when the input is known."""
 
 
 def _lose_sandbox(case: CaseDraft, item: Item) -> None:
@@ -181,7 +173,7 @@ def _lose_sandbox(case: CaseDraft, item: Item) -> None:
 _INSPECT = Preset(
     {"id": "id", "input": "input", "expected_output": "target", "metadata": "metadata"},
     handlers={
-        "choices": _wait_for_input, "sandbox": _lose_sandbox, "files": _lose_sandbox,
+        "choices": _skip, "sandbox": _lose_sandbox, "files": _lose_sandbox,
         "setup": _lose_sandbox,
     },
     containers=("samples",),
@@ -197,15 +189,14 @@ def import_langsmith(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
             held = case.fields.get(field)
             if isinstance(held, dict) and list(held) == ["messages"]:
                 case.fields[field] = shape_messages(held["messages"]) or held
-        metadata = case.fields.get("metadata")
-        tags = shape_tags(metadata.get("dataset_split")) if isinstance(metadata, dict) else None
-        if tags and isinstance(metadata, dict):  # LangSmith itself writes splits there
-            case.fields["tags"] = tags
-            case.fields["metadata"] = {
-                name: item for name, item in metadata.items() if name != "dataset_split"
-            }
-        if case.fields.get("metadata") == {}:
-            del case.fields["metadata"]
+        metadata = case.fields.pop("metadata", None)
+        if isinstance(metadata, dict):
+            tags = shape_tags(metadata.get("dataset_split"))
+            if tags:  # LangSmith itself writes splits there
+                case.fields["tags"] = tags
+                metadata = {name: metadata[name] for name in metadata if name != "dataset_split"}
+            if metadata:
+                case.fields["metadata"] = metadata
 
 
 def _lose_attachments(case: CaseDraft, item: Item) -> None:

@@ -66,6 +66,9 @@ class Draft:
         """Leave something out: a comment at the path `where`, by default at the end."""
         self.lost.append(Loss(item, why, hint, at, where))
 
+    def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
+        self.lose(item, why, hint, where=("graders", len(self.graders_from)))
+
     @property
     def graders(self) -> list[JSON]:
         graders = self.fields.get("graders")
@@ -98,9 +101,6 @@ class CaseDraft(Draft):
         """Leave the whole case out."""
         self.is_dropped = True
         self.lost = [Loss(item, why, hint, "value", ())]
-
-    def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
-        self.lose(item, why, hint, where=("graders", len(self.graders_from)))
 
     def add_rubric(self, rubric: JSON) -> None:
         self._append("rubrics", rubric)

@@ -5,17 +5,15 @@ traces →choose→ some →merge near-duplicates→ distinct →draw→ a sampl
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
-from heapq import nsmallest
-from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
@@ -30,10 +28,13 @@ from evalcase.types.value import JSON, copy_value
 from evalcase.util.files import open_file
 from evalcase.util.json import whole_text
 from evalcase.util.secrets import Finder, Redactor, Scrubber
-from evalcase.util.text import as_json, call_lines, write_count
+from evalcase.util.text import as_json, call_lines, list_some, write_count
 
 _SLOWEST = 0.1
 """The share of traces that count as slow."""
+_PUNCTUATION = re.compile(r"(?:(?<=\w)[.,;:?\u2026]+|(?<=[^\W\d_]{2})!+)(?=\s|$)")
+"""Of words: `5!` and `a ? b` are something else than `5` and `a b`."""
+_NUMBER = re.compile(r"\d+")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _MAX_ID = 40
 _UNANSWERED = "nothing was answered when it was traced: say what is expected, and take this out"
@@ -90,22 +91,16 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
         left_out: dict[str, str] = {}
         chosen = _choose(store, options.only, left_out)
         groups = _group(store, chosen, left_out)
-        drawn = groups
+        drawn = [*range(len(groups))]
         if options.sample is not None and options.sample < len(groups):
             random = Random(options.seed)  # noqa: S311 - which cases are drawn is no secret
-            drawn = [
-                groups[each] for each in sorted(random.sample(range(len(groups)), options.sample))
-            ]
+            drawn = sorted(random.sample(drawn, options.sample))
         replacing = Redactor(options.finders)
         drafts = []
-        for group in drawn:
-            draft = draft_case(
-                read_transcript(store.read(group.trace)),
-                group.trace,
-                names.get(group.trace),
-                options,
-            )
-            drafts.append(_clean(_note_others(draft, group), replacing, scrubber))
+        for group in [groups[each] for each in drawn]:
+            told, name = read_transcript(store.read(group.trace)), names.get(group.trace)
+            draft = _note_others(draft_case(told, group.trace, name, options), group)
+            drafts.append(_clean(draft, replacing, scrubber))
         _number_ids(drafts)
         valid = _valid_drafts(drafts, left_out)
         lines = [f"{trace}: {why}" for trace, why in left_out.items()]
@@ -153,39 +148,39 @@ def _is_wanted(transcript: Transcript, only: str) -> bool:
 
 
 def _group(store: TraceStore, traces: Iterable[str], left_out: dict[str, str]) -> list[_Group]:
-    duplicates, groups = NearDuplicates(), dict[int, _Group]()
-    for number, (trace, transcript) in enumerate(_read_all(store, traces, left_out)):
+    groups: dict[bytes, _Group] = {}
+    for trace, transcript in _read_all(store, traces, left_out):
         text = question_text(transcript)
         if not text.strip():
             left_out[trace] = "it doesn't say what was asked"
             continue
-        same = duplicates.find(text, number)
-        if same is None:
-            groups[number] = _Group(trace, [], [])
-            continue
-        groups[same].others.append(trace)
-        if _is_wanted(transcript, "errored"):
-            groups[same].failed.append(trace)
+        key = sha256(even_question(text).encode("utf-8", "replace")).digest()
+        group = groups.setdefault(key, _Group(trace, [], []))
+        if group.trace != trace:
+            group.others.append(trace)
+            if _is_wanted(transcript, "errored"):
+                group.failed.append(trace)
     return list(groups.values())
 
 
+def even_question(text: str) -> str:
+    """The same text for questions that differ only by case, by numbers, by white space, and by
+    punctuation after words."""
+    return " ".join(_NUMBER.sub("0", _PUNCTUATION.sub("", text.casefold())).split())
+
+
 def _note_others(draft: CaseDraft, group: _Group) -> CaseDraft:
-    if not group.others:
-        return draft
-    several = write_count(len(group.others), "more trace")
-    lines = [
-        draft.notes.get((), ""),
-        f"{several} asked nearly the same: {_list_first(group.others)}",
-    ]
-    if group.failed:
+    lines = [draft.notes.get((), "")]
+    if group.others:
+        several = write_count(len(group.others), "more trace")
         lines.append(
-            f"something failed in {len(group.failed)} of them: {_list_first(group.failed)}"
+            f"{several} asked nearly the same: {list_some(group.others[:3], len(group.others))}"
         )
-    return draft._replace(notes={**draft.notes, (): "\n".join(filter(None, lines))})
-
-
-def _list_first(traces: list[str]) -> str:
-    return ", ".join([*traces[:3], *(["…"] if len(traces) > 3 else [])])
+    if group.failed:
+        named = list_some(group.failed[:3], len(group.failed))
+        lines.append(f"something failed in {len(group.failed)} of them: {named}")
+    text = "\n".join(filter(None, lines))
+    return draft._replace(notes={**draft.notes, **({(): text} if text else {})})
 
 
 def question_text(transcript: Transcript) -> str:
@@ -296,7 +291,9 @@ def name_case(input: JSON) -> str:
 def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDraft:
     """The same without secrets, personal data and lone surrogates."""
     fields = {
-        name: _make_whole(replacing.data(scrubber.data(value)))
+        name: json.loads(
+            whole_text(json.dumps(replacing.data(scrubber.data(value)), ensure_ascii=False))
+        )
         for name, value in draft.fields.items()
     }
     fields["id"] = fields["id"] or name_case(fields["input"])
@@ -307,26 +304,15 @@ def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDra
     return CaseDraft(fields, notes)
 
 
-def _make_whole(value: JSON) -> JSON:
-    if isinstance(value, str):
-        return whole_text(value)
-    if isinstance(value, list):
-        return [_make_whole(each) for each in value]
-    if isinstance(value, dict):
-        return {whole_text(key): _make_whole(each) for key, each in value.items()}
-    return value
-
-
 def _number_ids(drafts: list[CaseDraft]) -> None:
     """An id that another case has gets a number."""
-    taken: set[str] = set()
     last: Counter[str] = Counter()
     for draft in drafts:
         id = base = str(draft.fields["id"])
-        while id in taken:
+        while id in last:
             last[base] += 1
-            id = f"{base}-{last[base] + 1}"
-        taken.add(id)
+            id = f"{base}-{last[base]}"
+        last[id] = 1
         draft.fields["id"] = id
 
 
@@ -357,65 +343,3 @@ def _write_suite(drafts: list[CaseDraft], options: HarvestOptions) -> str:
     known = Catalogue(needs_graders=True)
     written: dict[str, Any] = {"cases": [shorten(each.fields, known) for each in drafts]}
     return "".join(suite_lines(written, comments))
-
-
-class NearDuplicates:
-    """Finds questions that say nearly the same, in time linear in their number.
-
-    Two are the same if they differ only by case, by numbers, and by punctuation after words. Longer
-    ones also if hardly a word differs, and no sign: a question after pages that many share is a
-    question of its own. Each is compared with a few that share one of its pairs of words with the
-    smallest hashes, never with all.
-    """
-
-    _SIMILAR = 0.8
-    """The share of pairs of words that two have in common."""
-    _MAX_DIFFERENT = 8
-    """How many pairs only one of them may have: a replaced word makes four."""
-    _SKETCH = 8
-    _MAX_COMPARED = 40
-    _MIN_WORDS = 12
-    _MAX_WORDS = 5000
-    # `5!` and `a ? b` are something else than `5` and `a b`.
-    _PUNCTUATION = re.compile(r"(?:(?<=\w)[.,;:?\u2026]+|(?<=[^\W\d_]{2})!+)(?=\s|$)")
-    _NUMBER = re.compile(r"\d+")
-    _NO_SIGN = re.compile(r"[\w\s]+")
-
-    def __init__(self) -> None:
-        self._same: dict[bytes, int] = {}
-        self._pairs: dict[int, frozenset[int]] = {}
-        self._signs: dict[int, int] = {}
-        self._by_pair: dict[int, list[int]] = {}
-
-    def find(self, text: str, number: int) -> int | None:
-        """The number of the earlier text; None if the text is new, which is then remembered."""
-        even = self._PUNCTUATION.sub("", text.casefold())
-        words = self._NUMBER.sub("0", even).split()
-        key = sha256(" ".join(words).encode("utf-8", "replace")).digest()
-        if key in self._same:
-            return self._same[key]
-        found = None
-        if self._MIN_WORDS <= len(words) <= self._MAX_WORDS:
-            found = self._find_similar(words, number)
-        self._same[key] = number if found is None else found
-        return found
-
-    def _find_similar(self, words: list[str], number: int) -> int | None:
-        pairs = frozenset(
-            crc32(f"{left} {right}".encode("utf-8", "replace")) for left, right in pairwise(words)
-        )
-        signs = crc32(self._NO_SIGN.sub("", " ".join(words)).encode("utf-8", "replace"))
-        sketch = nsmallest(self._SKETCH, pairs)
-        for pair in sketch:
-            for other in self._by_pair.get(pair, ())[-self._MAX_COMPARED :]:
-                if signs == self._signs[other] and self._is_similar(pairs, self._pairs[other]):
-                    return other
-        self._pairs[number], self._signs[number] = pairs, signs
-        for pair in sketch:
-            self._by_pair.setdefault(pair, []).append(number)
-        return None
-
-    def _is_similar(self, pairs: frozenset[int], others: frozenset[int]) -> bool:
-        shared = len(pairs & others)
-        different = len(pairs | others) - shared
-        return different <= self._MAX_DIFFERENT and shared >= self._SIMILAR * (shared + different)

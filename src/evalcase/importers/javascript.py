@@ -24,10 +24,6 @@ _TOKEN = re.compile(
     r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\k<(?P<back>\w+)>|\\(?P<escaped>[\s\S])"
     r"|\(\?<(?P<group>\w+)>|(?P<unbounded>\{,\d+\})|(?P<plain>[\s\S])"
 )
-_OTHER_ESCAPES = {
-    "c": "a control character (`\\c`)", "p": "a property (`\\p`)", "P": "a property (`\\P`)",
-    "k": "`\\k`", "u": "`\\u`", "x": "`\\x`",
-}  # fmt: skip
 
 _SPELLINGS = re.compile(
     r"(?P<text>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`\\$]*`)"
@@ -218,8 +214,8 @@ def _translate_tokens(pattern: str) -> Iterator[str]:
 
 
 def _translate_escape(letter: str) -> str:
-    if letter in _OTHER_ESCAPES:
-        raise ValueError(f"{_OTHER_ESCAPES[letter]} means something else in a pattern of Python")
+    if letter in "cpPkux":  # control characters, properties, and what is no code point
+        raise ValueError(f"`\\{letter}` means something else in a pattern of Python")
     if letter.isascii() and letter.isalpha() and letter not in _SAME_ESCAPES:
         return letter
     return letter if letter == "/" else f"\\{letter}"

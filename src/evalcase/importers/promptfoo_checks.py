@@ -53,42 +53,32 @@ _MAPPED = frozenset({
 })  # fmt: skip
 _FUNCTION = "write a function, and name it as `python: checks:function`"
 _CODE = "code in another language is not carried over"
-_SCORED = "its score is counted otherwise"
 _RUBRIC = "`judge: {{rubric: {}}}` asks a judge about that"
-_TABLE: tuple[tuple[str, str, str | None], ...] = (
-    ("ruby", _CODE, _FUNCTION),
-    ("is-html contains-html is-xml contains-xml is-sql contains-sql",
-     "no grader reads HTML, XML or SQL", _FUNCTION),
-    ("bleu gleu meteor rouge-n", "no grader compares texts in this way", None),
-    ("similar:dot similar:euclidean", "`similarity` compares embeddings by their cosine", None),
-    ("perplexity perplexity-score", "targets report no probabilities", None),
-    ("classifier pi", "a model of its own scores it", None),
-    ("search-rubric agent-rubric", "its judge has tools", "`judge` judges by what it is shown"),
-    ("select-best max-score", "it compares answers of several targets",
-     "`evalcase compare` compares two runs"),
-    ("trace-span-count trace-span-duration trace-error-spans", "it looks at spans of a trace",
-     None),
+_TABLE: tuple[tuple[str, str | None], ...] = (
+    ("ruby is-html contains-html is-xml contains-xml is-sql contains-sql", _FUNCTION),
+    ("bleu gleu meteor rouge-n perplexity perplexity-score classifier pi guardrails human", None),
+    ("trace-span-count trace-span-duration trace-error-spans", None),
+    ("similar:dot similar:euclidean", "`similarity` compares embeddings by their cosine"),
+    ("search-rubric agent-rubric", "`judge` judges by what it is shown"),
+    ("select-best max-score", "`evalcase compare` compares two runs"),
     ("is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call",
-     "the tools are those of the provider", "`trajectory` grades calls"),
-    ("webhook", "no grader asks an address", "`script` runs a program, which may ask one"),
-    ("contains-json", "no grader looks for JSON within a text", "`json` reads the whole answer"),
-    ("levenshtein", "it counts edits, and `similarity` is their share of the text",
+     "`trajectory` grades calls"),
+    ("webhook", "`script` runs a program, which may ask an address"),
+    ("contains-json", "`json` reads the whole answer"),
+    ("levenshtein",
      "`similarity` with a threshold of 1 minus the edits divided by the length is near"),
-    ("moderation", "a model of its own scores it", _RUBRIC.format("harmless")),
-    ("guardrails", "targets report no guardrails", None),
-    ("is-refusal", "it looks for phrases", _RUBRIC.format("refuses")),
-    ("answer-relevance", "it compares embeddings of questions", _RUBRIC.format("relevant")),
-    ("context-recall", _SCORED, _RUBRIC.format("context_recall")),
-    ("context-relevance", _SCORED, _RUBRIC.format("context_precision")),
-    ("context-faithfulness", _SCORED, _RUBRIC.format("faithful")),
-    ("conversation-relevance", _SCORED, _RUBRIC.format("relevant")),
-    ("trajectory:goal-success", "it judges a trace", _RUBRIC.format("task_completed")),
-    ("human", "no person is asked during a run", None),
-    ("skill-used", "it looks for skills of the provider", "`skill_used` looks at the answer"),
-    ("tool-call-f1", "it counts tools, however often they are called",
-     "`trajectory` with `order: any_order` and `extra: forbid` is near"),
+    ("moderation", _RUBRIC.format("harmless")),
+    ("is-refusal", _RUBRIC.format("refuses")),
+    ("answer-relevance conversation-relevance", _RUBRIC.format("relevant")),
+    ("context-recall", _RUBRIC.format("context_recall")),
+    ("context-relevance", _RUBRIC.format("context_precision")),
+    ("context-faithfulness", _RUBRIC.format("faithful")),
+    ("trajectory:goal-success", _RUBRIC.format("task_completed")),
+    ("skill-used", "`skill_used` looks at the answer"),
+    ("tool-call-f1", "`trajectory` with `order: any_order` and `extra: forbid` is near"),
 )  # fmt: skip
-WITHOUT_COUNTERPART = {name: (why, hint) for names, why, hint in _TABLE for name in names.split()}
+WITHOUT_COUNTERPART = {name: hint for names, hint in _TABLE for name in names.split()}
+"""Types that no grader says the same as, each with a hint."""
 ASSERTION_TYPES = frozenset({*_MAPPED, *WITHOUT_COUNTERPART})
 """All that promptfoo documents."""
 
@@ -297,8 +287,7 @@ class Mapper:
         if not kind:
             raise NoCounterpartError("this assertion, which has no type")
         if kind in WITHOUT_COUNTERPART:
-            why, hint = WITHOUT_COUNTERPART[kind]
-            raise NoCounterpartError(f"{name}: {why}", hint)
+            raise NoCounterpartError(f"{name}: no grader says the same", WITHOUT_COUNTERPART[kind])
         if kind not in _MAPPED:
             raise NoCounterpartError(f"{name}, which evalcase doesn't know")
         if assertion.fields.get("weight") == 0:

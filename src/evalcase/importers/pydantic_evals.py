@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalcase.importers.draft import NO_ARGUMENT, CaseDraft, Choices, SuiteDraft, write_grader
+from evalcase.importers.draft import (
+    NO_ARGUMENT,
+    CaseDraft,
+    Choices,
+    Draft,
+    NoCounterpartError,
+    SuiteDraft,
+    write_grader,
+)
 from evalcase.importers.rows import Preset, import_rows
 from evalcase.importers.source import ForeignFile, Item
 from evalcase.types.value import JSON
@@ -13,8 +21,6 @@ _EQUALS_EXPECTED, _JUDGE = "EqualsExpected", "LLMJudge"
 _SERVICES = {"openai": "openai", "openai-chat": "openai", "anthropic": "anthropic"}
 """Kinds of targets, by the prefix of the name of a model."""
 _OTHER_JUDGE = "`model` of a judge: [judge] of the configuration says who judges, for all cases"
-
-
 _ANY_CALL = (
     "`occurrence` of `ArgumentCorrectness`: any call of the tool may have the arguments here"
 )
@@ -26,15 +32,12 @@ class _Evaluator(NamedTuple):
     """The key of a single positional argument is empty."""
     item: Item
 
-    def argument(self, name: str) -> JSON:
+    def argument(self, name: str, kind: type) -> JSON:
+        """An option that has to be there. Raise NoCounterpartError if it isn't, or is no such."""
         value = self.options.get("", self.options.get(name))
-        if value is None:
-            raise _UnmappedError(f"an evaluator without `{name}`")
+        if value is None or value == [] or not isinstance(value, kind):
+            raise NoCounterpartError(f"`{self.name}` whose `{name}` can't be read")
         return value
-
-
-class _UnmappedError(Exception):
-    """Why an evaluator can't be mapped."""
 
 
 def import_pydantic_evals(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
@@ -49,29 +52,22 @@ def import_pydantic_evals(source: ForeignFile, choices: Choices, suite: SuiteDra
         }
     import_rows(source, choices, suite, _PRESET)
     shared = _read_evaluators(root.at("evaluators"))
-    _add_to_suite(suite, shared)
+    judges = [each for each in shared if each.name == _JUDGE]
+    for each in shared:
+        if each.name != _JUDGE:
+            _add_grader(suite, each)
+        elif not _name_judge(suite, each):
+            suite.lose(each.item.at(_JUDGE, "model"), _OTHER_JUDGE)
     for case in suite.kept:
         own = _read_evaluators(case.origin.at("evaluators"))
-        for each in own:
-            if each.name == _JUDGE and not _name_judge(suite, each):
+        for each in (*judges, *own):
+            if each.name != _JUDGE:
+                _add_grader(case, each)
+                continue
+            _add_rubric(case, each)
+            if each in own and not _name_judge(suite, each):
                 case.lose(each.item.at(_JUDGE, "model"), _OTHER_JUDGE)
-        for each in (*(each for each in shared if each.name == _JUDGE), *own):
-            if each.name != _EQUALS_EXPECTED:
-                _add_to_case(case, each)
         _put_comparison(case, [*shared, *own], choices)
-
-
-def _add_to_suite(suite: SuiteDraft, shared: list[_Evaluator]) -> None:
-    for each in shared:
-        if each.name == _JUDGE and not _name_judge(suite, each):
-            suite.lose(each.item.at(_JUDGE, "model"), _OTHER_JUDGE)
-        elif each.name not in (_EQUALS_EXPECTED, _JUDGE):
-            try:
-                suite.add_grader(_map_evaluator(each), each.item)
-                if each.name == "ArgumentCorrectness":
-                    suite.lose(each.item.without_value(), _ANY_CALL)
-            except _UnmappedError as error:
-                suite.lose(each.item, str(error))
 
 
 def _read_evaluators(several: Item) -> list[_Evaluator]:
@@ -118,28 +114,28 @@ def _name_judge(suite: SuiteDraft, evaluator: _Evaluator) -> bool:
     return True
 
 
-def _add_to_case(case: CaseDraft, evaluator: _Evaluator) -> None:
+def _add_rubric(case: CaseDraft, evaluator: _Evaluator) -> None:
     try:
-        if evaluator.name != _JUDGE:
-            case.add_grader(_map_evaluator(evaluator), evaluator.item)
-            if evaluator.name == "ArgumentCorrectness":
-                case.lose_grader(evaluator.item.without_value(), _ANY_CALL)
-            return
-        case.add_rubric(_read_rubric(evaluator))
-        settings = evaluator.item.at(_JUDGE, "model_settings")
-        if settings.value is not None:
-            case.lose(settings, "`model_settings` of a judge: they are options of its target")
-    except _UnmappedError as error:
-        case.lose_grader(evaluator.item, str(error))
+        text = evaluator.argument("rubric", str)
+        if evaluator.options.get("assertion") is False:
+            raise NoCounterpartError("`LLMJudge` that only scores")
+        case.add_rubric(text)
+    except NoCounterpartError as error:
+        case.lose(evaluator.item, str(error))
+    settings = evaluator.item.at(_JUDGE, "model_settings")
+    if settings.value is not None:
+        case.lose(settings, "`model_settings` of a judge: they are options of its target")
 
 
-def _read_rubric(evaluator: _Evaluator) -> JSON:
-    text = evaluator.argument("rubric")
-    if not isinstance(text, str):
-        raise _UnmappedError("`LLMJudge` whose rubric is not text")
-    if evaluator.options.get("assertion") is False:
-        raise _UnmappedError("`LLMJudge` that only scores")
-    return text
+def _add_grader(draft: Draft, evaluator: _Evaluator) -> None:
+    if evaluator.name == _EQUALS_EXPECTED:
+        return
+    try:
+        draft.add_grader(_map_evaluator(evaluator), evaluator.item)
+        if evaluator.name == "ArgumentCorrectness":
+            draft.lose_grader(evaluator.item.without_value(), _ANY_CALL)
+    except NoCounterpartError as error:
+        draft.lose_grader(evaluator.item, str(error))
 
 
 def _map_evaluator(evaluator: _Evaluator) -> JSON:
@@ -147,63 +143,42 @@ def _map_evaluator(evaluator: _Evaluator) -> JSON:
     name = options.get("evaluation_name")
     match evaluator.name:
         case "Equals":
-            return write_grader("equals", evaluator.argument("value"), name=name)
+            return write_grader("equals", evaluator.argument("value", object), name=name)
         case "Contains":
-            value = evaluator.argument("value")
-            if not isinstance(value, str):
-                raise _UnmappedError("`Contains` with other things than text")
             ignores = True if options.get("case_sensitive") is False else None
-            return write_grader("contains", value, ignore_case=ignores, name=name)
+            text = evaluator.argument("value", str)
+            return write_grader("contains", text, ignore_case=ignores, name=name)
         case "MaxDuration":
-            seconds = evaluator.argument("seconds")
+            seconds = options.get("", options.get("seconds"))
             if not isinstance(seconds, int | float):
-                raise _UnmappedError("`MaxDuration` that is not a number of seconds")
+                raise NoCounterpartError("`MaxDuration` that is not a number of seconds")
             return write_grader("latency", seconds, name=name)
-        case "":
-            raise _UnmappedError("this evaluator")
-    return _map_tools(evaluator, name)
-
-
-def _map_tools(evaluator: _Evaluator, name: JSON) -> JSON:
-    options = evaluator.options
-    match evaluator.name:
-        case "TrajectoryMatch":
-            order = str(options.get("order", "in_order"))
-            tools = _tools(evaluator, "expected_trajectory")
-            return _trajectory(tools, order, "forbid", name)
-        case "ToolCorrectness":
-            extra = None if options.get("allow_extra") is True else "forbid"
-            return _trajectory(_tools(evaluator, "expected_tools"), "any_order", extra, name)
+        case "TrajectoryMatch" | "ToolCorrectness":
+            is_match = evaluator.name == "TrajectoryMatch"
+            tools = evaluator.argument(
+                "expected_trajectory" if is_match else "expected_tools", list
+            )
+            order = str(options.get("order", "in_order")) if is_match else "any_order"
+            allows = not is_match and options.get("allow_extra") is True
+            return write_grader(
+                "trajectory", tools, order=None if order == "in_order" else order,
+                extra=None if allows else "forbid", arguments="ignore", name=name,
+            )  # fmt: skip
         case "ArgumentCorrectness":
-            return _map_arguments(options, name)
+            tool, given = options.get("tool_name"), options.get("expected_arguments")
+            if not isinstance(tool, str) or not isinstance(given, dict):
+                raise NoCounterpartError("`ArgumentCorrectness` without a tool and its arguments")
+            exact = "exact" if options.get("match_mode") == "exact" else None
+            if exact is None and any(isinstance(each, dict | list) for each in given.values()):
+                what = "`ArgumentCorrectness` whose nested arguments are compared whole"
+                raise NoCounterpartError(what)
+            calls: list[JSON] = [{"tool": tool, "input": given}]
+            return write_grader("trajectory", calls, arguments=exact, name=name)
         case "MaxToolCalls":
-            most = evaluator.argument("max_calls")
+            most = evaluator.argument("max_calls", int)
             return write_grader("tool_calls", NO_ARGUMENT, max=most, name=name)
-        case other:
-            raise _UnmappedError(f"the evaluator `{other}`")
-
-
-def _tools(evaluator: _Evaluator, argument: str) -> list[JSON]:
-    tools = evaluator.argument(argument)
-    if not isinstance(tools, list) or not tools or not all(isinstance(each, str) for each in tools):
-        raise _UnmappedError(f"`{evaluator.name}` without names of tools")
-    return tools
-
-
-def _trajectory(tools: list[JSON], order: str, extra: JSON, name: JSON) -> JSON:
-    options = {"order": None if order == "in_order" else order, "extra": extra}
-    return write_grader("trajectory", tools, **options, arguments="ignore", name=name)
-
-
-def _map_arguments(options: dict[str, JSON], name: JSON) -> JSON:
-    tool, given = options.get("tool_name"), options.get("expected_arguments")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise _UnmappedError("`ArgumentCorrectness` without a tool and its arguments")
-    is_exact = options.get("match_mode") == "exact"
-    if not is_exact and any(isinstance(each, dict | list) for each in given.values()):
-        raise _UnmappedError("`ArgumentCorrectness` whose nested arguments are compared whole")
-    calls: list[JSON] = [{"tool": tool, "input": given}]
-    return write_grader("trajectory", calls, arguments="exact" if is_exact else None, name=name)
+    what = f"the evaluator `{evaluator.name}`" if evaluator.name else "this evaluator"
+    raise NoCounterpartError(what)
 
 
 def _skip(case: CaseDraft, item: Item) -> None:

@@ -6,11 +6,12 @@ YAML and JSON become one document, JSONL and CSV one for each line or row.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import islice
 from json import dumps
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from evalcase.format.document import Document, parse_document, read_lines
@@ -205,21 +206,11 @@ class Folder:
         name = os.path.normpath(name)
         if os.path.isabs(name) or name.startswith(".."):
             raise ValueError("it lies outside the folder of the file")
-        matches = re.compile(_translate_glob(name)).fullmatch
-        found = sorted(each for each in self._walk(name) if matches(each))
+        matches = (each for each in Path(self.path).glob(name) if each.is_file())
+        found = list(islice(matches, _MAX_FILES))
         if not found:
             raise ValueError(f"no file fits {name}")
-        return found
-
-    def _walk(self, pattern: str) -> Iterator[str]:
-        start = os.path.join(self.path, os.path.dirname(pattern.partition("*")[0]))
-        seen = 0
-        for folder, _, names in os.walk(start):
-            seen += 1 + len(names)
-            if seen > _MAX_FILES:
-                raise ValueError(f"there are over {_MAX_FILES:,} files to look through")
-            for name in names:
-                yield os.path.relpath(os.path.join(folder, name), self.path)
+        return sorted(os.path.relpath(each, self.path) for each in found)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[None]:
@@ -276,12 +267,6 @@ def is_code(name: str) -> bool:
     """Whether a name is that of a program, perhaps with `:function` after it."""
     bare, colon, _ = name.removeprefix(FILE).rpartition(":")
     return _ending_of(name) in _CODE or (bool(colon) and _ending_of(bare) in _CODE)
-
-
-def _translate_glob(pattern: str) -> str:
-    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    found = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    return "".join(parts[each] if each in parts else re.escape(each) for each in found)
 
 
 def _ending_of(name: str) -> str:
