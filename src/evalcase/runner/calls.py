@@ -9,7 +9,9 @@ from contextlib import AsyncExitStack
 from contextvars import copy_context
 from inspect import isawaitable
 from types import TracebackType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.types.answer import Answer
@@ -149,7 +151,7 @@ class OverTimeError(TimeoutError):
         super().__init__(f"no answer within {limit_s:g} s ({_MORE_TIME})")
 
 
-class Attempted(NamedTuple):
+class Attempted(Struct, frozen=True):
     answer: Answer | None
     error: BaseException | None
     duration_s: float
@@ -163,32 +165,33 @@ async def make_attempt(
     name: str, target: Target, question: Question, limit_s: float, calls: UserCalls, warn: Warn
 ) -> Attempted:
     """Call a target once."""
-    if not target.traits.only_reads:
+    traits = target.traits
+    if not traits.only_reads:
         question = copy_question(question)
-    elif target.traits.seen is not None:
+    elif traits.seen is not None:
         question = replace(question)  # the object by which this call is known
 
-    def ask() -> object:
+    async def ask() -> Answer:
         given: object = target.answer(question)
-        if isawaitable(given):
-            return given
-        what = "the method `answer` of a Target must be async (`async def answer`)"
-        why = f"{what}: it returned {type(given).__name__}, which can't be awaited"
-        raise TargetError(why, kind="protocol")
+        if not isawaitable(given):
+            what = "the method `answer` of a Target must be async (`async def answer`)"
+            why = f"{what}: it returned {type(given).__name__}, which can't be awaited"
+            raise TargetError(why, kind="protocol")
+        return check_answer(await given, is_ours=is_ours)
 
-    outcome = await calls.run(ask, limit_s, question.case, check_answer)
-    quota = _call_trait(target.traits.quota)
+    is_ours = type(target).__module__.startswith("evalcase.targets.")
+    outcome = await calls.run(ask, limit_s, question.case)
+    quota = _call_trait(traits.quota)
     # A late call may have returned or raised anything once it was cancelled.
     error = OverTimeError(limit_s) if outcome.is_late else outcome.error
-    answer = outcome.value
     if error is None:
+        answer = outcome.value
         assert isinstance(answer, Answer)
         try:
             return Attempted(_take_own(answer, question, name, warn), None, outcome.took_s, quota)
         except TargetError as refused:
             error = refused
-    seen = _call_trait(target.traits.seen, question)
-    return Attempted(None, error, outcome.took_s, quota, seen)
+    return Attempted(None, error, outcome.took_s, quota, _call_trait(traits.seen, question))
 
 
 def _call_trait(trait: Callable[..., Any] | None, *arguments: object) -> Any:  # noqa: ANN401
@@ -200,16 +203,20 @@ def _call_trait(trait: Callable[..., Any] | None, *arguments: object) -> Any:  #
         return None
 
 
-def check_answer(answer: object) -> Answer:
+def check_answer(answer: object, *, is_ours: bool = False) -> Answer:
     """The answer of plain values that can be graded and recorded. Raise TargetError if it is none:
-    user code can build an Answer that holds anything."""
+    user code can build an Answer that holds anything. Targets of ours make messages of JSON."""
     if not isinstance(answer, Answer):
         what = f"the target returned {type(answer).__name__}, not an Answer"
         raise TargetError(what, kind="protocol")
     try:
+        for message in answer.messages:
+            _check_message(message)
+        if is_ours and answer == Answer(answer.messages):
+            return answer  # other fields may come from user code
         if answer.last_at != 0:
             raise ValueError(f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say")
-        messages = tuple([_check_message(message) for message in answer.messages])
+        messages = tuple(map(_copy_message, answer.messages))
         checked = replace(answer, messages=messages, steps=copy_steps(answer.steps))
         if checked != Answer(messages):
             decode_object(Answer, encode_object(checked))
@@ -218,13 +225,17 @@ def check_answer(answer: object) -> Answer:
     return checked
 
 
-def _check_message(message: Message) -> Message:
+def _check_message(message: Message) -> None:
     fault = fault_of_message(message)
     if fault is not None:
         raise ValueError(f"`messages` are wrong: one {fault}")
-    texts = [part for part in parts_of(message.content) if part["type"] in ("text", "output_text")]
-    if message.role == "assistant" and None in map(part_text, texts):
-        raise ValueError("`messages` are wrong: one has a text part without a text")
+    if message["role"] == "assistant":
+        for part in parts_of(message.get("content")):
+            if part["type"] in ("text", "output_text") and part_text(part) is None:
+                raise ValueError("`messages` are wrong: one has a text part without a text")
+
+
+def _copy_message(message: Message) -> Message:
     try:
         copied = copy_json(message)
     except NotJsonError as error:

@@ -136,7 +136,7 @@ _MOST_LINES = 40
 """How much of the conversation a failure shows."""
 
 
-Keep = Callable[[Asked], Answer | Failure]
+Keep = Callable[[Asked], tuple[Answer | None, Failure | None]]
 """The answer as it is recorded, or why it can't be."""
 GradeAnswer = Callable[
     [Case, Question, Answer, Sequence[NamedGrader], float, int], Awaitable[Graded]
@@ -348,9 +348,10 @@ class _Conversation:
             timeout_s = self._case.timeout_s
             asked = await self._dispatcher.ask_turn(self._target, question, timeout_s, begun)
             retried = (*retried, *[_name_turn(number, each) for each in asked.retried])
-            answer = self._keep(asked)
-            if isinstance(answer, Failure):
-                return self._break_off(number, asked, answer, messages, retried)
+            answer, failure = self._keep(asked)
+            if answer is None:
+                assert failure is not None
+                return self._break_off(number, asked, failure, messages, retried)
             exchange = Exchange(said, answer, round(asked.duration_s, 6))
             self._exchanges.append(exchange)
             messages += answer.messages

@@ -13,6 +13,8 @@ from itertools import count
 from json import dumps
 from typing import NamedTuple, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
@@ -106,7 +108,7 @@ class Executor(Protocol):
 # Questions
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True):
     """What the last attempt came to."""
 
     answer: Answer | None
@@ -159,10 +161,35 @@ class Dispatcher:
         """Of the questions of graders."""
         self._spend(0.0)  # a resumed run may have spent its budget
 
-    async def ask(self, name: str, question: Question, timeout_s: float | None = None) -> Asked:
-        """Ask a target, unless the cache has the answer. Nothing that a target does is raised; but
-        one that has to be opened first may fail to open."""
-        return await self._look_up(name, question, timeout_s, self._engine)
+    async def ask(
+        self, name: str, question: Question, timeout_s: float | None = None,
+        waits: _Waits | None = None, usable: Usable | None = None,
+    ) -> Asked:  # fmt: skip
+        """Ask a target, unless the cache has the answer; again after errors that may not come
+        again. Nothing that a target does is raised; but one that has to be opened first may fail
+        to open."""
+        target = await self._targets.find(name)
+        key = None if self._cache is None else await self._find_key(name, target, question)
+        if key is not None and (known := self._find_cached(key, usable)) is not None:
+            return known
+        waits = waits or self._engine
+        limit_s = self._limits.of_case(timeout_s)
+        retried: tuple[Failure, ...] = ()
+        for number in count(1):
+            tried = await self._attempt(name, target, question, limit_s, waits)
+            if tried.error is None:
+                break
+            asked = _fail(tried, number, retried)
+            wait_s = self._find_wait(tried.error, number)
+            if wait_s is None:
+                return asked
+            assert asked.failure is not None
+            retried = (*retried, asked.failure)
+            await waits.sleep(wait_s)
+            question = replace(question, attempt=number + 1)
+        if key is not None:
+            self._store(key, tried, usable)
+        return Asked(tried.answer, None, number, tried.duration_s, retried)
 
     async def ask_turn(
         self, name: str, question: Question, timeout_s: float | None, begun: int
@@ -178,7 +205,7 @@ class Dispatcher:
         if tried.error is None:
             return Asked(tried.answer, None, 1, tried.duration_s)
         again_in_s = self._find_wait(tried.error, begun)
-        return _fail(tried, 1, ())._replace(again_in_s=again_in_s)
+        return replace(_fail(tried, 1, ()), again_in_s=again_in_s)
 
     async def ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
@@ -194,7 +221,7 @@ class Dispatcher:
         if (await self._targets.find(name)).traits.batching is not None:
             raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
         try:
-            asked = await self._look_up(name, question, None, _GraderWaits(), usable)
+            asked = await self.ask(name, question, None, _GraderWaits(), usable)
         finally:
             await self.end_session(name, session)
         if asked.answer is not None:
@@ -227,25 +254,21 @@ class Dispatcher:
         key = await self._find_key(name, self._targets.by_name[name], question)
         return key is not None and self._cache is not None and self._cache.find(key) is not None
 
-    async def _look_up(
-        self, name: str, question: Question, timeout_s: float | None, waits: _Waits,
-        usable: Usable | None = None,
-    ) -> Asked:  # fmt: skip
-        target = await self._targets.find(name)
-        key = None if self._cache is None else await self._find_key(name, target, question)
-        if key is None or self._cache is None:
-            return await self._ask(name, target, question, timeout_s, waits)
-        known = self._cache.find(key)
-        if known is not None and (usable is None or usable(known)):
-            earlier = known.earlier or Earlier(cost_usd=known.cost_usd)
-            return Asked(replace(known, cached=True, cost_usd=0.0, earlier=earlier), None, 1, 0.0)
-        asked = await self._ask(name, target, question, timeout_s, waits)
-        answer = asked.answer
+    def _find_cached(self, key: str, usable: Usable | None) -> Asked | None:
+        known = None if self._cache is None else self._cache.find(key)
+        if known is None or (usable is not None and not usable(known)):
+            return None
+        earlier = known.earlier or Earlier(cost_usd=known.cost_usd)
+        return Asked(replace(known, cached=True, cost_usd=0.0, earlier=earlier), None, 1, 0.0)
+
+    def _store(self, key: str, tried: Attempted, usable: Usable | None) -> None:
+        answer = tried.answer
+        assert answer is not None
+        assert self._cache is not None
         # A blocked answer has to be asked for again.
-        if answer is not None and find_block(answer) is None and (not usable or usable(answer)):
-            earlier = Earlier(round(asked.duration_s, 6), answer.cost_usd)
+        if find_block(answer) is None and (usable is None or usable(answer)):
+            earlier = Earlier(round(tried.duration_s, 6), answer.cost_usd)
             self._cache.store(key, replace(answer, earlier=earlier))
-        return asked
 
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """The key of an answer in the cache; None if it isn't cached."""
@@ -262,25 +285,6 @@ class Dispatcher:
 
     # Attempts
 
-    async def _ask(
-        self, name: str, target: Target, question: Question, timeout_s: float | None, waits: _Waits
-    ) -> Asked:
-        limit_s = self._limits.of_case(timeout_s)
-        retried: tuple[Failure, ...] = ()
-        for number in count(1):
-            tried = await self._attempt(name, target, question, limit_s, waits)
-            if tried.error is None:
-                return Asked(tried.answer, None, number, tried.duration_s, retried)
-            asked = _fail(tried, number, retried)
-            wait_s = self._find_wait(tried.error, number)
-            if wait_s is None:
-                return asked
-            assert asked.failure is not None
-            retried = (*retried, asked.failure)
-            await waits.sleep(wait_s)
-            question = replace(question, attempt=number + 1)
-        raise AssertionError
-
     async def _attempt(
         self, name: str, target: Target, question: Question, limit_s: float, waits: _Waits
     ) -> Attempted:
@@ -296,8 +300,8 @@ class Dispatcher:
                 tried = await make_attempt(name, target, question, limit_s, self._calls, self._warn)
         finally:
             self._paces.end(name, start, tried)
-        if tried.answer is not None:
-            self._spend(tried.answer.cost_usd or 0.0)
+        if tried.answer is not None and tried.answer.cost_usd:
+            self._spend(tried.answer.cost_usd)
         return tried
 
     def _spend(self, cost_usd: float) -> None:

@@ -11,7 +11,10 @@ import asyncio
 from collections.abc import Awaitable, Coroutine, Sequence
 from functools import lru_cache, partial
 from inspect import isawaitable
+from types import NoneType
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from evalcase.errors import EvalcaseError, GraderError
 from evalcase.graders.base import (
@@ -53,6 +56,7 @@ from evalcase.util.json import (
 from evalcase.util.text import as_json, write_score
 from evalcase.util.user_calls import QueueTime, UserCalls
 
+_PLAIN = (float, int, NoneType)
 _MOST_SHOWN = 3
 _LONGEST = 80
 
@@ -84,27 +88,25 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
     A grader that broke makes it errored, whatever the others say. A grader that found nothing to
     grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
     """
-    grades = [grade for grade in grades if not grade.indicator]
-    if any(grade.failure is not None for grade in grades):
+    counted = [grade for grade in grades if not grade.indicator]
+    if any(grade.failure is not None for grade in counted):
         return "errored"
-    graded = [grade for grade in grades if grade.score is not None]
-    if threshold is None:
-        if not all(grade.passed for grade in graded):
-            return "failed"
-    else:
+    graded = [grade for grade in counted if grade.score is not None]
+    must_pass = graded if threshold is None else [grade for grade in graded if grade.required]
+    if not all(grade.passed for grade in must_pass):
+        return "failed"
+    if threshold is not None:
         mean = mean_score(graded)
-        if not all(grade.passed for grade in graded if grade.required):
-            return "failed"
         if mean is None:
             return "ungraded"
         if not reaches(mean, threshold):
             return "failed"
-    return "passed" if grades and len(graded) == len(grades) else "ungraded"
+    return "passed" if counted and len(graded) == len(counted) else "ungraded"
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:
     """The halves of `expected_output` that no grader compares: the built-in comparison has to."""
-    if case.needs_judge or not case.expects_output:
+    if not case.expects_output or case.needs_judge:
         return NEITHER
     compared = NEITHER.union(*[grader.compared for grader in graders])
     if not compared:
@@ -150,37 +152,37 @@ def _begin(
 ) -> _Pending:  # fmt: skip
     """Call a grader, with the grades that are known. Its own may be there at once."""
     asking = None if context.asker is None else _Asking(context.asker)
-    asker = None if asking is None else asking.ask
-    context = replace(context, grades=known, asker=asker)
+    context = replace(context, grades=known, asker=None if asking is None else asking.ask)
     if named.grader.inner():
         below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
         context = replace(context, grading=below)
-    limit_s = _find_limit(named, timeout_s)
     try:
         if type(named.grader).__module__.startswith("evalcase.graders."):
             outcome = _look_at_answer(named, context)
         else:  # it is user code
-            with calls.attend(limit_s):
+            with calls.attend(_find_limit(named, timeout_s)):
                 outcome = _look_at_answer(named, context.copy())
-        if not isinstance(outcome, Score) and isawaitable(outcome):
-            return _await_grade(named, outcome, asking, limit_s, calls, context.case.id)
-        return _make_grade(named, _check_outcome(outcome))
+        if isinstance(outcome, Score) or not isawaitable(outcome):
+            return _make_grade(named, outcome)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
         return _make_broken_grade(named, to_user_code_error(error))
+    return _await_grade(
+        named, outcome, asking, _find_limit(named, timeout_s), calls, context.case.id
+    )
 
 
 async def _await_grade(
     named: NamedGrader, outcome: Awaitable[object], asking: _Asking | None, limit_s: float,
     calls: UserCalls, name: str,
 ) -> Grade:  # fmt: skip
-    queue = None if asking is None else asking.queue
-    done = await calls.run(lambda: outcome, limit_s, name, _check_outcome, queue)
+    async def read() -> Grade:  # to read what a grader returned may call its code, too
+        return _make_grade(named, await outcome)
+
+    done = await calls.run(read, limit_s, name, None if asking is None else asking.queue)
     late = EvalcaseError(f"returned no grade within {limit_s:g} s") if done.is_late else None
     error = late or done.error
-    if error is not None:
-        grade = _make_broken_grade(named, error)
-    else:
-        grade = _make_grade(named, done.value)
+    grade = done.value if error is None else _make_broken_grade(named, error)
+    assert isinstance(grade, Grade)
     return grade if asking is None else asking.add_to(grade)
 
 
@@ -191,15 +193,14 @@ def _find_limit(named: NamedGrader, timeout_s: float) -> float:
     return timeout_s + sum([_find_limit(each, timeout_s) for each in named.grader.inner()])
 
 
-class _Asking:
+class _Asking(Struct):
     """Passes questions of a grader on, and adds up time and cost of their answers."""
 
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
-        self._answers: list[Answer] = []
-        self._seconds = 0.0
-        self.queue = QueueTime()
-        """How long its questions waited for their turn."""
+    asker: Asker
+    answers: list[Answer] = []
+    seconds: float = 0.0
+    queue: QueueTime = field(default_factory=QueueTime)
+    """How long its questions waited for their turn."""
 
     async def ask(
         self, target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
@@ -207,19 +208,19 @@ class _Asking:
         began = monotonic()
         try:
             with self.queue.counting():
-                answer = await self._asker(target, messages, schema, usable)
+                answer = await self.asker(target, messages, schema, usable)
         finally:
-            self._seconds += monotonic() - began
-        self._answers.append(answer)
+            self.seconds += monotonic() - began
+        self.answers.append(answer)
         return answer
 
     def add_to(self, grade: Grade) -> Grade:
-        answers = self._answers
+        answers = self.answers
         if not answers:
             return grade
         return replace(
             grade, asked=len(answers), usage=sum_usage([answer.usage for answer in answers]),
-            cached=sum(answer.cached for answer in answers), asking_s=round(self._seconds, 6),
+            cached=sum(answer.cached for answer in answers), asking_s=round(self.seconds, 6),
             cost_usd=sum_known([answer.cost_usd for answer in answers]),
         )  # fmt: skip
 
@@ -311,26 +312,22 @@ def check_score(outcome: object) -> Score:
     """The score, of plain values. Raise EvalcaseError if it is none, or can't be recorded."""
     if not isinstance(outcome, Score):
         raise EvalcaseError(f"returned a {type(outcome).__name__}, which is not a Score")
+    value = outcome.value
+    if type(value) in _PLAIN and type(outcome.reason) is str and not outcome.details:
+        return outcome
     try:
         details = copy_json(outcome.details)
     except (NotJsonError, RecursionError) as error:
         raise EvalcaseError(f"returned details that are not JSON: {error}") from None
     assert isinstance(details, dict)
-    value = outcome.value
-    value = value if value is None or type(value) in (int, float) else float(value)
-    return Score(value, plain_text(outcome.reason), details, outcome.passed, outcome.stands is True)
-
-
-def _check_outcome(outcome: object) -> _Seen:
-    is_parts = type(outcome) is list and all(type(each) is PartScore for each in outcome)
-    return outcome if is_parts else check_score(outcome)  # type: ignore[return-value]
+    value = value if type(value) in _PLAIN else float(value or 0.0)
+    return Score(value, plain_text(outcome.reason), details, outcome.passed, outcome.stands)
 
 
 def _make_grade(named: NamedGrader, seen: object) -> Grade:
-    if isinstance(seen, Score):
-        return grade_of(named, seen)
-    assert isinstance(seen, list)
-    return _grade_parts(named, seen)
+    if type(seen) is list and all(type(each) is PartScore for each in seen):
+        return _grade_parts(named, seen)
+    return grade_of(named, check_score(seen))
 
 
 def _make_broken_grade(named: NamedGrader, error: BaseException) -> Grade:
@@ -341,7 +338,7 @@ def _make_broken_grade(named: NamedGrader, error: BaseException) -> Grade:
 
 def grade_of(named: NamedGrader, score: Score) -> Grade:
     """The grade of a score, by the threshold and the `not` of its grader."""
-    value, stands = score.value, score.stands
+    value, stands = score.value, score.stands is True
     passed = by_threshold = False
     # A threshold has to be reached also where the grader says that it passed.
     if value is not None and not (named.negated and stands):

@@ -277,7 +277,7 @@ def _is_usable(reported: Allowance | None) -> TypeGuard[Allowance]:
 # The pace of one target
 
 
-class Start(NamedTuple):
+class Start(Struct, frozen=True):
     """The start of an attempt."""
 
     at: float

@@ -17,7 +17,7 @@ from evalcase.runner.schedule import Engine
 from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
-from evalcase.types.message import Message
+from evalcase.types.message import Message, take_message
 from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
@@ -86,15 +86,13 @@ class Trials:
             asked = await self._dispatcher.ask(target, question, case.timeout_s)
         self._raise_interrupted(asked.interrupted)
         await self._dispatcher.end_session(target, question.session)
-        answer, graded = _cap(asked), _UNANSWERED
-        graders = self._plan.graders.of(case)
-        if isinstance(answer, Answer):
+        answer, failure = _cap(asked)
+        graded, graders = _UNANSWERED, self._plan.graders.of(case)
+        if answer is not None:
             self._check_cost(target, answer.cost_usd)
             graded = await self._grade(case, question, answer, graders, asked.duration_s)
         return Result(
-            trial.key, question.hash, graded.verdict,
-            answer if isinstance(answer, Answer) else None, graded.grades,
-            answer if isinstance(answer, Failure) else None,
+            trial.key, question.hash, graded.verdict, answer, graded.grades, failure,
             asked.attempts, started, round(asked.duration_s, 6), asked.retried,
             self._hash_grading(case, graders), 1, trial.repeats, case.pass_rate, trial.number,
         )  # fmt: skip
@@ -192,8 +190,9 @@ class Trials:
     ) -> Question:
         """Everything but what is expected. Its files were there before the run, but may be gone."""
         case = trial.case
+        messages = tuple(map(take_message, case._data.get("input", ())))
         return Question(
-            case.input, case.id, trial.suite, trial.repeat, 1,
+            messages, case.id, trial.suite, trial.repeat, 1,
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
             case.conversation_id, case.metadata, {} if isinstance(files, Finding) else files, None,
             hash or self._hash_question(case, files),
@@ -211,12 +210,11 @@ class Trials:
             )
 
 
-def _cap(asked: Asked) -> Answer | Failure:
+def _cap(asked: Asked) -> tuple[Answer | None, Failure | None]:
     """The answer as it is stored, or why there is none."""
     if asked.answer is None:
-        assert asked.failure is not None
-        return asked.failure
+        return None, asked.failure
     try:
-        return cap_answer(asked.answer, MAX_ANSWER_BYTES)
+        return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
     except TooLargeError as error:
-        return Failure("protocol", str(error), {"output": error.excerpt})
+        return None, Failure("protocol", str(error), {"output": error.excerpt})

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
+from operator import is_
 from queue import SimpleQueue
 
 from evalcase.errors import RecordError
@@ -90,7 +91,7 @@ class Journal:
         """How many rows are on disk, those of earlier sessions included."""
         self.failure: JournalFailure | None = None
         """Why no more rows are taken; None if all is well."""
-        self._fd, self._disk, self._scrubber = fd, disk, scrubber
+        self._fd, self._disk, self.scrubber = fd, disk, scrubber
         self._deliver, self._on_failure = deliver, on_failure
         self._size, self._last = old.size, old.last
         self._queue: SimpleQueue[tuple[bytes, Done] | None] = SimpleQueue()
@@ -103,15 +104,10 @@ class Journal:
         self._thread = threading.Thread(target=self._write_groups, name="journal", daemon=True)
         self._thread.start()
 
-    def encode(self, row: Row) -> tuple[bytes, Row]:
-        """The line of a row, and the row without secrets. Raise ValueError for what can't be
-        written as JSON."""
-        return encode_clean(row, self._scrubber.look())
-
     def append(self, row: Row, done: Done) -> None:
         """Queue a row. Once it is on disk, `done` is called. Raise ValueError for what can't be
         written as JSON; RecordError if the journal has failed or is closed."""
-        self.put(self.encode(row)[0], done)
+        self.put(encode_clean(row, self.scrubber.look())[0], done)
 
     def put(self, lines: bytes, done: Done) -> None:
         """The same for encoded rows: all of them are written, or none."""
@@ -376,12 +372,13 @@ class RunWriter:
     def _queue(
         self, trial: Trial, result: Result, row: Result | Regraded
     ) -> Awaitable[None] | None:
-        lines, clean = self._journal.encode(row)
+        secrets = self._journal.scrubber.look()
+        lines, clean = encode_clean(row, secrets)
         number = trial.number
         if number >= len(self._cases):
             self._cases.extend(bytes(number + 1024 - len(self._cases)))
         if not self._cases[number]:
-            lines = self._journal.encode(CaseRow.of(trial.suite, trial.case))[0] + lines
+            lines = encode_clean(CaseRow.of(trial.suite, trial.case), secrets)[0] + lines
         if clean is not row:  # what is reported has no secrets either
             result = _as_written(result, clean)
         size = len(lines)
@@ -472,10 +469,10 @@ class TooLargeError(ValueError):
 def cap_answer(answer: Answer, limit: int) -> Answer:
     """An answer whose messages have at most `limit` bytes each, marked where a text was cut. Raise
     TooLargeError if something else than a text is too long."""
-    messages = tuple([_cap_message(message, limit) for message in answer.messages])
-    if messages == answer.messages:
+    messages = [_cap_message(message, limit) for message in answer.messages]
+    if all(map(is_, messages, answer.messages)):
         return answer
-    return replace(answer, messages=messages, truncated=True)
+    return replace(answer, messages=tuple(messages), truncated=True)
 
 
 def _cap_message(message: Message, limit: int) -> Message:

@@ -208,18 +208,21 @@ def decode_row(body: bytes) -> Row:
 
 def check_values(value: Struct) -> None:
     """Raise ValueError if a part of a value that may come from user code is no JSON."""
-    if isinstance(value, Result) and not 0 <= value.duration_s < inf:
-        raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
     if isinstance(value, CaseRow):
         check_json(value.data)
+        return
+    if isinstance(value, Result) and not 0 <= value.duration_s < inf:
+        raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
     answer: Answer | None = getattr(value, "answer", None)
     if answer is not None:
-        check_json(answer.messages)
+        for message in answer.messages:
+            check_json(message)
         for step in answer.steps:
             check_json(step.input)
     failures = [getattr(value, "failure", None), *getattr(value, "retried", ())]
     for grade in getattr(value, "grades", ()):
-        check_json(grade.details)
+        if grade.details:
+            check_json(grade.details)
         failures.append(grade.failure)
     for failure in failures:
         if failure is not None:

@@ -98,7 +98,7 @@ class Answer(Value, frozen=True):
     @property
     def content(self) -> JSON:
         """The content of the last assistant message that has any; None where there is none."""
-        said = [each.content for each in self.last if each.role == "assistant"]
+        said = [each.get("content") for each in self.last if each["role"] == "assistant"]
         return next((content for content in reversed(said) if content is not None), None)
 
     @property

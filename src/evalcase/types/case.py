@@ -134,9 +134,11 @@ class Case:
         return [copy_value(message) for message in self._written()]
 
     def _written(self) -> list[dict[str, Any]]:
-        of_turns = [message for turn in self._data.get("turns", ()) for message in turn["input"]]
-        first = self._data.get("user", {}).get("first", ())
-        return [*self._data.get("input", ()), *of_turns, *first]
+        data = self._data
+        written = [*data.get("input", ())]
+        for turn in data.get("turns", ()):
+            written += turn["input"]
+        return written + data["user"].get("first", []) if "user" in data else written
 
     @property
     def is_conversation(self) -> bool:

@@ -75,7 +75,7 @@ def finish_reason_of(said: Mapping[str, Any]) -> str | None:
 
 def read_ending(answer: Answer) -> Ending:
     """The end of the last message of the assistant."""
-    said = [message for message in answer.last if message.role == "assistant"]
+    said = [message for message in answer.last if message["role"] == "assistant"]
     if not said:
         return Ending(None, None)
     reason, refusal = finish_reason_of(said[-1]), said[-1].get("refusal")
@@ -87,7 +87,7 @@ def read_ending(answer: Answer) -> Ending:
 
 def find_block(answer: Answer) -> str | None:
     """The reason why the provider blocked an answer, or a turn of a conversation."""
-    said = [message for message in answer.messages if message.role == "assistant"]
+    said = [message for message in answer.messages if message["role"] == "assistant"]
     for message in said if answer.last_at else said[-1:]:
         reason = finish_reason_of(message)
         if kind_of_end(reason) == "blocked":

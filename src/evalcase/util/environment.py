@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from tempfile import mkstemp
 
 from evalcase.types.value import Value
@@ -64,7 +64,12 @@ def this_environment() -> Environment:
 def stamp() -> str:
     """The time as the record has it: UTC, ISO 8601, to the millisecond."""
     second, millisecond = divmod(int(wall_time() * 1000), 1000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(second))}.{millisecond:03}+00:00"
+    return f"{_write_second(second)}.{millisecond:03}+00:00"
+
+
+@lru_cache(maxsize=4)
+def _write_second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
 def state_folder(environment: Mapping[str, str]) -> str | None:

@@ -15,9 +15,12 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
+from math import inf
 from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import to_user_code_error
@@ -30,7 +33,7 @@ GRACE_S = 2.5
 """How long a call that was cancelled may take to end. Programs are ended within that time."""
 
 
-class CallOutcome(NamedTuple):
+class CallOutcome(Struct, frozen=True):
     """What came of a call: a value, unless there is an error or it was late."""
 
     value: object
@@ -40,13 +43,12 @@ class CallOutcome(NamedTuple):
     took_s: float
 
 
-class QueueTime:
+class QueueTime(Struct):
     """The seconds in which questions of a grader wait for their turn: no limit counts them."""
 
-    def __init__(self) -> None:
-        self._seconds = 0.0
-        self._waiting = 0
-        self._since = 0.0
+    _seconds: float = 0.0
+    _waiting: int = 0
+    _since: float = 0.0
 
     def seconds(self) -> float:
         """All of it until now."""
@@ -89,64 +91,94 @@ def waiting_in_queue() -> Iterator[None]:
             each.leave()
 
 
+class _Watched(Struct):
+    """A call of user code under way."""
+
+    started: float
+    limit_s: float
+    deadline: float
+    end: asyncio.Future[CallOutcome | None] | None = None
+    """What its caller waits for: the outcome, or None once the limit is over."""
+    queue: QueueTime | None = None
+
+
 class UserCalls:
     """Calls user code, each call with its limit. It belongs to one event loop."""
 
     def __init__(self, grace_s: float = GRACE_S) -> None:
         self._grace_s = grace_s
         self._loop = asyncio.get_running_loop()
-        self._deadlines: dict[asyncio.Task[Any], float] = {}
+        self._watched: dict[asyncio.Task[Any], _Watched] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._next_look = inf
+        """When deadlines are looked at: one timer does for all calls."""
         self._left: set[asyncio.Task[Any]] = set()
         """Calls that were cancelled and have not ended yet."""
 
     async def run(
-        self, call: Callable[[], object], limit_s: float, name: str,
-        read: Callable[[Any], object] = lambda value: value, queue: QueueTime | None = None,
-    ) -> CallOutcome:  # fmt: skip
+        self, call: Callable[[], object], limit_s: float, name: str, queue: QueueTime | None = None
+    ) -> CallOutcome:
         """Call a function and await what it returns, if that can be awaited. Nothing is raised.
 
-        `read` makes the outcome's value of what was returned, within the limit: to look at it may
-        call user code, too. `name` is the task's name. If this itself is cancelled, so is the call.
+        `name` is the task's name. If this itself is cancelled, so is the call.
         """
         started = monotonic()
-        task = self._loop.create_task(_make_call(call, read, started), name=name)
-        deadline = self._deadlines[task] = started + limit_s
-        is_late = False
+        end: asyncio.Future[CallOutcome | None] = self._loop.create_future()
+        watched = _Watched(started, limit_s, started + limit_s, end, queue)
+        task = self._loop.create_task(_make_call(call, started, end), name=name)
+        self._watched[task] = watched
+        if watched.deadline < self._next_look:
+            self._look_at(watched.deadline)
         try:
-            left_s = limit_s
-            while left_s > 0 and not task.done():
-                await asyncio.wait((task,), timeout=left_s)
-                if queue is not None:
-                    self._deadlines[task] = deadline = started + limit_s + queue.seconds()
-                left_s = deadline - monotonic()
-            if not task.done():
-                is_late = True
+            outcome = await end
+            if outcome is None:
                 task.cancel()
                 await asyncio.wait((task,), timeout=self._grace_s)
         finally:
-            del self._deadlines[task]
+            del self._watched[task]
             if not task.done():
                 self.leave(task)
-        if not task.done() or task.cancelled():
+        if queue is not None:
+            limit_s += queue.seconds()
+        if outcome is None or outcome.took_s > limit_s:
             return CallOutcome(None, None, True, monotonic() - started)
-        outcome = task.result()
-        if is_late or outcome.took_s > deadline - started:
-            return outcome._replace(is_late=True)
         return outcome
+
+    def _look_at(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._next_look = when
+        self._timer = self._loop.call_later(when - monotonic(), self._end_late_calls)
+
+    def _end_late_calls(self) -> None:
+        now, following = monotonic(), inf
+        for each in self._watched.values():
+            if each.end is None or each.end.done():
+                continue
+            if each.queue is not None:
+                each.deadline = each.started + each.limit_s + each.queue.seconds()
+            if each.deadline <= now:
+                each.end.set_result(None)
+            else:
+                following = min(following, each.deadline)
+        self._timer, self._next_look = None, inf
+        if following < inf:
+            self._look_at(following)
 
     @contextmanager
     def attend(self, limit_s: float) -> Iterator[None]:
         """Call user code that is not awaited, in the task of its caller: the watchdog minds it."""
         task = asyncio.current_task()
         assert task is not None
-        outer = self._deadlines.pop(task, None)
-        self._deadlines[task] = monotonic() + limit_s
+        outer = self._watched.get(task)
+        now = monotonic()
+        self._watched[task] = _Watched(now, limit_s, now + limit_s)
         try:
             yield
         finally:
-            del self._deadlines[task]
+            del self._watched[task]
             if outer is not None:
-                self._deadlines[task] = outer
+                self._watched[task] = outer
 
     def leave(self, task: asyncio.Task[Any]) -> None:
         """Cancel a task and go on without it."""
@@ -158,11 +190,13 @@ class UserCalls:
         """Whether a task that has blocked the event loop since some moment is past its limit and
         its grace. For one that is no call of user code, whether all calls are. Any thread may ask.
         """
-        deadlines = self._deadlines.copy()
-        own = deadlines.get(task) if task is not None else None
-        several = deadlines.values() if own is None else (own,)
+        watched = self._watched.copy()
+        own = watched.get(task) if task is not None else None
+        several = watched.values() if own is None else (own,)
         now = monotonic()
-        return bool(deadlines) and all(now > max(each, since) + self._grace_s for each in several)
+        return bool(watched) and all(
+            now > max(each.deadline, since) + self._grace_s for each in several
+        )
 
     async def settle(self) -> None:
         """Wait a little for calls that were cancelled: they may use what is closed next."""
@@ -177,23 +211,25 @@ class UserCalls:
 
     async def __aexit__(self, *_: object) -> None:
         await self.settle()
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 async def _make_call(
-    call: Callable[[], object], read: Callable[[Any], object], started: float
-) -> CallOutcome:
+    call: Callable[[], object], started: float, end: asyncio.Future[CallOutcome | None]
+) -> None:
     value, error = None, None
     try:
         value = call()
         if isawaitable(value):
             value = await value
-        value = read(value)
     except BaseException as raised:  # noqa: BLE001 - the boundary: user code may raise anything
         if isinstance(raised, asyncio.CancelledError) and not raised.args:
             why = "the call was cancelled, but not by evalcase"
             raised = RuntimeError(why).with_traceback(raised.__traceback__)
-        error = to_user_code_error(raised)
-    return CallOutcome(value if error is None else None, error, False, monotonic() - started)
+        value, error = None, to_user_code_error(raised)
+    if not end.done():  # else its limit was over, or its caller was cancelled
+        end.set_result(CallOutcome(value, error, False, monotonic() - started))
 
 
 _abandoned: set[asyncio.Task[Any]] = set()
