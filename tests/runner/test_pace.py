@@ -56,7 +56,7 @@ def test_the_limit_never_falls_below_one() -> None:
         pace = Pace(1)
         for _ in range(3):
             pace.end(await pace.begin(), overloaded=True)
-        assert (pace.limit, pace.is_free) == (1, True)
+        assert (pace.limit, pace.active) == (1, 0)
 
     run(test)
 
@@ -107,7 +107,7 @@ def test_a_target_that_says_when_to_come_back_is_left_alone_by_all_until_then() 
         # A shorter word after a longer one doesn't open the door early.
         pace.end(second, overloaded=True, retry_after_s=0.05)
         until = loop.time() + 0.1
-        assert not pace.is_free
+        assert pace.begin_at_once() is None
         assert (await pace.begin()).at >= until
 
     run(test)

@@ -181,7 +181,7 @@ async def make_attempt(
 
     is_ours = type(target).__module__.startswith("evalcase.targets.")
     outcome = await calls.run(ask, limit_s, question.case)
-    quota = _call_trait(traits.quota)
+    quota = None if traits.quota is None else _call_trait(traits.quota)
     # A late call may have returned or raised anything once it was cancelled.
     error = OverTimeError(limit_s) if outcome.is_late else outcome.error
     if error is None:
@@ -191,13 +191,14 @@ async def make_attempt(
             return Attempted(_take_own(answer, question, name, warn), None, outcome.took_s, quota)
         except TargetError as refused:
             error = refused
-    return Attempted(None, error, outcome.took_s, quota, _call_trait(traits.seen, question))
+    seen = None if traits.seen is None else _call_trait(traits.seen, question)
+    return Attempted(None, error, outcome.took_s, quota, seen)
 
 
-def _call_trait(trait: Callable[..., Any] | None, *arguments: object) -> Any:  # noqa: ANN401
+def _call_trait(trait: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
     """What a trait of a target says; None where it breaks, since a target is user code."""
     try:
-        said = None if trait is None else trait(*arguments)
+        said = trait(*arguments)
         return said if said is None or isinstance(said, Quota) else recordable_details(dict(said))
     except Exception:  # noqa: BLE001 - the outcome of the call is there
         return None
@@ -248,7 +249,7 @@ def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answ
     """The part of an answer that the target said itself: many an agent returns its whole
     conversation. Raise TargetError if there is none, or if it is not finished."""
     messages = answer.messages
-    is_usual = len(messages) == 1 and messages[0].role == "assistant"
+    is_usual = len(messages) == 1 and messages[0]["role"] == "assistant"
     given = 0 if is_usual else _count_repeated(messages, question.messages)
     if given == len(messages) > 0:
         what = "the target returned messages that it was given, and nothing after them"
@@ -261,7 +262,7 @@ def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answ
         counted = "all that it returned counts as its answer"
         warn(f"answers of `{name}` have messages of a user that it was not given: {counted}")
     end = read_ending(answer)
-    kind = end.kind
+    kind = None if end.reason is None else end.kind
     if kind in ("unfinished", "failed"):
         said = f"the target's reply is {kind} (finish reason `{end.reason}`)"
         raise TargetError(said, kind="protocol", details={"text": answer.text[:1000]})

@@ -6,7 +6,9 @@ The record is no listener: the run awaits it before `TrialFinished`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from evalcase.report.evaluated import Evaluated
 from evalcase.runner.event_loop import BlockingCall
@@ -14,7 +16,7 @@ from evalcase.store.folder import Run
 from evalcase.types.result import Result, Trial
 
 
-class RunStarted(NamedTuple):
+class RunStarted(Struct, frozen=True):
     """Targets and record are open."""
 
     run: Run
@@ -22,27 +24,27 @@ class RunStarted(NamedTuple):
     """How many trials have a result already."""
 
 
-class TrialStarted(NamedTuple):
+class TrialStarted(Struct, frozen=True):
     trial: Trial
 
 
-class TrialFinished(NamedTuple):
+class TrialFinished(Struct, frozen=True):
     """The result is on disk."""
 
     result: Result
 
 
-class RunWarning(NamedTuple):
+class RunWarning(Struct, frozen=True):
     text: str
 
 
-class RunNote(NamedTuple):
+class RunNote(Struct, frozen=True):
     """Something that is good to know, and no reason to worry."""
 
     text: str
 
 
-class LoopBlocked(NamedTuple):
+class LoopBlocked(Struct, frozen=True):
     """User code blocks the event loop beyond its time limit, and nothing in Python can end it. This
     event comes from the thread of the watchdog."""
 
@@ -50,7 +52,7 @@ class LoopBlocked(NamedTuple):
     call: BlockingCall
 
 
-class RunFinished(NamedTuple):
+class RunFinished(Struct, frozen=True):
     evaluated: Evaluated
 
 

@@ -74,7 +74,7 @@ async def grade_answer(
     they replace everything that the case says."""
     grades = await _grade_each(context, graders, calls, timeout_s)
     case = context.case
-    if case.needs_judge and not only_these and not any(each.judges for each in graders):
+    if not only_these and case.needs_judge and not any(each.judges for each in graders):
         what = "`criteria`" if case.criteria is not None else "`rubrics`"
         message = f"{what} can only be graded by a judge, and none is configured"
         missing = Grade("judge", None, False, message, failure=Failure("grader", message))
@@ -88,12 +88,18 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
     A grader that broke makes it errored, whatever the others say. A grader that found nothing to
     grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
     """
-    counted = [grade for grade in grades if not grade.indicator]
-    if any(grade.failure is not None for grade in counted):
-        return "errored"
-    graded = [grade for grade in counted if grade.score is not None]
-    must_pass = graded if threshold is None else [grade for grade in graded if grade.required]
-    if not all(grade.passed for grade in must_pass):
+    count, graded, has_failed = 0, list[Grade](), False
+    for grade in grades:
+        if grade.indicator:
+            continue
+        count += 1
+        if grade.failure is not None:
+            return "errored"
+        if grade.score is not None:
+            graded.append(grade)
+            is_needed = threshold is None or grade.required
+            has_failed = has_failed or (is_needed and not grade.passed)
+    if has_failed:
         return "failed"
     if threshold is not None:
         mean = mean_score(graded)
@@ -101,7 +107,7 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
             return "ungraded"
         if not reaches(mean, threshold):
             return "failed"
-    return "passed" if counted and len(graded) == len(counted) else "ungraded"
+    return "passed" if count and len(graded) == count else "ungraded"
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:
@@ -128,29 +134,29 @@ async def _grade_each(
     for named in graders:
         if named.grader.reads_grades():
             pending = list(await _finish(pending))
-        known = tuple([each for each in pending if isinstance(each, Grade)])
-        pending.append(_begin(named, context, known, calls, timeout_s))
+        pending.append(_begin(named, context, pending, calls, timeout_s))
     grades = await _finish(pending)
-    pairs = zip(grades, graders, strict=True)
-    return tuple([
-        replace(grade, indicator=True) if named.indicator else grade for grade, named in pairs
-    ])  # fmt: skip
+    for at, named in enumerate(graders):
+        if named.indicator:
+            grades[at] = replace(grades[at], indicator=True)
+    return tuple(grades)
 
 
-async def _finish(pending: list[_Pending]) -> list[Grade]:
+async def _finish(pending: Sequence[_Pending]) -> list[Grade]:
     waiting = [each for each in pending if not isinstance(each, Grade)]
-    if not waiting:
-        return pending  # type: ignore[return-value]
-    finished = await asyncio.gather(*waiting) if len(waiting) > 1 else [await waiting[0]]
-    grades = iter(finished)
-    return [each if isinstance(each, Grade) else next(grades) for each in pending]
+    if len(waiting) > 1:
+        finished = iter(await asyncio.gather(*waiting))
+    else:
+        finished = iter([await each for each in waiting])
+    return [each if isinstance(each, Grade) else next(finished) for each in pending]
 
 
 def _begin(
-    named: NamedGrader, context: Context, known: tuple[Grade, ...], calls: UserCalls,
+    named: NamedGrader, context: Context, before: Sequence[_Pending], calls: UserCalls,
     timeout_s: float,
 ) -> _Pending:  # fmt: skip
     """Call a grader, with the grades that are known. Its own may be there at once."""
+    known = tuple([each for each in before if isinstance(each, Grade)]) if before else ()
     asking = None if context.asker is None else _Asking(context.asker)
     context = replace(context, grades=known, asker=None if asking is None else asking.ask)
     if named.grader.inner():

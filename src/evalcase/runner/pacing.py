@@ -300,27 +300,22 @@ class Pace:
         self._rate_end: asyncio.TimerHandle | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    @property
-    def is_free(self) -> bool:
-        """Whether an attempt may start at once."""
-        if self.rates is not None and self._waiting:
-            return False
-        return self._room() > 0
-
     async def begin(self) -> Start:
         """Wait for one's turn. The result goes to `end`."""
-        is_first = True
-        while not (self.is_free if is_first else self._room() > 0):
+        start, is_first = self.begin_at_once(), True
+        while start is None:
             await self._wait_for_turn(is_first)
             is_first = False
-        start = self._start()
+            start = self._start() if self._room() > 0 else None
         if self.rates is not None and self._waiting:
             self._wake()
         return start
 
     def begin_at_once(self) -> Start | None:
         """The same without waiting; None if an attempt has to wait."""
-        return self._start() if self.is_free else None
+        if self.rates is not None and self._waiting:
+            return None
+        return self._start() if self._room() > 0 else None
 
     def _start(self) -> Start:
         self.active += 1

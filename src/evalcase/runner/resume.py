@@ -245,7 +245,8 @@ class Pending:
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         case = trial.case
         if not case.skip:
-            self._note_change(trial.target)
+            if self._changed:
+                self._note_change(trial.target)
             if case.is_conversation:
                 if case.user is not None:
                     self._note_change(case.user.target)

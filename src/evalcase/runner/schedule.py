@@ -109,12 +109,12 @@ class Engine:
 
     async def _work(self, trials: Iterator[Trial], one: Callable[[Trial], Awaitable[None]]) -> None:
         try:
-            while True:
-                async with self._slots:
-                    trial = None if self.stopping else next(trials, None)
-                    if trial is None:
-                        return
+            async with self._slots:
+                while (trial := None if self.stopping else next(trials, None)) is not None:
                     await one(trial)
+                    if len(self._tasks) > self.limits.concurrency:  # others wait for a slot
+                        self._slots.release()
+                        await self._slots.acquire()
         except asyncio.CancelledError:
             if not self.stopping:
                 raise

@@ -189,12 +189,13 @@ class Trials:
         self, trial: Trial, files: dict[str, str] | Finding, hash: str | None = None
     ) -> Question:
         """Everything but what is expected. Its files were there before the run, but may be gone."""
-        case = trial.case
-        messages = tuple(map(take_message, case._data.get("input", ())))
+        case, data = trial.case, trial.case._data
+        found = {} if isinstance(files, Finding) else files
+        messages = tuple(map(take_message, data.get("input", ())))
         return Question(
-            messages, case.id, trial.suite, trial.repeat, 1,
+            messages, data["id"], trial.suite, trial.repeat, 1,
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
-            case.conversation_id, case.metadata, {} if isinstance(files, Finding) else files, None,
+            data.get("conversation_id"), case.metadata, found, None,
             hash or self._hash_question(case, files),
         )  # fmt: skip
 

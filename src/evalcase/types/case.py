@@ -121,7 +121,8 @@ class Case:
     @property
     def needs_judge(self) -> bool:
         """Whether it has `criteria` or `rubrics` that only a judge can grade."""
-        return needs_judge(self._data)
+        data = self._data
+        return ("criteria" in data or "rubrics" in data) and needs_judge(data)
 
     @property
     def has_parts(self) -> bool:

@@ -82,7 +82,9 @@ def read_ending(answer: Answer) -> Ending:
     for part in parts_of(said[-1].content):
         if part["type"] == "refusal":
             refusal = refusal or part.get("refusal") or "refusal"
-    return Ending(reason, refusal or (reason if kind_of_end(reason) == "blocked" else None))
+    if not refusal:
+        refusal = reason if reason is not None and kind_of_end(reason) == "blocked" else None
+    return Ending(reason, refusal)
 
 
 def find_block(answer: Answer) -> str | None:
@@ -90,7 +92,7 @@ def find_block(answer: Answer) -> str | None:
     said = [message for message in answer.messages if message["role"] == "assistant"]
     for message in said if answer.last_at else said[-1:]:
         reason = finish_reason_of(message)
-        if kind_of_end(reason) == "blocked":
+        if reason is not None and kind_of_end(reason) == "blocked":
             return reason
     return None
 
