@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Container
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -23,7 +24,6 @@ from evalcase.format.fields import (
     Vocabulary,
     WrittenRubric,
     WrittenUser,
-    field_names,
     settle_names,
 )
 from evalcase.format.graders import read_grader_list
@@ -41,23 +41,19 @@ from evalcase.types.message import (
 from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
 from evalcase.types.read_options import Type, fields_of
 from evalcase.types.value import describe_kind
-from evalcase.util.text import (
-    ROLES_ELSEWHERE,
-    nearest_field,
-    suggest_field,
-)
+from evalcase.util.text import ROLES_ELSEWHERE, nearest_field, suggest_field
+
+if TYPE_CHECKING:
+    from evalcase.format.variables import SuiteVariables  # which resolves cases
 
 Messages = list[dict[str, Any]]
 UsualRole = Literal["user", "assistant"]
 """The role that a message has where only its content is written: `user` in an input."""
 
-_ROLES = frozenset(ROLES)
-_ROLE_LIST = "the roles are " + ", ".join(ROLES)
 _AS_DATA = (
     "or, if this mapping is data and not a message, write it as the content of one: "
     "{{role: {}, content: {{role: …}}}}"
 )
-_EMPTY_EXPECTATION = "leave it out, or write the full message: [{role: assistant, content: []}]"
 _OF_CASES = frozenset({
     "expected_output", "expected_messages", "expected_outcome", "criteria", "rubrics", "graders",
     "evaluators", "assert",
@@ -65,16 +61,17 @@ _OF_CASES = frozenset({
 """What a case says of a good answer: in a message, the target would see it."""
 
 
+# Messages
+
+
 def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None:
-    if type(value) is list:
-        return _read_list(value, "user", path, findings)
+    if type(value) is list or type(value) is dict:
+        return _read_messages(value, "user", path, findings)
     if type(value) is str:
         if not value or value.isspace():
             findings.add("empty-input", path, "the input is blank")
         warn_of_file(value, path, findings)
         return [{"role": "user", "content": value}]
-    if type(value) is dict:
-        return _read_mapping(value, "user", path, findings)
     wanted = "a string, a message, a list of messages or a mapping"
     message = f"`input` is {wanted}, not {describe_kind(value)}"
     findings.add("wrong-type", path, message, QUOTE_IT)
@@ -82,12 +79,10 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
 
 
 def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messages | None:
+    if type(value) is dict or (type(value) is list and (not value or any(map(is_message, value)))):
+        return _read_messages(value, "assistant", path, findings)
     if type(value) is list:
-        if not value or any(map(is_message, value)):
-            return _read_list(value, "assistant", path, findings)
         _check_content(value, "assistant", path, findings)
-    elif type(value) is dict:
-        return _read_mapping(value, "assistant", path, findings)
     warn_of_file(value, path, findings)
     return [{"role": "assistant", "content": value}]
 
@@ -104,62 +99,44 @@ def warn_of_file(text: Any, path: KeyPath, findings: Findings, variable: str = "
         findings.add("file-as-text", path, message, hint)
 
 
-def _read_mapping(
-    value: dict[str, Any], usual: UsualRole, path: KeyPath, findings: Findings
+def _read_messages(
+    value: list[Any] | dict[str, Any], usual: UsualRole, path: KeyPath, findings: Findings
 ) -> Messages | None:
-    """One message, or data."""
-    if is_message(value):
-        return _read_list([value], usual, path, findings, is_single=True)
-    _check_content(value, usual, path, findings)
-    return [{"role": usual, "content": value}]
-
-
-def _read_list(
-    value: list[Any], usual: UsualRole, path: KeyPath, findings: Findings, is_single: bool = False
-) -> Messages | None:
+    """A list of messages, one message, or data."""
+    if type(value) is dict:
+        before = findings.errors
+        if _check_message(value, usual, path, findings):
+            return [value] if findings.errors == before else None
+        _check_content(value, usual, path, findings)
+        return [{"role": usual, "content": value}]
     if not value:
-        hint = None if usual == "user" else _EMPTY_EXPECTATION
+        hint = "leave it out, or write the full message: [{role: assistant, content: []}]"
+        hint = hint if usual == "assistant" else None
         findings.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
         return None
     before, odd = findings.errors, []
     for index, message in enumerate(value):
-        if is_message(message):
-            _check_message(message, usual, path if is_single else (*path, index), findings)
-        else:
+        if not _check_message(message, usual, (*path, index), findings):
             odd.append(index)
     for index in odd:
         item, code = value[index], "wrong-type" if len(odd) == len(value) else "mixed-messages"
         what = "a mapping that is not one" if type(item) is dict else describe_kind(item)
-        message = f"this list holds messages, not {what}"
-        findings.add(code, (*path, index), message, _hint_at_message(item, usual))
+        keys = [*item] if type(item) is dict else []
+        role = keys[0] if len(keys) == 1 and keys[0] in ROLES else usual
+        hint = f"write {{role: {role}, content: …}}"
+        findings.add(code, (*path, index), f"this list holds messages, not {what}", hint)
     return value if findings.errors == before else None
 
 
-def _hint_at_message(item: Any, usual: UsualRole) -> str:
-    """What to write where a message should stand."""
-    if type(item) is dict and type(item.get("role")) is str:
-        guess = suggest_field(item["role"], ROLES, elsewhere=ROLES_ELSEWHERE)
-        if guess is not None:
-            return guess
-    keys = [*item] if type(item) is dict else []
-    role = keys[0] if len(keys) == 1 and keys[0] in _ROLES else usual
-    return f"write {{role: {role}, content: …}}"
-
-
-def _check_message(
-    message: dict[str, Any], usual: UsualRole, path: KeyPath, findings: Findings
-) -> None:
-    role, content = message["role"], message.get("content")
-    if type(role) is not str:
-        what = f"a role is a string, not {describe_kind(role)}"
-        findings.add("unknown-role", (*path, "role"), what, _ROLE_LIST)
-    elif role not in _ROLES:
-        meant = nearest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
-        hint = hint_at(meant) or f"{_ROLE_LIST}; {_AS_DATA.format(usual)}"
-        fix = None if meant is None else Fix(meant, of_name=True)
-        findings.add("unknown-role", (*path, "role"), f"`{role}` is not a role", hint, fix=fix)
-    if message.get("tool_calls") is not None:
-        _check_tool_calls(message["tool_calls"], (*path, "tool_calls"), findings)
+def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> bool:
+    """Whether a value is meant as a message. What is wrong with the message is added."""
+    if not is_message(message):
+        return False
+    role, content, calls = message["role"], message.get("content"), message.get("tool_calls")
+    if role not in ROLES:
+        _report_role(role, usual, (*path, "role"), findings)
+    if calls is not None:
+        _check_tool_calls(calls, (*path, "tool_calls"), findings)
     elif "content" not in message:
         known = ("content", "tool_calls")
         guesses = (suggest_field(key, known, elsewhere={}) for key in message if key != "role")
@@ -168,10 +145,23 @@ def _check_message(
         findings.add("empty-message", path, what, hint)
     if type(content) is list or type(content) is dict:
         _check_content(content, usual, (*path, "content"), findings)
-    for key in message if usual == "user" and not _OF_CASES.isdisjoint(message) else ():
-        if key in _OF_CASES:
+    if usual == "user" and not _OF_CASES.isdisjoint(message):
+        for key in _OF_CASES.intersection(message):
             what = f"`{key}` is inside a message, where the target sees it"
             findings.add("misplaced-field", (*path, key), what, "move it out, to the case", "key")
+    return True
+
+
+def _report_role(role: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
+    roles = "the roles are " + ", ".join(ROLES)
+    if type(role) is not str:
+        what = f"a role is a string, not {describe_kind(role)}"
+        findings.add("unknown-role", path, what, roles)
+        return
+    meant = nearest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
+    hint = hint_at(meant) or f"{roles}; {_AS_DATA.format(usual)}"
+    fix = None if meant is None else Fix(meant, of_name=True)
+    findings.add("unknown-role", path, f"`{role}` is not a role", hint, fix=fix)
 
 
 def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
@@ -202,7 +192,7 @@ _PART_KEYS = {
 """The types of parts that mean something here, with the keys that may hold the text or the file.
 Parts of other types are kept as they are."""
 _OF_PARTS = {"type", "media_type", *(key for keys in _PART_KEYS.values() for key in keys)}
-_BESIDE_IMAGES = frozenset({"type", "media_type", "mime_type", "detail"})
+_BESIDE_IMAGES = frozenset({"type", "media_type", "mime_type", "detail", "path"})
 
 
 def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
@@ -212,8 +202,7 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
         parts = [is_part(item) for item in content]
         if all(parts):
             for index, part in enumerate(content):
-                if part["type"] in _PART_KEYS:
-                    _check_part(part, (*path, index), findings)
+                _check_part(part, (*path, index), findings)
         elif any(map(_is_known_part, content)):
             message = "this is not a content part, so the whole list is plain data"
             hint = "give it a type: {type: text, text: …}"
@@ -223,7 +212,7 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
     elif (
         _is_known_part(content)
         and content.keys() <= _OF_PARTS
-        and any(key in content for key in _PART_KEYS[content["type"]])
+        and not content.keys().isdisjoint(_PART_KEYS[content["type"]])
         and all(type(each) is str for each in content.values())
     ):
         message = "this looks like a content part, but is data: it is given or compared as JSON"
@@ -237,28 +226,26 @@ def _is_known_part(value: Any) -> bool:
 
 def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     """Note the file that a part names; warn of a part that has neither a file nor a text."""
-    name, kind = named_file(part), part["type"]
-    keys = _PART_KEYS[kind]
+    kind = part["type"]
+    if kind not in _PART_KEYS:
+        return
+    name, keys = named_file(part), _PART_KEYS[kind]
     if name is not None:
         findings.add_file(name, (*path, next(key for key in keys if part.get(key) == name)))
         return
-    if kind == "image":
-        # It may be in the shape of some provider, which has other keys.
-        is_whole = "path" not in part and any(part[key] for key in part.keys() - _BESIDE_IMAGES)
-    else:
-        is_whole = said_text(part) is not None
+    # An image may be in the shape of some provider, which has other keys.
+    is_whole = said_text(part) is not None or (
+        kind == "image" and any(part[key] for key in part.keys() - _BESIDE_IMAGES)
+    )
     if not is_whole:
         message = f"a part of the type `{kind}` needs `{keys[0]}`"
         findings.add("odd-part", path, message, f"write {{type: {kind}, {keys[0]}: …}}")
 
 
-if TYPE_CHECKING:
-    from evalcase.format.variables import SuiteVariables  # which resolves cases
+# Ids
 
 _MAX_SLUG = 40
 _DIGITS = 6
-_ORDER = CaseFields.__struct_fields__
-"""The fields of the canonical form, in their order."""
 
 
 class Ids:
@@ -301,6 +288,34 @@ def _make_slug(messages: Messages) -> str:
     return words[:_MAX_SLUG].strip("-") or "case"
 
 
+def known_by(fields: dict[str, Any]) -> Messages:
+    """The messages that an id is made of: the input, what is said in turns, what makes the user."""
+    said: Messages = [*fields.get("input", ())]
+    for turn in fields.get("turns", ()):
+        said += turn.get("input", ())
+    if "user" in fields:
+        user = fields["user"]
+        about = {name: user[name] for name in ("persona", "facts") if name in user}
+        goal = {"role": "user", "content": user["goal"], "user": about}
+        said += [*user.get("first", ()), goal]
+    return said
+
+
+def _make_id(
+    id: Any, fields: dict[str, Any], path: KeyPath, ids: Ids, findings: Findings
+) -> str | None:
+    """An id for a case that has none, or a faulty one; None without anything to make it of."""
+    if id is None:
+        if messages := known_by(fields):
+            findings.name_case(ids.make(messages))
+    elif findings.accepts(_FIELDS["id"].takes, id, (*path, "id")):
+        findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
+    return findings.case
+
+
+# What a suite adds
+
+
 class Shared(NamedTuple):
     """What a suite adds to each of its cases."""
 
@@ -326,16 +341,86 @@ class Shared(NamedTuple):
         if self.tags:
             fields["tags"] = list(dict.fromkeys((*self.tags, *fields.get("tags", ()))))
         fields = {**self.defaults, **fields}
-        return {name: fields[name] for name in _ORDER if name in fields}
+        return {name: fields[name] for name in CaseFields.__struct_fields__ if name in fields}
 
 
-_SPOKEN = frozenset({"turns", "user", "stop_on_failure"})
-"""The fields of conversations."""
 NOTHING_SHARED = Shared([], [], [], {})
 
 
-Reader = Callable[[Any, KeyPath, Findings], Any]
-"""Returns the canonical value; None, with findings, if it has errors."""
+# Fields
+
+
+def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
+    """Turns are like small cases; a text alone is the input of one."""
+    if type(raw) is not list:
+        message = f"`turns` is a list, not {describe_kind(raw)}"
+        findings.add("wrong-type", path, message, "put `- ` before each turn")
+        return None
+    if not raw:
+        findings.add("empty-list", path, "`turns` is an empty list", "write what is said first")
+    before, turns = findings.errors, []
+    for index, item in enumerate(raw):
+        at = (*path, index)
+        if type(item) is not str and (type(item) is not dict or is_message(item)):
+            what = "a message" if type(item) is dict else describe_kind(item)
+            hint = "write {input: …}, and what is expected of the answer beside it"
+            findings.add("wrong-type", at, f"a turn is a mapping, not {what}", hint)
+            continue
+        named = _name_turn(item, at, findings)
+        if "input" not in named.values and not findings.suggested("input", at):
+            findings.add("missing-input", at, "the turn has no `input`", "add `input: …`")
+        turns.append(read_fields(named, findings))
+    return turns if findings.errors == before else None
+
+
+def _name_turn(item: Any, path: KeyPath, findings: Findings) -> Named:
+    if type(item) is str:
+        return Named({"input": item}, path, {"input": ()})
+    return settle_names(item, path, TURN, findings)
+
+
+def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+    if type(raw) is not dict:
+        hint = "write {goal: …, target: …, max_turns: 10}"
+        findings.add("wrong-type", path, f"`user` is a mapping, not {describe_kind(raw)}", hint)
+        return None
+    before = findings.errors
+    values = settle_names(raw, path, USER, findings).values
+    user: dict[str, Any] = {}
+    for name, option in fields_of(WrittenUser).items():
+        at = (*path, name)
+        if name == "first" and name in values:
+            user[name] = read_input(values[name], at, findings)
+        elif name in values and findings.accepts(option.takes, values[name], at):
+            user[name] = values[name]
+        elif name not in values and option.needed and not findings.suggested(name, path):
+            findings.add("missing-option", path, f"the user has no `{name}`", option.about)
+    if "target" in user:
+        findings.mention("asked", user["target"], (*path, "target"))
+    if type(user.get("facts")) is str:
+        user["facts"] = [user["facts"]]
+    return user if findings.errors == before else None
+
+
+def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
+    if type(value) is not list or not all([type(tag) is str for tag in value]):
+        findings.accepts(_FIELDS["tags"].takes, value, path)
+        return None
+    unique = [*dict.fromkeys(value)]
+    if len(unique) < len(value):
+        for tag, number in Counter(value).items():
+            if number > 1:
+                second = value.index(tag, value.index(tag) + 1)
+                message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
+                findings.add("duplicate-tag", (*path, second), message, hint)
+    return unique
+
+
+def _read_data(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+    if type(value) is dict:
+        return value
+    findings.accepts(_FIELDS["metadata"].takes, value, path)
+    return None
 
 
 def _canonical_repeat(value: Any) -> dict[str, Any]:
@@ -349,13 +434,11 @@ def _canonical_rubrics(value: Any) -> list[dict[str, Any]]:
         fields = {"text": item} if type(item) is str else item
         given = {name: each for name, each in fields.items() if each is not None}
         given.setdefault("text", given.pop("description", None))
-        rubrics.append({name: given[name] for name in _RUBRIC_FIELDS if name in given})
+        rubrics.append({name: given[name] for name in fields_of(WrittenRubric) if name in given})
     return rubrics
 
 
-_RUBRIC_FIELDS = field_names(WrittenRubric)
 _CANONICAL: dict[str, Callable[[Any], Any]] = {
-    "tags": lambda tags: [*dict.fromkeys(tags)],
     "skip": lambda reason: reason or None,
     "rubrics": _canonical_rubrics,
     "target": lambda name: [name],
@@ -380,17 +463,22 @@ def _read_declared(name: str, takes: Type, value: Any, path: KeyPath, findings: 
     return _CANONICAL[name](value) if name in _CANONICAL else value
 
 
+Reader = Callable[[Any, KeyPath, Findings], Any]
+"""Returns the canonical value; None, with findings, if it has errors."""
 _OWN_READERS: dict[str, Reader] = {
     "input": read_input,
     "expected_output": read_expected_output,
+    "turns": _read_turns,
+    "user": _read_user,
     "graders": read_grader_list,
+    "tags": _read_tags,
+    "metadata": _read_data,
 }
-_READ_ELSEWHERE = {"id", "turns", "user", "var_files", "matrix", "rows"}
-_CASE_FIELDS = fields_of(CaseFile)
+_FIELDS = fields_of(CaseFile)
 _READERS: dict[str, Reader] = {
     name: _OWN_READERS.get(name) or partial(_read_declared, name, option.takes)
-    for name, option in _CASE_FIELDS.items()
-    if name not in _READ_ELSEWHERE
+    for name, option in _FIELDS.items()
+    if name not in ("id", "var_files", "matrix", "rows")
 }
 """The readers of fields, in the order of the canonical form. It has a `target` as `targets`."""
 
@@ -427,6 +515,12 @@ def read_fields(named: Named, findings: Findings, without: Container[str] = ()) 
     return found
 
 
+# Cases
+
+_ASKING = frozenset({"input", "turns", "user", "stop_on_failure"})
+"""One of these a case can't do without; the last is reported if it stands alone."""
+
+
 def resolve_case(
     raw: Any,
     path: KeyPath,
@@ -436,41 +530,52 @@ def resolve_case(
     vocabulary: Vocabulary = CASE,
 ) -> Case | None:
     """The case that `raw` stands for; None, with findings, where it has errors."""
-    errors = findings.errors
+    before = findings.errors
     id = raw.get("id") if type(raw) is dict else None
-    findings.begin_case(id if type(id) is str and id.strip() else None, path)
+    has_id = type(id) is str and bool(id) and not id.isspace()
+    findings.begin_case(id if has_id else None, path)
     if type(raw) is not dict:
         name = raw.partition(":")[0] if type(raw) is str else ""
         hint = f"a key needs a space after its `:`: write `{name}: …`"
         message = f"a case is a mapping, not {describe_kind(raw)}"
         findings.add("wrong-type", path, message, hint if name in CASE_FIELDS else None)
         return None
+    if has_id and not ids.claim(id):
+        findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
     named = settle_names(raw, path, vocabulary, findings)
     values = named.values
-    _settle_outcome(named, shared, findings)
-    is_spoken = not _SPOKEN.isdisjoint(values)
-    if "input" not in values and not is_spoken and not findings.suggested("input", path):
+    if "criteria" in named.where:
+        _settle_outcome(named, shared, findings)
+    if _ASKING.isdisjoint(values) and not findings.suggested("input", path):
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
     fields = read_fields(named, findings)
-    _mention_judge(fields, named, findings)
-    turns = _read_talk(fields, named, findings) if is_spoken else []
-    data = {"id": _settle_id(id, fields, path, ids, findings), **fields}
+    if "stop_on_failure" in values and "turns" not in values:
+        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
+        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
+    turns: list[Named] = []
+    if "turns" in fields:
+        written = enumerate(values["turns"])
+        turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in written]
+        if "skip" not in fields:
+            for turn, part in zip(fields["turns"], turns, strict=True):
+                _mention_judge(turn, part, findings)
+    if ("criteria" in fields or "rubrics" in fields) and "skip" not in fields:
+        _mention_judge(fields, named, findings)
+    data = {"id": id if has_id else _make_id(id, fields, path, ids, findings), **fields}
     with_graders = values.get("suite_graders") is not False
-    if is_spoken or shared is not NOTHING_SHARED:
+    if shared is not NOTHING_SHARED:
         data = shared.complete(data, with_graders)
     if findings.unusual:
         check_spelling(named, turns, findings)
-    if findings.errors > errors:
+    if findings.errors > before:
         return None
     case = canonical_case(data)
     advise_case(case, named, turns, shared.lacks_graders and with_graders, findings)
-    return case if findings.errors == errors else None
+    return case if findings.errors == before else None
 
 
 def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
     """Beside `evaluators`, an `expected_outcome` adds no judge, as in AgentV."""
-    if named.where.get("criteria") not in (("expected_outcome",), ("outcome",)):
-        return
     of_suite = shared.are_evaluators and named.values.get("suite_graders") is not False
     of_case = named.at("graders")[-1] == "evaluators" and bool(named.values.get("graders"))
     if (of_case or of_suite) and "criteria_judge" not in named.values:
@@ -481,108 +586,6 @@ def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
 
 
 def _mention_judge(fields: dict[str, Any], named: Named, findings: Findings) -> None:
-    if needs_judge(fields) and "skip" not in fields:
+    if needs_judge(fields):
         name = "criteria" if "criteria" in fields else "rubrics"
         findings.mention("judge", name, named.at(name), "key")
-
-
-def _settle_id(
-    id: Any, fields: dict[str, Any], path: KeyPath, ids: Ids, findings: Findings
-) -> str | None:
-    """The id of a case as it is written, or one that is made; None if it has errors."""
-    if findings.case is not None:
-        if not ids.claim(findings.case):
-            findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
-        return findings.case
-    if id is None:
-        messages = known_by(fields)
-        if messages:
-            findings.name_case(ids.make(messages))
-        return findings.case
-    if findings.accepts(_CASE_FIELDS["id"].takes, id, (*path, "id")):
-        findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
-    return None
-
-
-def known_by(fields: dict[str, Any]) -> Messages:
-    """The messages that an id is made of: the input, what is said in turns, what makes the user."""
-    said: Messages = [*fields.get("input", ())]
-    for turn in fields.get("turns", ()):
-        said += turn.get("input", ())
-    if "user" in fields:
-        user = fields["user"]
-        about = {name: user[name] for name in ("persona", "facts") if name in user}
-        goal = {"role": "user", "content": user["goal"], "user": about}
-        said += [*user.get("first", ()), goal]
-    return said
-
-
-def _read_talk(fields: dict[str, Any], named: Named, findings: Findings) -> list[Named]:
-    """Add the turns or the user of a conversation to the fields of a case; return the turns as
-    they are written."""
-    values, path = named.values, named.path
-    turns: list[Named] = []
-    if "stop_on_failure" in values and "turns" not in values:
-        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
-        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
-    if "user" in values:
-        user = _read_user(values["user"], (*path, "user"), findings)
-        fields |= {} if user is None else {"user": user}
-    elif "turns" in values:
-        read = _read_turns(values["turns"], (*path, "turns"), findings)
-        fields["turns"], turns = [turn for turn, _ in read], [part for _, part in read]
-        for turn, part in read if "skip" not in fields else ():
-            _mention_judge(turn, part, findings)
-    return turns
-
-
-def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[tuple[dict[str, Any], Named]]:
-    if type(raw) is not list:
-        message = f"`turns` is a list, not {describe_kind(raw)}"
-        findings.add("wrong-type", path, message, "put `- ` before each turn")
-        return []
-    if not raw:
-        findings.add("empty-list", path, "`turns` is an empty list", "write what is said first")
-    turns = [_read_turn(item, (*path, index), findings) for index, item in enumerate(raw)]
-    return [turn for turn in turns if turn is not None]
-
-
-def _read_turn(item: Any, path: KeyPath, findings: Findings) -> tuple[dict[str, Any], Named] | None:
-    """One turn, which is like a small case; a text alone is its input. None if it has errors."""
-    before = findings.errors
-    if type(item) is str:
-        named = Named({"input": item}, path, {"input": ()})
-    elif type(item) is dict and not is_message(item):
-        named = settle_names(item, path, TURN, findings)
-    else:
-        what = "a message" if type(item) is dict else describe_kind(item)
-        hint = "write {input: …}, and what is expected of the answer beside it"
-        findings.add("wrong-type", path, f"a turn is a mapping, not {what}", hint)
-        return None
-    if "input" not in named.values and not findings.suggested("input", path):
-        findings.add("missing-input", path, "the turn has no `input`", "add `input: …`")
-    fields = read_fields(named, findings)
-    return (fields, named) if findings.errors == before else None
-
-
-def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
-    if type(raw) is not dict:
-        hint = "write {goal: …, target: …, max_turns: 10}"
-        findings.add("wrong-type", path, f"`user` is a mapping, not {describe_kind(raw)}", hint)
-        return None
-    before = findings.errors
-    values = settle_names(raw, path, USER, findings).values
-    user: dict[str, Any] = {}
-    for name, option in fields_of(WrittenUser).items():
-        at = (*path, name)
-        if name == "first" and name in values:
-            user[name] = read_input(values[name], at, findings)
-        elif name in values and findings.accepts(option.takes, values[name], at):
-            user[name] = values[name]
-        elif name not in values and option.needed and not findings.suggested(name, path):
-            findings.add("missing-option", path, f"the user has no `{name}`", option.about)
-    if "target" in user:
-        findings.mention("asked", user["target"], (*path, "target"))
-    if type(user.get("facts")) is str:
-        user["facts"] = [user["facts"]]
-    return user if findings.errors == before else None

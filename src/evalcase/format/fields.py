@@ -64,15 +64,6 @@ def _hint_at_target(value: JSON) -> str | None:
     return "several are written as `targets`" if isinstance(value, list) else None
 
 
-def _check_tags(value: list[str], place: Place) -> Iterator[Finding]:
-    counts: dict[str, int] = {}
-    for index, tag in enumerate(value):
-        counts[tag] = counts.get(tag, 0) + 1
-        if counts[tag] == 2:
-            message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
-            yield Finding((*place.path, index), message, hint, code="duplicate-tag")
-
-
 def _check_point(value: str, place: Place) -> Iterator[Finding]:
     if not value.strip():
         yield place.fault("is blank, and says what a good answer does")._replace(code="wrong-type")
@@ -138,7 +129,7 @@ Timeout = Annotated[Seconds, about("The time limit of one attempt, in seconds.",
 Tags = Annotated[
     list[Annotated[str, about("One tag.")]],
     about("Words to select cases by.", example=["smoke"]),
-    of_kind("a list of texts", check=_check_tags),
+    of_kind("a list of texts"),
 ]
 Data = Annotated[dict[str, Any], about("Anything you like; graders and results get it untouched.")]
 Vars = Annotated[
