@@ -100,21 +100,21 @@ def warn_of_file(text: Any, path: KeyPath, findings: Findings, variable: str = "
 
 
 def _read_messages(
-    value: list[Any] | dict[str, Any], usual: UsualRole, path: KeyPath, findings: Findings
+    value: Any, usual: UsualRole, path: KeyPath, findings: Findings
 ) -> Messages | None:
     """A list of messages, one message, or data."""
+    before = findings.errors
     if type(value) is dict:
-        before = findings.errors
-        if _check_message(value, usual, path, findings):
-            return [value] if findings.errors == before else None
-        _check_content(value, usual, path, findings)
-        return [{"role": usual, "content": value}]
+        if not _check_message(value, usual, path, findings):
+            _check_content(value, usual, path, findings)
+            value = {"role": usual, "content": value}
+        return [value] if findings.errors == before else None
     if not value:
         hint = "leave it out, or write the full message: [{role: assistant, content: []}]"
-        hint = hint if usual == "assistant" else None
-        findings.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
+        message = f"`{path[-1]}` is an empty list"
+        findings.add("empty-list", path, message, hint if usual == "assistant" else None)
         return None
-    before, odd = findings.errors, []
+    odd = []
     for index, message in enumerate(value):
         if not _check_message(message, usual, (*path, index), findings):
             odd.append(index)
@@ -302,13 +302,13 @@ def known_by(fields: dict[str, Any]) -> Messages:
 
 
 def _make_id(
-    id: Any, fields: dict[str, Any], path: KeyPath, ids: Ids, findings: Findings
+    written: Any, fields: dict[str, Any], path: KeyPath, ids: Ids, findings: Findings
 ) -> str | None:
     """An id for a case that has none, or a faulty one; None without anything to make it of."""
-    if id is None:
+    if written is None:
         if messages := known_by(fields):
             findings.name_case(ids.make(messages))
-    elif findings.accepts(_FIELDS["id"].takes, id, (*path, "id")):
+    elif findings.accepts(_FIELDS["id"].takes, written, (*path, "id")):
         findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
     return findings.case
 
@@ -403,7 +403,7 @@ def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | 
 
 
 def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
-    if type(value) is not list or not all([type(tag) is str for tag in value]):
+    if type(value) is not list or not {*map(type, value)} <= {str}:
         findings.accepts(_FIELDS["tags"].takes, value, path)
         return None
     unique = [*dict.fromkeys(value)]
@@ -531,16 +531,16 @@ def resolve_case(
 ) -> Case | None:
     """The case that `raw` stands for; None, with findings, where it has errors."""
     before = findings.errors
-    id = raw.get("id") if type(raw) is dict else None
-    has_id = type(id) is str and bool(id) and not id.isspace()
-    findings.begin_case(id if has_id else None, path)
+    written = raw.get("id") if type(raw) is dict else None
+    id = written if type(written) is str and written and not written.isspace() else None
+    findings.begin_case(id, path)
     if type(raw) is not dict:
         name = raw.partition(":")[0] if type(raw) is str else ""
         hint = f"a key needs a space after its `:`: write `{name}: …`"
         message = f"a case is a mapping, not {describe_kind(raw)}"
         findings.add("wrong-type", path, message, hint if name in CASE_FIELDS else None)
         return None
-    if has_id and not ids.claim(id):
+    if id is not None and not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
     named = settle_names(raw, path, vocabulary, findings)
     values = named.values
@@ -554,14 +554,16 @@ def resolve_case(
         findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
     turns: list[Named] = []
     if "turns" in fields:
-        written = enumerate(values["turns"])
-        turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in written]
+        parts = enumerate(values["turns"])
+        turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in parts]
         if "skip" not in fields:
             for turn, part in zip(fields["turns"], turns, strict=True):
                 _mention_judge(turn, part, findings)
     if ("criteria" in fields or "rubrics" in fields) and "skip" not in fields:
         _mention_judge(fields, named, findings)
-    data = {"id": id if has_id else _make_id(id, fields, path, ids, findings), **fields}
+    if id is None:
+        id = _make_id(written, fields, path, ids, findings)
+    data = {"id": id, **fields}
     with_graders = values.get("suite_graders") is not False
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, with_graders)

@@ -178,7 +178,7 @@ def _name_first_places(
     """Add the place of the first case to findings of duplicate ids."""
     if not any(finding.code == "duplicate-id" for finding in findings.found):
         return
-    first: dict[str, KeyPath] = {}
+    first: dict[object, KeyPath] = {}
     for index, case in zip(origins, cases, strict=True):
         raw = shape.raw_cases[index]
         for id in (case and case.id, raw.get("id") if type(raw) is dict else None):
@@ -189,6 +189,8 @@ def _name_first_places(
         if finding.code == "duplicate-id" and finding.case in first:
             findings.found[number] = finding._replace(also=first[finding.case])
 
+
+# Files of other tools
 
 _INPUTS = ("input", "input_messages", "turns", "user")
 _GRADED = (
@@ -202,7 +204,6 @@ _OF_DEEPEVAL = (
     "source_file", "custom_column_key_values",
 )  # fmt: skip
 _OF_BRAINTRUST = ("_xact_id", "root_span_id", "span_id", "dataset_id", "project_id")
-_OF_TARGETS = frozenset({"unknown-target", "undefined-target", "bad-target"})
 _NOT_FILES = ("-", "<text>")
 """Standard input, and a text without a file."""
 
@@ -226,8 +227,7 @@ class Foreign(NamedTuple):
     def fits(self, case: Any) -> bool:
         if type(case) is not dict or self.key not in case:
             return False
-        value = case[self.key]
-        if self.key == "messages" and not (type(value) is list and any(map(is_message, value))):
+        if self.key == "messages" and not _are_messages(case["messages"]):
             return False
         is_told = not self.beside or any(name in case for name in self.beside)
         return is_told and all(case.get(name) is None for name in self.without)
@@ -239,29 +239,24 @@ class Foreign(NamedTuple):
         message = f"this looks like a file for {self.tool}, which has a format of its own"
         hint = self.hint
         if self.format:
-            is_named = file not in _NOT_FILES
-            stem = os.path.splitext(file)[0].removesuffix(".eval") if is_named else "suite"
-            taken = file in (f"{stem}.eval.yaml", f"{stem}.eval.yml")
-            new = quote(f"{stem}{'.imported' if taken else ''}.eval.yaml")
-            name = quote(file) if is_named else "FILE"
-            command = f"evalcase import {name} --from {self.format} -o {new}"
+            stem = "suite" if file in _NOT_FILES else os.path.splitext(file)[0]
+            new = f"{stem.removesuffix('.eval')}.eval.yaml"
+            new = f"{stem}.imported.eval.yaml" if new == file else new
+            name = "FILE" if file in _NOT_FILES else quote(file)
+            command = f"evalcase import {name} --from {self.format} -o {quote(new)}"
             hint += f"this converts it to a suite: {command}"
         return Finding(self.path, message, hint, "key", code="foreign-file")
 
 
+def _are_messages(value: Any) -> bool:
+    return type(value) is list and any(map(is_message, value))
+
+
 _AGENTV = Foreign("AgentV", "agentv", "vars")
 _PROMPTFOO = Foreign("promptfoo", "promptfoo", "vars")
-_SKILLS = Foreign("Agent Skills", "skills", "evals")
-_JSON_SCHEMA = Foreign(
-    "JSON Schema", "", "properties", hint="a grader names it: {type: json_schema, file: …}"
-)
 _TAU_BENCH = Foreign("tau-bench", "tau-bench", "user_scenario")
-_OF_FILES: tuple[tuple[str, Foreign, type], ...] = (
-    ("evals", _SKILLS, list),
-    ("tasks", _TAU_BENCH, list),
-    *((name, _JSON_SCHEMA, dict) for name in ("properties", "$defs", "definitions")),
-)
-"""The names that tell a whole file, with what each holds."""
+_OF_FILES = {"evals": Foreign("Agent Skills", "skills", "evals"), "tasks": _TAU_BENCH}
+"""The names of lists that tell a whole file."""
 _INSPECT = Foreign(
     "Inspect", "inspect", "input", ("target",), _GRADED,
     hint="its `target` is called `expected_output` here: `target` names what is asked; ",
@@ -301,8 +296,8 @@ def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
         if "prompts" in value:
             is_agentv = bool(cases) and type(cases[0]) is dict and "id" in cases[0]
             return (_AGENTV if is_agentv else _PROMPTFOO).at("prompts")
-        for name, kind, of_file in () if container else _OF_FILES:
-            if type(value.get(name)) is of_file:
+        for name, kind in _OF_FILES.items():
+            if container is None and type(value.get(name)) is list:
                 return kind.at(name)
     if container is None:
         return name_foreign_cases([value], found)
@@ -343,9 +338,7 @@ def _are_answers(cases: Sequence[Any], found: Sequence[Finding]) -> bool:
     """Whether unknown targets are answers: texts with spaces, or another one in each case."""
     if any(not _OF_INSPECT.isdisjoint(case) for case in cases):
         return True
-    targets = [case["target"] for case in cases]
-    if not all(type(each) is str for each in targets):
-        return False
+    targets = [str(case["target"]) for case in cases]
     differ = len(targets) > 1 and len(set(targets)) == len(targets)
-    is_unknown = any(each.code in _OF_TARGETS for each in found)
+    is_unknown = any(each.code in ("unknown-target", "undefined-target") for each in found)
     return is_unknown and (differ or any(" " in each for each in targets))

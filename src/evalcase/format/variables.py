@@ -20,10 +20,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from evalcase.format.case import (
     Ids,
-    Messages,
     Shared,
+    known_by,
     read_fields,
-    read_input,
     resolve_case,
     warn_of_file,
 )
@@ -35,6 +34,7 @@ from evalcase.format.fields import (
     Named,
     Vocabulary,
     WrittenSuite,
+    settle_names,
 )
 from evalcase.format.tables import TableRow
 from evalcase.types.case import Case
@@ -290,8 +290,8 @@ class Declared(Value, frozen=True):
                 hint = f"write {{{{{name}}}}} where its value belongs, or remove it"
                 self.report("unused-variable", name, f"nothing uses the variable `{name}`", hint)
         if self.columns and used.isdisjoint(self.columns):
-            message = f"nothing uses a column of `{self.rows}`"
             names = ", ".join(f"`{name}`" for name in sorted(self.columns)[:8])
+            message = f"nothing uses a column of `{self.rows}`"
             hint = f"the columns are {names}; write {{{{name}}}} where a value belongs"
             self.findings.add("unused-variable", (*self.path, "rows"), message, hint)
 
@@ -328,12 +328,11 @@ def _read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) ->
 
 def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variable]:
     """The values of one name of a matrix: a list, or a mapping of labels to values."""
-    name = str(path[-1])
+    name, found = str(path[-1]), dict[str, Variable]()
+    labels, taken = _Labels(), set[str]()
     pairs = values if type(values) is dict else {}
     if type(values) is list:
         pairs = dict(enumerate(values))
-    found: dict[str, Variable] = {}
-    labels, taken = _Labels(), set[str]()
     for key, value in pairs.items():
         at, shown = (*path, key), value if type(values) is list else key
         warn_of_file(value, at, findings, name)
@@ -491,13 +490,12 @@ def resolve_line(
 ) -> Iterable[Case | None]:
     """The cases that one written case stands for: one, unless it has a matrix or rows. None, with
     findings, for each that has errors."""
-    suite: SuiteVariables | None = shared.variables
-    fields = raw if type(raw) is dict else {"rendered": True}
-    given: Collection[str] = ()
-    if not _VARYING.isdisjoint(fields):
-        given = [name for name in VARYING if fields.get(name) is not None]
-    is_rendered = fields.get("rendered") is True
-    if is_rendered or not (given or (suite is not None and suite.declares)):
+    suite, is_rendered = shared.variables, type(raw) is not dict
+    if suite is not None or not (is_rendered or _VARYING.isdisjoint(raw)):
+        given = [] if is_rendered else [name for name in VARYING if raw.get(name) is not None]
+        is_rendered = is_rendered or raw.get("rendered") is True
+        if not is_rendered and (given or (suite is not None and suite.declares)):
+            return _VariedCase(raw, findings, ids, shared, path, vocabulary).cases()
         for name in given:
             if name != "vars":
                 message = f"`{name}` can't be used in a case that is `rendered`"
@@ -507,48 +505,42 @@ def resolve_line(
             shared = suite.complete(shared, None)
             if not is_rendered:
                 suite.warn_of_tags()
-        return (_resolve_rendered(raw, path, findings, ids, shared, vocabulary),)
-    findings.case = raw["id"] if type(raw.get("id")) is str else None
-    before = findings.errors
-    own = _read_declared(raw, path, findings)
-    if findings.errors > before or (suite is not None and not suite.is_valid):
-        return (None,)
-    return _VariedCase(raw, own, shared, ids, vocabulary).cases()
-
-
-def _resolve_rendered(
-    raw: Any, path: KeyPath, findings: Findings, ids: Ids, shared: Shared, vocabulary: Vocabulary
-) -> Case | None:
-    """The case that `raw` stands for, with its tags as they are."""
     case = resolve_case(raw, path, findings, ids, shared, vocabulary)
     if findings.unusual and type(raw) is dict and raw.get("rendered") is not True:
         told: set[str] = set()
         for each in _tagged_fields(raw, path).values():
             _warn_of_tags(each, "this case has no `vars`", told, findings)
-    return case
+    return (case,)
 
 
 class _VariedCase:
     """A case as it is written, and the cases that its variables make of it."""
 
     def __init__(
-        self, raw: dict[str, Any], own: Declared, shared: Shared, ids: Ids, vocabulary: Vocabulary
-    ) -> None:
-        self.own = own
-        self.path = own.path
-        self.findings = own.findings
-        self.shared = shared
-        self.suite: SuiteVariables | None = shared.variables
-        self.outer: Declared = own if self.suite is None else self.suite.declared
+        self, raw: dict[str, Any], findings: Findings, ids: Ids, shared: Shared, path: KeyPath,
+        vocabulary: Vocabulary,
+    ) -> None:  # fmt: skip
+        self.findings = findings
         self.ids = ids
+        self.shared = shared
+        self.path = path
         self.vocabulary = vocabulary
+        self.suite: SuiteVariables | None = shared.variables
         self.raw = {name: value for name, value in raw.items() if name not in VARYING}
-        self.tagged = _tagged_fields(self.raw, self.path)
+        findings.case = raw["id"] if type(raw.get("id")) is str else None
+        before = findings.errors
+        self.own = _read_declared(raw, path, findings)
+        self.is_valid = findings.errors == before and (self.suite is None or self.suite.is_valid)
+        self.outer: Declared = self.own if self.suite is None else self.suite.declared
+        self.tagged = _tagged_fields(self.raw, path)
         self.base_id = ""
         self.reported: set[object] = set()
         self.row_labels, self.copies = _Labels(), Counter[str]()
 
     def cases(self) -> Iterator[Case | None]:
+        if not self.is_valid:
+            yield None
+            return
         used = {tag.name for each in self.tagged.values() for _, tag in each.tags()}
         if self.suite is not None:
             used |= {tag.name for each in self.suite.tagged.values() for _, tag in each.tags()}
@@ -565,7 +557,8 @@ class _VariedCase:
         self._warn_of_unrendered(known)
 
     def _variations(self) -> Iterator[tuple[dict[str, Variable], list[str]]]:
-        """The variables of each case, and what its id says about them."""
+        """The variables of each case, and what its id says about them. A name of the case hides
+        that of the suite."""
         own, outer = self.own, self.outer
         for row in self._rows():
             columns: dict[str, Variable] = {}
@@ -577,14 +570,11 @@ class _VariedCase:
                     for name, value in row.values.items()
                 }
                 labels = [self._label_row(row.values)]
-            # A name of the case hides that of the suite.
             of_case = {**own.names, **columns} if own.rows is not None else own.names
-            hidden = of_case.keys() | own.matrix.keys()
-            matrix = {name: each for name, each in outer.matrix.items() if name not in hidden}
+            names = {**outer.names, **columns, **of_case}
+            matrix = {name: each for name, each in outer.matrix.items() if name not in of_case}
             matrix |= own.matrix
             self._check_number(matrix)
-            names = {**outer.names, **columns, **of_case}
-            names = {name: each for name, each in names.items() if name not in own.matrix}
             for chosen in product(*matrix.values()):
                 several = dict(zip(matrix, chosen, strict=True))
                 of_matrix = [f"{name}={each.label}" for name, each in several.items()]
@@ -639,7 +629,7 @@ class _VariedCase:
 
     def _make(self, variables: Variables, labels: list[str]) -> Case | None:
         """The case with these variables."""
-        findings, raw = self.findings, dict(self.raw)
+        findings, raw, suite = self.findings, dict(self.raw), self.suite
         if labels:
             self.base_id = self.base_id or _make_base_id(raw, self.ids)
             raw["id"] = f"{self.base_id}:{','.join(labels)}" if self.base_id else raw.get("id")
@@ -654,14 +644,12 @@ class _VariedCase:
             if findings.errors > before:
                 return None
             shared, is_right = self.shared, True
-            if self.suite is not None:
-                self.suite.findings.case = findings.case
-                before = self.suite.findings.errors
-                shared = self.suite.complete(shared, variables)
-                is_right = self.suite.findings.errors == before
-            unusual, findings.unusual = findings.unusual, True
-            case = _resolve_rendered(raw, self.path, findings, self.ids, shared, self.vocabulary)
-            findings.unusual = unusual
+            if suite is not None:
+                suite.findings.case = findings.case
+                before = suite.findings.errors
+                shared = suite.complete(shared, variables)
+                is_right = suite.findings.errors == before
+            case = resolve_case(raw, self.path, findings, self.ids, shared, self.vocabulary)
             return case if is_right else None
 
     def _warn_of_unrendered(self, known: set[str]) -> None:
@@ -669,18 +657,19 @@ class _VariedCase:
         fields, and before a filter."""
         for field, value in self.raw.items():
             for path, at, text in _find_braces(value, (*self.path, field)):
-                why = "the names of fields are not rendered" if at == "key" else ""
-                hint = None
+                found, hint = [(tag.name, tag.source) for tag in _tags_in(text)], None
                 if field in _NOT_RENDERED:
                     why = f"`{field}` is not rendered"
                     hint = "values take their place in what is asked, expected and graded"
-                found = [(tag.name, tag.source) for tag in _tags_in(text)]
-                if not why:
+                elif field not in self.tagged:
+                    continue
+                elif at == "key":
+                    why = "the names of fields are not rendered"
+                else:
                     found = [(each[1], each[0]) for each in _FILTERED.finditer(text)]
-                    why = "there are no filters"
-                    hint = "a tag is a name and its parts: {{name.part}}"
+                    why, hint = "there are no filters", "write a name and its parts: {{name.part}}"
                 for name, source in found:
-                    if name in known and (field in _NOT_RENDERED or field in self.tagged):
+                    if name in known:
                         message = f"{source.strip()} stays as it is: {why}"
                         self.findings.add("not-rendered", path, message, hint, at, within=source)
 
@@ -691,11 +680,6 @@ def _make_base_id(raw: dict[str, Any], ids: Ids) -> str:
     id = raw.get("id")
     if id is not None:
         return id if type(id) is str and id.strip() else ""
-    turns = raw.get("turns")
-    said = [raw.get("input"), raw.get("input_messages"), *(turns if type(turns) is list else ())]
-    messages: Messages = []
-    for each in said:
-        value = each.get("input", each) if type(each) is dict else each
-        if value not in (None, [], ""):
-            messages += read_input(value, (), Findings()) or ()
-    return ids.make(messages)
+    unheard = Findings()
+    messages = known_by(read_fields(settle_names(raw, (), CASE, unheard), unheard))
+    return ids.make(messages) if messages else ""
