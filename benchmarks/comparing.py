@@ -13,10 +13,10 @@ from benchmarks.measure import command_cost
 from evalcase.store.folder import VERSION
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.case import Case, canonical_case
-from evalcase.types.codec import encode_object
 from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
+from evalcase.types.value import encode_object
 from tests.store.rows import case_row, encode_row
 
 MOST_MB = 300

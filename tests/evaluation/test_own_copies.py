@@ -12,7 +12,7 @@ import pytest
 
 import evalcase
 from evalcase import Case, Evaluated
-from evalcase.types.codec import encode_object
+from evalcase.types.value import encode_object
 from tests.evaluation import spoiling
 from tests.evaluation.spoiling import ANSWER, SPOILT, Watch, spoil
 

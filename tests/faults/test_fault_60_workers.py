@@ -15,7 +15,7 @@ ENDS = {
     "crash": "it was ended by SIGSEGV",
     "say closed and exit": "it wrote something that is not a message",
     "guess": "it wrote something that is not a message",
-    'look {"type": "attempt", "took_s": "1", "late": true}': "`body.took_s` must be a number",
+    'look {"type": "attempt", "took_s": "1", "late": true}': "`body.took_s`: Expected `float",
 }
 """One of each kind, as each costs the start of a worker. `test_pool.py` has more."""
 

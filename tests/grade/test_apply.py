@@ -15,11 +15,10 @@ from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.runner.grading import Graded, grade_answer, left_to_compare
 from evalcase.types.answer import Answer
-from evalcase.types.codec import encode_object
 from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message
 from evalcase.types.result import Verdict
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, encode_object
 from evalcase.util.user_calls import UserCalls, waiting_in_queue
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of

@@ -16,9 +16,9 @@ from evalcase.format.load import load_file
 from evalcase.graders.base import NamedGrader
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer, left_to_compare
-from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import Grade, Score
 from evalcase.types.result import Verdict
+from evalcase.types.value import decode_object, encode_object
 from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.grade.test_apply import Fixed

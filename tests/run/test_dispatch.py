@@ -14,10 +14,9 @@ from evalcase.runner.pacing import Budget, Limits, Pace, Start
 from evalcase.runner.schedule import Engine
 from evalcase.testing import HANGS, ScriptedTarget
 from evalcase.types.answer import Answer
-from evalcase.types.codec import encode_object
 from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
-from evalcase.types.value import JSON, replace
+from evalcase.types.value import JSON, encode_object, replace
 from evalcase.util.user_calls import QueueTime, UserCalls
 from tests.for_each import for_each
 from tests.targets.questions import question

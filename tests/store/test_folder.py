@@ -89,9 +89,9 @@ def test_fault_03_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> Non
         ("[]", "is damaged: it is not an object"),
         ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
         ('{"id": "a"}', "is damaged: None is not a version"),
-        ('{"version": 4, "id": "a"}', "is damaged: `created_at` is missing"),
-        ('{"version": 4, "id": 1, "created_at": "", "about": {}}', "`id` must be text"),
-        ('{"version": 4, "id": "a", "created_at": "", "about": []}', "`about` must be a mapping"),
+        ('{"version": 4, "id": "a"}', "is damaged: Object missing required field `created_at`"),
+        ('{"version": 4, "id": 1, "created_at": "", "about": {}}', "`id`: Expected `str"),
+        ('{"version": 4, "id": "a", "created_at": "", "about": []}', "`about`: Expected `object"),
         ('{"version": true}', "True is not a version"),
         (
             '{"version": 2}',
@@ -112,19 +112,19 @@ def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) 
 
 
 ODD: list[tuple[dict[str, Any], str]] = [
-    ({"new": 1}, "`new` is not known"),
-    ({"seal": 5}, "`seal` must be text"),
-    ({"id": None}, "`id` must be text"),
-    ({"about": {}}, "`about.options` is missing"),
-    ({"about": {"options": {}, "new": 1}}, "`about.new` is not known"),
-    ({"about": {"options": []}}, "`about.options` must be a mapping"),
-    ({"about": {"options": {}, "suites": []}}, "`about.suites` must be a mapping"),
-    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.*` must be text"),
-    ({"about": {"options": {}, "targets": "t"}}, "`about.targets` must be a list"),
-    ({"about": {"options": {}, "trials": -1}}, "`about.trials` must be a whole number of 0"),
-    ({"about": {"options": {}, "cases": True}}, "`about.cases` must be a whole number"),
-    ({"about": {"options": {}, "cwd": 5}}, "`about.cwd` must be text"),
-    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.*` must be a mapping"),
+    ({"new": 1}, "unknown field `new`"),
+    ({"seal": 5}, "`seal`: Expected `str"),
+    ({"id": None}, "`id`: Expected `str"),
+    ({"about": {}}, "missing required field `options`"),
+    ({"about": {"options": {}, "new": 1}}, "unknown field `new`"),
+    ({"about": {"options": []}}, "`about.options`: Expected `object"),
+    ({"about": {"options": {}, "suites": []}}, "`about.suites`: Expected `object"),
+    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.*`: Expected `str"),
+    ({"about": {"options": {}, "targets": "t"}}, "`about.targets`: Expected `array"),
+    ({"about": {"options": {}, "trials": -1}}, "`about.trials`: Expected `int"),
+    ({"about": {"options": {}, "cases": True}}, "`about.cases`: Expected `int"),
+    ({"about": {"options": {}, "cwd": 5}}, "`about.cwd`: Expected `str"),
+    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.*`: Expected `object"),
 ]
 
 

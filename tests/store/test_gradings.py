@@ -37,17 +37,17 @@ def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
 @for_each(
     ("wrong", "why"),
     [
-        ({"number": "2"}, "`number` must be a whole number"),
-        ({"number": 0}, "`number` must be a whole number of 1 or more"),
-        ({"number": 1 << 31}, "`number` must be a whole number"),
-        ({}, "`number` is missing"),
-        ({"number": 2, "graders": [1]}, "`graders.0` must be text"),
-        ({"number": 2, "graders": "x"}, "`graders` must be a list"),
-        ({"number": 2, "suites": {"s": 1}}, "`suites.*` must be text"),
-        ({"number": 2, "suites": []}, "`suites` must be a mapping"),
-        ({"number": 2, "recorded": 1}, "`recorded` must be true or false"),
-        ({"number": 2, "origin": "merge"}, "`origin` is 'merge', which is not known"),
-        ({"number": 2, "more": 1}, "`more` is not known"),
+        ({"number": "2"}, "`number`: Expected `int"),
+        ({"number": 0}, "`number`: Expected `int"),
+        ({"number": 1 << 31}, "`number`: Expected `int"),
+        ({}, "missing required field `number`"),
+        ({"number": 2, "graders": [1]}, "`graders.0`: Expected `str"),
+        ({"number": 2, "graders": "x"}, "`graders`: Expected `array"),
+        ({"number": 2, "suites": {"s": 1}}, "`suites.*`: Expected `str"),
+        ({"number": 2, "suites": []}, "`suites`: Expected `object"),
+        ({"number": 2, "recorded": 1}, "`recorded`: Expected `bool"),
+        ({"number": 2, "origin": "merge"}, "`origin`: Invalid enum value 'merge'"),
+        ({"number": 2, "more": 1}, "unknown field `more`"),
     ],
 )
 def test_what_is_no_grading_is_damage_(tmp_path: Path, wrong: dict[str, Any], why: str) -> None:

@@ -12,8 +12,8 @@ from evalcase.store.reader import read_end
 from evalcase.store.rows import End
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case, canonical_case
-from evalcase.types.codec import encode_object
 from evalcase.types.result import CaseVerdict, Decision, Regraded, Result, Verdict
+from evalcase.types.value import encode_object
 from tests.for_each import for_each
 from tests.store.rows import case_row, dict_of, encode_row, end_row
 from tests.store.samples import result, row

@@ -11,11 +11,10 @@ from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.targets.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
 from evalcase.types.answer import Answer, Earlier, Usage
-from evalcase.types.codec import encode_object
 from evalcase.types.message import Message
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
-from evalcase.types.value import replace
+from evalcase.types.value import encode_object, replace
 from evalcase.util.calls import seen_calls
 from evalcase.util.json import MAX_LINE
 from tests.for_each import for_each

@@ -15,12 +15,11 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 from msgspec import Meta, ValidationError, convert
 
 from evalcase.errors import ConfigError
-from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.options import Amount, Count, Seconds, Share, Text, Whole, about
 from evalcase.types.problem import hint_at, nearest_meaning
 from evalcase.types.read_options import Option, fields_of
 from evalcase.types.result import MOST_REPEATS, Result, StopRule
-from evalcase.types.value import Value, replace
+from evalcase.types.value import Value, decode_object, encode_object, replace
 
 CONCURRENCY, TIMEOUT_S, RETRIES, RUNS_DIR = 10, 120.0, 2, ".evalcase/runs"
 

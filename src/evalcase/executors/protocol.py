@@ -14,12 +14,11 @@ from msgspec.json import Decoder
 from evalcase.runner.calls import Attempted, OverTimeError
 from evalcase.store.rows import check_json, check_values, decode_struct, encode_struct
 from evalcase.types.answer import Answer, Failure, Seconds
-from evalcase.types.codec import decode_message
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Traits
-from evalcase.types.value import JSON, Value
+from evalcase.types.value import JSON, Value, decode_hook
 from evalcase.util.errors import UserCodeError, to_user_code_error
 
 MOST_HELD = 10_000
@@ -228,8 +227,8 @@ class Ending(Value, frozen=True, tag="ending"):
 
 ToRun: TypeAlias = Reply | AskJudge | Warned | Ready | Ending
 
-_to_worker: Decoder[ToWorker] = Decoder(ToWorker, dec_hook=decode_message)
-_to_run: Decoder[ToRun] = Decoder(ToRun, dec_hook=decode_message)
+_to_worker: Decoder[ToWorker] = Decoder(ToWorker, dec_hook=decode_hook)
+_to_run: Decoder[ToRun] = Decoder(ToRun, dec_hook=decode_hook)
 
 
 def write_message(message: ToWorker | ToRun) -> bytes:

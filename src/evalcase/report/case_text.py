@@ -23,10 +23,9 @@ from evalcase.report.figures import write_money
 from evalcase.report.terminal import INDENT, Screen, Sides, hang_text
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Usage, split_turns
 from evalcase.types.case import Case
-from evalcase.types.codec import decode_object
 from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, decode_object
 from evalcase.util.answers import NO_TEXT, read_ending
 from evalcase.util.calls import tell_steps
 from evalcase.util.text import (

@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from evalcase.errors import ConfigError
-from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import AnswerName, Grade, Judged, Label
 from evalcase.types.problem import find_nearest
 from evalcase.types.result import Result
+from evalcase.types.value import decode_object, encode_object
 from evalcase.util.files import Disk, open_file, open_to_append, write_all
 from evalcase.util.json import parse_object
 from evalcase.util.text import as_json

@@ -15,12 +15,11 @@ from msgspec import Struct
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.types.answer import Answer
-from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.grade import copy_question, copy_steps
 from evalcase.types.message import Message, fault_of_message, part_text, parts_of, take_message
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Target, Warn
-from evalcase.types.value import JSON, replace
+from evalcase.types.value import JSON, decode_object, encode_object, replace
 from evalcase.util.answers import read_ending
 from evalcase.util.errors import recordable_details
 from evalcase.util.imports import place_of

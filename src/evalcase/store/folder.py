@@ -22,9 +22,8 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, field
 
 from evalcase.errors import RecordError
-from evalcase.types.codec import decode_object, encode_object
 from evalcase.types.target import TargetVersion
-from evalcase.types.value import Value
+from evalcase.types.value import Value, decode_object, encode_object
 from evalcase.util.environment import make_key, read_key
 from evalcase.util.files import (
     Disk,

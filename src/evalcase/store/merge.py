@@ -16,9 +16,8 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.store.folder import Run, RunAbout, Sealer, SelectedCases, create_run
 from evalcase.store.rows import CaseRow, End, GradingRow, write_row
 from evalcase.store.stored import StoredRun
-from evalcase.types.codec import encode_object
 from evalcase.types.target import TargetVersion
-from evalcase.types.value import Value, replace
+from evalcase.types.value import Value, encode_object, replace
 from evalcase.util.files import Disk, sync_folder
 from evalcase.util.project import ProjectPaths
 from evalcase.util.table import Table, mark_of

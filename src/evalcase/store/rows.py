@@ -12,11 +12,10 @@ from msgspec.json import Decoder
 
 from evalcase.types.answer import Answer, Count, Seconds, Usd, split_turns
 from evalcase.types.case import Case, check_case
-from evalcase.types.codec import decode_message, explain_error
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Decision, Regraded, Result
 from evalcase.types.target import SentBatch, TargetVersion
-from evalcase.types.value import Value, measure_depth
+from evalcase.types.value import Value, decode_hook, explain_error, measure_depth
 from evalcase.util.json import DEEPEST_ROW, compact_encoder, parse_body, seal_line
 
 Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
@@ -143,7 +142,7 @@ Row: TypeAlias = (
 
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
-_decoder: Decoder[Row] = Decoder(Row, dec_hook=decode_message)
+_decoder: Decoder[Row] = Decoder(Row, dec_hook=decode_hook)
 _encode_loosely = compact_encoder(ascii_only=False)
 
 
@@ -165,13 +164,11 @@ def decode_struct(body: bytes, decoder: Decoder[T]) -> T:
     """The value of a JSON object. Raise ValueError if it is of another type."""
     try:
         if b"\\ud" in body:  # lone surrogates are escapes, which msgspec does not read
-            value = msgspec.convert(parse_body(body), decoder.type, dec_hook=decode_message)
+            value = msgspec.convert(parse_body(body), decoder.type, dec_hook=decode_hook)
         else:
             value = decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise ValueError(explain_error(str(error))) from None
-    except NotImplementedError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(explain_error(error)) from None
     except RecursionError:
         raise ValueError(f"it is nested more than {DEEPEST_ROW} deep") from None
     _check_depth(body)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from evalcase.store.rows import Row, encode_struct
-from evalcase.types.codec import decode_message
+from evalcase.types.value import decode_hook
 from evalcase.util.json import parse_body, seal_line
 from evalcase.util.secrets import KnownSecrets
 
@@ -51,7 +51,7 @@ def scrub_struct(row: S, known: KnownSecrets, body: bytes | None = None) -> S:
         return row
     if data["type"] == "case":
         clean[MARK] = True
-    return msgspec.convert({**data, **clean}, type(row), dec_hook=decode_message)
+    return msgspec.convert({**data, **clean}, type(row), dec_hook=decode_hook)
 
 
 def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:

@@ -12,13 +12,12 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import EXTRAS, read_beside
 from evalcase.targets.replies import put_together
 from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
-from evalcase.types.codec import decode_object
 from evalcase.types.message import Step
 from evalcase.types.options import Text, about
 from evalcase.types.problem import find_nearest
 from evalcase.types.question import Question, TrialKey
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
-from evalcase.types.value import JSON, replace
+from evalcase.types.value import JSON, decode_object, replace
 from evalcase.util.calls import CALLS
 from evalcase.util.files import digest_file, open_file
 from evalcase.util.json import (

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar, overload
 from msgspec import Meta, Struct, field
 
 from evalcase.types.answer import SimulatedUser
-from evalcase.types.codec import decode_object
 from evalcase.types.message import Message
 from evalcase.types.problem import Problem, Span, unknown_case
-from evalcase.types.value import JSON, Value, are_same, copy_value
+from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object
 
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 

@@ -106,6 +106,15 @@ class Message(ReadOnly):
             raise ValueError(f"a Message {fault}")
 
     @classmethod
+    def decode(cls, value: object) -> Message:
+        """The message of a recorded value. Raise ValueError if it is none."""
+        if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+            raise ValueError("Expected `a message`")
+        if not _are_calls(value.get("tool_calls")):
+            raise ValueError("Expected `a message whose calls each name a tool`")
+        return take_message(value)
+
+    @classmethod
     def copy_of(cls, data: dict[str, Any]) -> Message:
         """A message of valid data, with which it shares nothing."""
         return take_message(copy_value(data))
@@ -137,6 +146,11 @@ def take_message(data: dict[str, Any]) -> Message:
     return message
 
 
+def _are_calls(calls: object) -> bool:
+    """Whether a message may have them as its `tool_calls`."""
+    return calls is None or (isinstance(calls, list) and all(map(names_tool, calls)))
+
+
 def fault_of_message(message: Mapping[str, Any]) -> str | None:
     """What is wrong with a message, after the words `a message`; None if nothing is."""
     role = message.get("role")
@@ -146,7 +160,7 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
         hint = "" if meant is None else f": did you mean {meant!r}?"
         return f"has one of the roles {', '.join(ROLES)}, not {role!r:.60}{hint}"
     calls = message.get("tool_calls")
-    if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
+    if not _are_calls(calls):
         return f"has `tool_calls`, each with the name of a tool, not {calls!r:.60}"
     if calls is None and "content" not in message:
         return "has `content` or `tool_calls`, and not neither"

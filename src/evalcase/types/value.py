@@ -1,13 +1,18 @@
-"""JSON values: their type, how they are read, copied and compared; and the base of the nouns."""
+"""JSON values: their type, how they are read, copied and compared; and the base of the nouns, with
+their way to JSON and back."""
 
 from __future__ import annotations
 
 import json
+import re
 from fnmatch import fnmatchcase
 from math import isinf
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Struct, structs
+
+T = TypeVar("T")
 
 
 class Value(
@@ -37,6 +42,34 @@ def copy_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [copy_value(item) for item in value]
     return value
+
+
+def encode_object(value: Struct) -> dict[str, Any]:
+    """The JSON object of a value, without the fields that have their defaults."""
+    encoded: dict[str, Any] = copy_value(msgspec.to_builtins(value))  # it leaves tuples
+    return encoded
+
+
+def decode_object(wanted: type[T], data: object, where: str = "") -> T:
+    """The value of a JSON object that `encode_object` made. It trusts nothing: raise ValueError for
+    any other, with the path that is wrong; the path begins with `where`."""
+    try:
+        return msgspec.convert(data, wanted, dec_hook=decode_hook)
+    except msgspec.ValidationError as error:
+        raise ValueError(explain_error(error, where)) from None
+
+
+def decode_hook(wanted: Any, value: object) -> object:
+    """For msgspec: reads types that it doesn't know, which are messages."""
+    return wanted.decode(value)
+
+
+def explain_error(error: msgspec.ValidationError, where: str = "") -> str:
+    """The complaint of msgspec, with the path as evalcase writes it: `usage.input_tokens`."""
+    what, _, path = str(error).partition(" - at `$")
+    inside = re.sub(r"\[(\d+)\]", r".\1", path.rstrip("`")).replace("[...]", ".*")
+    path = f"{where}{inside}".strip(".")
+    return f"`{path:.120}`: {what:.120}" if path else f"{what:.120}"
 
 
 def are_same(left: object, right: object) -> bool:
@@ -77,18 +110,12 @@ def describe_kind(value: object) -> str:
 
 def measure_depth(value: JSON, limit: int) -> int:
     """How many containers are nested in one another, counted up to `limit` + 1."""
-    depth, level = 0, [value]
-    while depth <= limit:
-        containers = [each for each in level if isinstance(each, list | dict)]
-        if not containers:
-            break
-        depth += 1
-        level = [
-            item
-            for each in containers
-            for item in (each.values() if isinstance(each, dict) else each)
-        ]
-    return depth
+    if not isinstance(value, list | dict):
+        return 0
+    if limit == 0:
+        return 1
+    items = value.values() if isinstance(value, dict) else value
+    return 1 + max((measure_depth(item, limit - 1) for item in items), default=0)
 
 
 class BadJsonError(ValueError):
