@@ -115,7 +115,7 @@ def test_fault_05_an_edited_grader_function_grades_again(project: Project) -> No
 def test_fault_05_what_code_of_a_grader_sees_of_a_case_is_graded_by_anew(
     project: Project, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    code = "def fine(case):\n    return 'strict' not in str(case.data)\n"
+    code = "def fine(case):\n    return 'strict' not in str(case.to_dict())\n"
     (project.path / "own.py").write_text(code)
     graders = [{"any": ["python:own:fine"]}]
     project.suite(case("a", graders=graders, **before))

@@ -101,7 +101,7 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
 )  # fmt: skip
 def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, short: Any) -> None:
     case = Case(**{"id": "a", "input": "x", field: value})
-    assert shorten(case.data, Catalogue())[field] == short
+    assert shorten(case.to_dict(), Catalogue())[field] == short
 
 
 @for_each(
@@ -114,7 +114,7 @@ def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, sh
 )  # fmt: skip
 def test_graders_are_in_their_shortest_spelling(grader: Any) -> None:
     case = Case(id="a", input="x", graders=[grader])
-    assert shorten(case.data, Catalogue())["graders"] == [grader]
+    assert shorten(case.to_dict(), Catalogue())["graders"] == [grader]
 
 
 def test_a_case_that_is_short_already_stays_as_it_is() -> None:

@@ -532,7 +532,7 @@ def test_turns_that_were_never_asked_are_asked_once_the_failed_one_passes(projec
     ("damage", "why"),
     [
         ({"turns": [{"said": 1, "answered": 1}]}, "its turns have 2 messages, and its answer 4"),
-        ({"turns": [{"said": -1, "answered": 5}]}, "a turn has less than no messages"),
+        ({"turns": [{"said": -1, "answered": 5}]}, "`turns.0.said`: Expected `int`"),
         ({"turns": [{"said": 2, "answered": 2}]}, "its last turn is not where its answer says"),
         ({"turns": [{"said": "1", "answered": 1}]}, "`turns.0.said`: Expected `int"),
         ({"ending": "bored"}, "`ending`: Invalid enum value 'bored'"),

@@ -23,8 +23,8 @@ from msgspec import NODEFAULT, Meta, Struct, field
 
 from evalcase.types.answer import Answer
 from evalcase.types.case import Case
-from evalcase.types.grade import Grade, Score, copy_answer, copy_grade, copy_question
-from evalcase.types.message import Message
+from evalcase.types.grade import Grade, Score
+from evalcase.types.message import Message, copy_of
 from evalcase.types.options import (
     Amount,
     JsonPath,
@@ -108,8 +108,8 @@ class Context(Value, frozen=True):
         """The same for user code, which may write into it."""
         part = None if self.part is None else Part(self.part.path, copy_value(self.part.value))
         return replace(
-            self, question=copy_question(self.question), answer=copy_answer(self.answer),
-            grades=tuple([copy_grade(grade) for grade in self.grades]), part=part,
+            self, question=copy_of(self.question), answer=copy_of(self.answer),
+            grades=copy_of(self.grades), part=part,
         )  # fmt: skip
 
     async def ask(
@@ -129,7 +129,7 @@ class Context(Value, frozen=True):
         said = [
             each if isinstance(each, Message) else Message(copy_value(each)) for each in messages
         ]
-        looks_at = None if usable is None else lambda answer: usable(copy_answer(answer))
+        looks_at = None if usable is None else lambda answer: usable(copy_of(answer))
         return await self.asker(target, said, schema, looks_at)
 
     async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:

@@ -13,7 +13,8 @@ from typing import Annotated, NamedTuple
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
 from evalcase.types.answer import Answer
-from evalcase.types.grade import Score, copy_answer, copy_grade, copy_messages, copy_question
+from evalcase.types.grade import Score
+from evalcase.types.message import copy_of
 from evalcase.types.options import FunctionName, about
 from evalcase.types.problem import Finding, find_nearest, hint_at, nearest_meaning
 from evalcase.types.target import Surroundings
@@ -23,17 +24,17 @@ from evalcase.util.imports import import_object
 from evalcase.util.user_calls import run_in_thread
 
 GIVEN: dict[str, Callable[[Context], object]] = {
-    "answer": lambda context: copy_answer(context.answer),
+    "answer": lambda context: copy_of(context.answer),
     "text": lambda context: context.answer.text,
     "output": lambda context: copy_value(context.answer.content),
-    "messages": lambda context: copy_messages(context.answer.messages),
-    "tool_calls": lambda context: seen_calls(copy_answer(context.answer)),
+    "messages": lambda context: copy_of(context.answer.messages),
+    "tool_calls": lambda context: seen_calls(copy_of(context.answer)),
     "case": lambda context: context.case,
     "input": lambda context: context.case.input,
     "expected": lambda context: Answer(context.case.expected_output).content,
     "metadata": lambda context: context.case.metadata,
-    "question": lambda context: copy_question(context.question),
-    "grades": lambda context: tuple([copy_grade(each) for each in context.grades]),
+    "question": lambda context: copy_of(context.question),
+    "grades": lambda context: copy_of(context.grades),
     "context": Context.copy,
 }
 """What a function may ask for, by the names of its parameters. `expected` is like `output`, so that

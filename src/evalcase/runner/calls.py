@@ -15,8 +15,14 @@ from msgspec import Struct
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.types.answer import Answer
-from evalcase.types.grade import copy_question, copy_steps
-from evalcase.types.message import Message, fault_of_message, part_text, parts_of, take_message
+from evalcase.types.message import (
+    Message,
+    copy_of,
+    fault_of_message,
+    part_text,
+    parts_of,
+    take_message,
+)
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Target, Warn
 from evalcase.types.value import JSON, decode_object, encode_object, replace
@@ -166,7 +172,7 @@ async def make_attempt(
     """Call a target once."""
     traits = target.traits
     if not traits.only_reads:
-        question = copy_question(question)
+        question = copy_of(question)
     elif traits.seen is not None:
         question = replace(question)  # the object by which this call is known
 
@@ -217,7 +223,7 @@ def check_answer(answer: object, *, is_ours: bool = False) -> Answer:
         if answer.last_at != 0:
             raise ValueError(f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say")
         messages = tuple(map(_copy_message, answer.messages))
-        checked = replace(answer, messages=messages, steps=copy_steps(answer.steps))
+        checked = replace(answer, messages=messages, steps=copy_of(answer.steps))
         if checked != Answer(messages):
             decode_object(Answer, encode_object(checked))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -22,8 +22,8 @@ from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_befo
 from evalcase.runner.schedule import Engine
 from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
-from evalcase.types.grade import Grade, copy_question
-from evalcase.types.message import Message
+from evalcase.types.grade import Grade
+from evalcase.types.message import Message, copy_of
 from evalcase.types.question import Question
 from evalcase.types.target import Target
 from evalcase.types.value import JSON, replace
@@ -338,7 +338,7 @@ def name_of_kind(target: Target) -> str:
 async def make_answer_key(target: Target, question: Question) -> str:
     """The key of an answer in the cache, made of everything that decides it. Raise what the target
     raises."""
-    asked = question if target.traits.only_reads else copy_question(question)
+    asked = question if target.traits.only_reads else copy_of(question)
     described: object = target.cache_key(asked)
     if isawaitable(described):
         described = await described

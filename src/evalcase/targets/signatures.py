@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.targets.base import last_user_content
-from evalcase.types.grade import copy_messages, copy_question
-from evalcase.types.message import text_of
+from evalcase.types.message import copy_of, text_of
 from evalcase.types.problem import did_you_mean
 from evalcase.types.question import Question
 from evalcase.types.value import JSON, copy_value
@@ -95,7 +94,7 @@ def _refuse_odd_name(wanted: str, name: str) -> None:
 
 def bind_target(answer: Callable[..., Any]) -> BoundFunction:
     """The same for the method of a target, which is always given the question."""
-    return BoundFunction(answer, (Slot("question", "question", copy_question),))
+    return BoundFunction(answer, (Slot("question", "question", copy_of),))
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -180,11 +179,11 @@ def _copy_content(question: Question) -> JSON:
 
 _GIVES: dict[Role, Callable[[Question], Any]] = {
     "content": _copy_content,
-    "messages": lambda question: list(copy_messages(question.messages)),
+    "messages": lambda question: list(copy_of(question.messages)),
     "files": lambda question: list(question.files.values()),
     "metadata": lambda question: copy_value(question.metadata),
     "attempt": lambda question: question.attempt,
     "session": lambda question: question.session,
     "turn": lambda question: question.turn,
-    "question": copy_question,
+    "question": copy_of,
 }

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import Meta, field
 
 from evalcase.types.message import Message, Step, ToolCall, check_messages, text_of
-from evalcase.types.value import JSON, Value
+from evalcase.types.value import JSON, Value, expect
 
 MOST_USD = 1e12
 MOST_TOKENS = 10**15
@@ -31,8 +31,8 @@ class Usage(Value, frozen=True):
 
     def __post_init__(self) -> None:
         for count in (self.input_tokens, self.output_tokens, self.cached_tokens):
-            if count is not None and not (type(count) is int and count >= 0):
-                raise ValueError(f"`usage` counts tokens from 0, and has {count!r:.60}")
+            fits = count is None or (type(count) is int and count >= 0)
+            expect(fits, "a Usage counts tokens from 0", count)
 
 
 class Earlier(Value, frozen=True):
@@ -75,19 +75,17 @@ class Answer(Value, frozen=True):
 
     def __post_init__(self) -> None:
         check_messages(self.messages, "an Answer")
-        if self.usage is not None and not isinstance(self.usage, Usage):
-            raise TypeError(f"`usage` of an Answer is a Usage, not {self.usage!r:.60}")
-        cost: Any = self.cost_usd
-        if cost is not None and not (type(cost) in (int, float) and 0 <= cost < inf):
-            raise ValueError(f"`cost_usd` of an Answer is a number from 0, not {cost!r:.60}")
+        expect(isinstance(self.usage, Usage | None), "`usage` of an Answer is a Usage", self.usage)
+        cost = self.cost_usd
+        fits = cost is None or (type(cost) in (int, float) and 0 <= cost < inf)
+        expect(fits, "`cost_usd` of an Answer is a number from 0", cost)
 
     @classmethod
     def of_text(
         cls, text: str, *, usage: Usage | None = None, cost_usd: float | None = None
     ) -> Answer:
         """An answer of one text."""
-        if not isinstance(text, str):
-            raise TypeError(f"Answer.of_text takes text, not {type(text).__name__}")
+        expect(isinstance(text, str), "Answer.of_text takes text", text)
         return cls((Message({"role": "assistant", "content": text}),), usage, cost_usd)
 
     @property
@@ -186,9 +184,9 @@ TALK_ENDINGS: dict[TalkEnd, str] = {
 class Turn(Value, frozen=True):
     """One turn: how many messages it has, and the time and cost of its answer."""
 
-    said: int
+    said: Count
     """How many messages the target was given."""
-    answered: int
+    answered: Count
     """How many messages it answered with."""
     duration_s: Seconds = 0.0
     usage: Usage | None = None
@@ -197,7 +195,7 @@ class Turn(Value, frozen=True):
     cached: bool = False
     model: str | None = None
     earlier: Earlier | None = None
-    steps: int = 0
+    steps: Count = 0
     """How many of the steps of the conversation belong to it."""
     steps_cut: Count = 0
     trace: str | None = None
@@ -245,11 +243,13 @@ class Exchange(NamedTuple):
     def turn(self) -> Turn:
         """What is recorded of it beside its messages."""
         answer = self.answer
-        return Turn(
-            len(self.said), len(answer.messages), self.duration_s, answer.usage, answer.cost_usd,
-            answer.truncated, answer.cached, answer.model, answer.earlier, len(answer.steps),
-            answer.steps_cut, answer.trace,
-        )  # fmt: skip
+        counts = len(self.said), len(answer.messages)
+        return Turn(*counts, self.duration_s, steps=len(answer.steps), **_shared(answer))
+
+
+def _shared(value: Answer | Turn) -> dict[str, Any]:
+    names = ("usage", "cost_usd", "truncated", "cached", "model", "earlier", "steps_cut", "trace")
+    return {name: getattr(value, name) for name in names}
 
 
 def join_turns(exchanges: Sequence[Exchange]) -> Answer:
@@ -286,15 +286,11 @@ def split_turns(answer: Answer, turns: Sequence[Turn]) -> list[Exchange]:
     """The turns of a conversation that is one answer. Raise ValueError if they don't fit it."""
     exchanges, at, step = [], 0, 0
     for turn in turns:
-        if turn.said < 0 or turn.answered < 0 or turn.steps < 0:
-            raise ValueError("a turn has less than no messages")
         middle, end = at + turn.said, at + turn.said + turn.answered
+        steps = answer.steps[step : step + turn.steps]
         own = Answer(
-            answer.messages[middle:end], turn.usage, turn.cost_usd, turn.truncated, turn.cached,
-            turn.model, scrubbed=answer.scrubbed, earlier=turn.earlier,
-            steps=answer.steps[step : step + turn.steps], steps_cut=turn.steps_cut,
-            trace=turn.trace,
-        )  # fmt: skip
+            answer.messages[middle:end], scrubbed=answer.scrubbed, steps=steps, **_shared(turn)
+        )
         exchanges.append(Exchange(answer.messages[at:middle], own, turn.duration_s))
         at, step = end, step + turn.steps
     if at != len(answer.messages):

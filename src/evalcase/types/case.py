@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 from evalcase.types.answer import SimulatedUser
 from evalcase.types.message import Message
 from evalcase.types.problem import Problem, Span, unknown_case
-from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object
+from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object, expect
 
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 
@@ -57,22 +57,15 @@ class Case:
 
         if data is not None and (fields or not isinstance(data, Mapping)):
             right = "Case(input=…, expected_output=…), or of one mapping"
-            both = f" and `{next(iter(fields))}`" if fields else ""
-            raise TypeError(f"a case is made of its fields, {right}, not of {data!r:.60}{both}")
+            raise TypeError(f"a case is made of its fields, {right}, not of {data!r:.60}")
         object.__setattr__(self, "_data", read_fields(fields if data is None else {**data}))
 
     def __setattr__(self, name: str, value: object) -> None:
-        another = f"Case({{**case.to_dict(), {name!r}: …}})"
-        raise AttributeError(f"a Case can't be changed; `{another}` makes another")
+        raise AttributeError("a Case can't be changed; make another of what to_dict() returns")
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
         return {name: copy_value(value) for name, value in self._data.items()}
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same as `to_dict()`."""
-        return self.to_dict()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Case) and are_same(self._data, other._data)
@@ -131,7 +124,7 @@ class Case:
     @property
     def written_messages(self) -> list[dict[str, Any]]:
         """Every message for a target, with those of turns and of the user, as fresh data."""
-        return [copy_value(message) for message in self._written()]
+        return list(map(copy_value, self._written()))
 
     def _written(self) -> list[dict[str, Any]]:
         data = self._data
@@ -269,11 +262,10 @@ class Suite(Struct, frozen=True, eq=False):
     _placer: Placer | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self._about.get("name"), str):
-            raise ValueError(f"a Suite has a `name` among its fields, not {self._about!r:.60}")
-        cases: object = self.cases
-        if not isinstance(cases, tuple) or not all(isinstance(each, Case) for each in cases):
-            raise TypeError(f"the cases of a Suite are a tuple of Case, not {self.cases!r:.60}")
+        named = isinstance(self._about.get("name"), str)
+        expect(named, "a Suite has a `name` among its fields", self._about)
+        are_cases = type(self.cases) is tuple and all(isinstance(each, Case) for each in self.cases)
+        expect(are_cases, "the cases of a Suite are a tuple of Case", self.cases)
 
     def __eq__(self, other: object) -> bool:
         """Two suites are equal if they say the same, from whatever file."""

@@ -8,12 +8,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, field
 
-from evalcase.types.answer import Answer, Count, Failure, Seconds, Usage, Usd
-from evalcase.types.message import Message, Step
+from evalcase.types.answer import Count, Failure, Seconds, Usage, Usd
 from evalcase.types.options import Place, Text, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.question import Question
-from evalcase.types.value import Value, copy_value, replace
+from evalcase.types.value import Value, expect
 
 
 class Score(Value, frozen=True):
@@ -31,33 +29,16 @@ class Score(Value, frozen=True):
     verdict."""
 
     def __post_init__(self) -> None:
-        fault = fault_of_score(self)
-        if fault is not None:
-            raise ValueError(f"a Score was given {fault}")
-
-
-def fault_of_score(score: Score) -> str | None:
-    """What is wrong with a score, after words such as `it was given`; None if nothing is."""
-    passed: object = score.passed
-    reason: object = score.reason
-    details: object = score.details
-    if not _is_share(score.value):
-        return f"the score {score.value!r:.60}, which is not a number from 0 to 1"
-    if passed is not None and type(passed) is not bool:
-        return f"{passed!r:.60} as `passed`"
-    if passed and score.value is None:
-        return "that it passed, without a score"
-    if not isinstance(reason, str):
-        return f"a {type(reason).__name__} as the reason"
-    if not isinstance(details, dict):
-        return f"a {type(details).__name__} as the details"
-    return None
+        expect(_is_share(self.value), "the value of a Score is a number from 0 to 1", self.value)
+        expect(self.passed in (None, True, False), "`passed` of a Score is a boolean", self.passed)
+        expect(isinstance(self.reason, str), "the reason of a Score is text", self.reason)
+        expect(isinstance(self.details, dict), "the details of a Score are a dict", self.details)
+        if self.passed:
+            expect(self.value is not None, "a Score that passed has a value", None)
 
 
 def _is_share(value: object) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return value is None or (type(value) in (int, float) and 0 <= value <= 1)  # type: ignore[operator]
 
 
 class Grade(Value, frozen=True):
@@ -98,10 +79,8 @@ class Grade(Value, frozen=True):
         return "ungraded" if self.score is None else "failed"
 
     def __post_init__(self) -> None:
-        if not _is_share(self.score):
-            raise ValueError(f"a Grade has a score from 0 to 1, or None, not {self.score!r:.60}")
-        if type(self.passed) is not bool:
-            raise ValueError(f"`passed` of a Grade is True or False, not {self.passed!r:.60}")
+        expect(_is_share(self.score), "the score of a Grade is a number from 0 to 1", self.score)
+        expect(type(self.passed) is bool, "`passed` of a Grade is True or False", self.passed)
 
 
 _ROUNDING = 1e-9
@@ -161,32 +140,6 @@ Levels = Annotated[
     ),
 ]
 """What an answer of each level is like, numbered from 0, the best one last."""
-
-
-def copy_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
-    return tuple(map(Message.copy_of, messages))
-
-
-def copy_question(question: Question) -> Question:
-    return replace(
-        question, messages=copy_messages(question.messages), files=dict(question.files),
-        metadata=copy_value(question.metadata), schema=copy_value(question.schema),
-    )  # fmt: skip
-
-
-def copy_answer(answer: Answer) -> Answer:
-    return replace(answer, messages=copy_messages(answer.messages), steps=copy_steps(answer.steps))
-
-
-def copy_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
-    return tuple(replace(step, input=copy_value(step.input)) for step in steps)
-
-
-def copy_grade(grade: Grade) -> Grade:
-    failure = grade.failure
-    if failure is not None:
-        failure = replace(failure, details=copy_value(failure.details))
-    return replace(grade, details=copy_value(grade.details), failure=failure)
 
 
 class AnswerName(NamedTuple):

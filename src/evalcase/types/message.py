@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
+
+from msgspec import Struct
 
 from evalcase.types.problem import find_nearest
-from evalcase.types.value import JSON, Value, are_same, copy_value, decode_strictly, fits_pattern
+from evalcase.types.value import (
+    JSON,
+    Value,
+    are_same,
+    copy_value,
+    decode_strictly,
+    fits_pattern,
+    replace,
+)
+
+T = TypeVar("T")
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
@@ -151,6 +163,25 @@ def _are_calls(calls: object) -> bool:
     return calls is None or (isinstance(calls, list) and all(map(names_tool, calls)))
 
 
+def copy_of(value: T) -> T:
+    """A copy of a noun or of several, for user code: what that changes is in no other copy."""
+    copy: Any = value
+    if isinstance(value, Message):
+        copy = Message.copy_of(value)
+    elif isinstance(value, Struct):
+        held = {name: getattr(value, name) for name in value.__struct_fields__}
+        inside = {name: copy_of(each) for name, each in held.items() if isinstance(each, _HOLDERS)}
+        copy = replace(value, **inside)
+    elif isinstance(value, tuple):
+        copy = tuple([copy_of(each) for each in value])
+    elif isinstance(value, dict | list):
+        copy = copy_value(value)
+    return copy  # type: ignore[no-any-return]
+
+
+_HOLDERS = (tuple, list, dict, Struct)
+
+
 def fault_of_message(message: Mapping[str, Any]) -> str | None:
     """What is wrong with a message, after the words `a message`; None if nothing is."""
     role = message.get("role")
@@ -217,21 +248,16 @@ def text_of(content: JSON) -> str | None:
 
 def part_text(part: Mapping[str, JSON]) -> str | None:
     """The text of a text part, whose key is `text` or `value`."""
-    if part.get("type") not in _TEXT_PARTS:
-        return None
-    text = part.get("text", part.get("value"))
+    text = part.get("text", part.get("value")) if part.get("type") in _TEXT_PARTS else None
     return text if isinstance(text, str) else None
 
 
 def said_text(part: Mapping[str, JSON]) -> str | None:
     """The text of a text part or of a refusal."""
-    if part.get("type") != "refusal":
-        return part_text(part)
-    text = part.get("refusal")
+    text = part.get("refusal") if part.get("type") == "refusal" else part_text(part)
     return text if isinstance(text, str) else None
 
 
-_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \r\n\t")
 _PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
 """How PNG, JPEG, GIF and WebP begin in base64."""
 _LONGEST_NAME = 255
@@ -282,10 +308,9 @@ def is_address(text: str) -> bool:
 
 
 def _is_base64(value: str) -> bool:
-    """Whether a value is a picture. File names are short, and may look like base64, too."""
-    start = value[:4096]
-    looks_so = len(start) > _LONGEST_NAME or start.lstrip().startswith(_PICTURES)
-    return looks_so and _BASE64.issuperset(start)
+    """Whether a value is a picture, and not the name of a file."""
+    start = value.lstrip()
+    return start.startswith(_PICTURES) or len(start) > _LONGEST_NAME
 
 
 StepKind = Literal["model", "tool", "agent", "other"]

@@ -44,6 +44,12 @@ def copy_value(value: Any) -> Any:
     return value
 
 
+def expect(fits: bool, rule: str, value: object) -> None:
+    """Raise ValueError with the rule where Python code makes a noun of something else."""
+    if not fits:
+        raise ValueError(f"{rule}, not {value!r:.60}")
+
+
 def encode_object(value: Struct) -> dict[str, Any]:
     """The JSON object of a value, without the fields that have their defaults."""
     encoded: dict[str, Any] = copy_value(msgspec.to_builtins(value))  # it leaves tuples
