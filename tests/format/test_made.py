@@ -64,7 +64,7 @@ def test_what_is_no_mapping_makes_no_case(odd: Any) -> None:
 
 
 def test_fields_beside_a_mapping_are_never_left_out_in_silence() -> None:
-    with pytest.raises(TypeError, match=r"not of .* and `id`"):
+    with pytest.raises(TypeError, match=r"not of"):
         Case({"input": "x"}, id="a")
 
 

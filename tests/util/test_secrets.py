@@ -108,7 +108,6 @@ def test_a_number_that_is_a_secret_is_found(secret: str, number: float) -> None:
     scrubber = knowing(PIN=secret)
     found = scrubbed({"pin": [number]}, scrubber)["pin"][0]
     assert "***PIN***" in found
-    assert scrubber.finds(json.dumps({"pin": number}))
 
 
 def test_other_numbers_stay_numbers() -> None:

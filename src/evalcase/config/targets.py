@@ -317,9 +317,7 @@ def target_faults(
             sound[name] = copy_json(value)
         except NotJsonError as error:
             yield Finding((*path, name), f"`{name}` can't be written as JSON: {error}")
-    what = f"a target of kind `{kind.name}`"
-    at_fault = [name for name in values if name not in sound]
-    for fault in problems_in(kind.options, sound, what, path, at_fault=at_fault):
+    for fault in problems_in(kind.options, sound, f"a target of kind `{kind.name}`", path):
         yield in_toml(fault)
 
 

@@ -11,16 +11,7 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from math import isfinite
 from types import MappingProxyType, UnionType, new_class
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    Required,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, ValidationError, structs
@@ -98,7 +89,7 @@ _ABSENT = (type(None), UnsetType)
 
 
 def _split(hint: Any) -> tuple[Any, list[Meta]]:
-    """A type without `Annotated`, `Required` and `None`, and what they say of it."""
+    """A type without `Annotated` and `None`, and what they say of it."""
     metas: list[Meta] = []
     while True:
         origin, args = get_origin(hint), get_args(hint)
@@ -106,7 +97,7 @@ def _split(hint: Any) -> tuple[Any, list[Meta]]:
             args = tuple(each for each in args if each not in _ABSENT)
             if len(args) > 1:
                 return hint, metas
-        elif origin not in (Annotated, Required):
+        elif origin is not Annotated:
             return hint, metas
         metas = [*getattr(hint, "__metadata__", ()), *metas]
         hint = args[0]
@@ -225,15 +216,13 @@ def problems_in(
     what: str,
     path: KeyPath = (),
     beside: Mapping[str, Option] = _NONE_BESIDE,
-    at_fault: Collection[str] = (),
 ) -> list[Finding]:
     """Everything that is wrong with a mapping of options. `what` is its owner: "a regex grader".
 
-    `beside` are further options that may stand among them. The caller knows something
-    wrong with those `at_fault`, and leaves them out of `values`.
+    `beside` are further options that may stand among them.
     """
     faults: list[Finding] = []
-    _read_options(declared, values, what, Place(path, len(path)), faults, beside, at_fault)
+    _read_options(declared, values, what, Place(path, len(path)), faults, beside)
     return faults
 
 
@@ -252,12 +241,11 @@ def _read_options(
     place: Place,
     faults: list[Finding],
     beside: Mapping[str, Option] = _NONE_BESIDE,
-    at_fault: Collection[str] = (),
 ) -> S:
     """The Struct of the options that are right. `faults` takes everything that is wrong."""
     own = fields_of(declared)
     known = {**own, **beside}
-    bad, held = set(at_fault), dict[str, Any]()
+    bad, held = set[str](), dict[str, Any]()
     for name, value in values.items():
         option = known.get(name)
         if option is None:
@@ -298,18 +286,15 @@ def _make_partly(declared: type[S], held: Mapping[str, Any], unread: Collection[
 def _unknown_option(
     name: str, known: Mapping[str, Option], what: str, path: KeyPath
 ) -> tuple[Finding, str | None]:
-    others = {other: each.name for each in known.values() for other in each.elsewhere}
-    meant = nearest_meaning(name, others | {each: each for each in known})
-    hint = hint_at(meant)
+    meanings = {other: each.name for each in known.values() for other in each.elsewhere}
+    meant = nearest_meaning(name, meanings | {each: each for each in known})
+    hint, hides = hint_at(meant), may_hold_secret(name)
     if hint is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
-    hides = may_hold_secret(name)
-    if meant is not None and known[meant].takes.kind.hides:
+    elif meant is not None and known[meant].takes.kind.hides:
         hint, hides = f"{hint} It takes {known[meant].takes.words}, and never a key itself", True
-    fault = Finding(
-        (*path, name), f"{what} has no option `{name}`", hint, "key", "unknown-option", hides=hides
-    )
-    return fault, meant
+    message = f"{what} has no option `{name}`"
+    return Finding((*path, name), message, hint, "key", "unknown-option", hides=hides), meant
 
 
 def _read(type: Type, value: Any, place: Place, faults: list[Finding], words: str = "") -> Any:
@@ -367,14 +352,11 @@ def _mismatch(type: Type, words: str, value: Any, place: Place) -> Finding:
     return place.fault(f"is {words or type.words}, not {shown}", hint)._replace(fix=fix)
 
 
-_TRUTHS = {
-    **dict.fromkeys(("true", "yes", "on", "y", "1"), "true"),
-    **dict.fromkeys(("false", "no", "off", "n", "0"), "false"),
-}
+_TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
 def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
-    """How to write a value that has another type, or is out of bounds."""
+    """How to write a value that has another type or is out of bounds, and the edit that does it."""
     if type.kind.hint is not None:
         return type.kind.hint(value), None
     if type.json == "choice" and isinstance(value, str):
@@ -385,11 +367,9 @@ def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
     if type.json == "array" and isinstance(value, str) and value.strip() and value.isprintable():
         return f"write [{value:.80}]", Fix("[…]")
     if type.json == "boolean" and isinstance(value, str):
-        truth = _TRUTHS.get(value.strip().lower())
-        return truth and f"write {truth}, without quotes", None
-    if type.json not in ("number", "integer"):
-        return None, None
-    number = _number_meant(type, value)
+        truth = _TRUTHS.get(value.lower(), value.lower())
+        return f"write {truth}, without quotes" if truth in _TRUTHS.values() else None, None
+    number = _number_meant(type, value) if type.json in ("number", "integer") else None
     hint = number and f"write {number}"
     if "exclusiveMinimum" in type.bounds and isinstance(value, str):  # all of them are seconds
         hint = f"write seconds without a unit{f': {number}' if number else ''}"

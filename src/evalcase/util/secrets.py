@@ -19,9 +19,8 @@ from evalcase.types.options import may_hold_secret
 from evalcase.types.value import JSON
 
 _SHORTEST = 8
-"""A shorter value occurs in other texts by chance."""
-_PIECE = 8
-_LONG = 2 * _PIECE
+"""A shorter value occurs in other texts by chance. A piece of a secret has as many characters."""
+_LONG = 16
 """A line or a word of this length is recognised alone, and by its pieces."""
 _MOST_LINES = 100
 _MOST_VALUES = 100
@@ -40,10 +39,6 @@ _COMMON = frozenset(
 """Values that people write where no key is needed, and words that messages are made of."""
 
 
-_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
-"""A letter and a digit."""
-
-
 def is_common(value: str) -> bool:
     """Whether a value is so short or so ordinary that it occurs where no secret is."""
     text = value.casefold()
@@ -56,7 +51,7 @@ def _forms_of(value: str) -> Iterator[str]:
     if len(lines) > 1:
         long = [each for each in lines if len(each) >= _LONG and each[:5] != "-----"]
         yield from long[:_MOST_LINES]
-    yield _in_json(value)
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
     yield json.dumps(value)[1:-1]
     data = value.encode("utf-8", "surrogatepass")
     for safe in ("", "/"):
@@ -75,6 +70,10 @@ def _forms_of(value: str) -> Iterator[str]:
         yield form.replace("+", "-").replace("/", "_")
 
 
+_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
+"""A letter and a digit."""
+
+
 def _pieces_of(value: str) -> Iterator[str]:
     """Eight characters in a row: any of a long word, and those with a letter and a digit. Words of
     a sentence are shorter, and have no digits."""
@@ -86,11 +85,7 @@ def _pieces_of(value: str) -> Iterator[str]:
 
 
 def _windows(text: str) -> Iterator[str]:
-    return (text[at : at + _PIECE] for at in range(len(text) - _PIECE + 1))
-
-
-def _in_json(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)[1:-1]
+    return (text[at : at + _SHORTEST] for at in range(len(text) - _SHORTEST + 1))
 
 
 class KnownSecrets:
@@ -99,27 +94,14 @@ class KnownSecrets:
     def __init__(self, values: Mapping[str, str]) -> None:
         """`values` has the name of each value."""
         self.values = values
+        forms = [(form, name) for value, name in values.items() for form in _forms_of(value)]
+        # The password of a proxy is one even if it is short.
         self._names = {
-            form: name
-            for value, name in values.items()
-            for form in _forms_of(value)
-            if len(form) >= _SHORTEST or form == value
+            form: name for form, name in forms if len(form) >= _SHORTEST or form in values
         }
-        """The name of each form of each value."""
-        self._pieces = {
-            piece: name
-            for value, name in values.items()
-            for form in _forms_of(value)
-            for piece in _pieces_of(form)
-        }
+        self._pieces = {piece: name for form, name in forms for piece in _pieces_of(form)}
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-        self._in_json = {_in_json(form) for form in self._names}
-
-    def finds(self, text: str) -> bool:
-        """Whether some string or number in this JSON text may hold a secret. It is faster than the
-        pattern, and most rows hold none."""
-        return any(form in text for form in self._in_json)
 
     def data(self, value: JSON) -> JSON:
         """A copy of a value without secrets in its keys, texts and numbers."""
@@ -130,7 +112,7 @@ class KnownSecrets:
         return _clean_value(value, self.told_text)
 
     def data_text(self, text: str) -> str:
-        if not any(form in text for form in self._names):
+        if not any(form in text for form in self._names):  # much faster than the pattern
             return text
         return self._pattern.sub(lambda found: f"***{self._names[found[0]]}***", text)
 
@@ -140,15 +122,15 @@ class KnownSecrets:
             return text
         parts: list[str] = []
         at = done = 0
-        while at <= len(text) - _PIECE:
-            name = self._pieces.get(text[at : at + _PIECE])
+        while at <= len(text) - _SHORTEST:
+            name = self._pieces.get(text[at : at + _SHORTEST])
             if name is None:
                 at += 1
                 continue
             parts += text[done:at], f"***{name}***"
-            while text[at : at + _PIECE] in self._pieces:
+            while text[at : at + _SHORTEST] in self._pieces:
                 at += 1
-            at = done = at + _PIECE - 1
+            at = done = at + _SHORTEST - 1
         return "".join([*parts, text[done:]])
 
 
@@ -234,10 +216,6 @@ class Scrubber:
                     self.add(name, value)
             self._seen, self._count = seen, count
         return self._known
-
-    def finds(self, text: str) -> bool:
-        """Whether some string or number in this JSON text may hold a secret."""
-        return self.look().finds(text)
 
     def text(self, text: str) -> str:
         """A message for a person, without secrets and pieces of them."""
