@@ -168,7 +168,7 @@ def test_one_case_in_full(agents: Project) -> None:
         "  answer",
         '    assistant refund(order="A-1", verbose=true)',
         "  failed 0.00 by expected",
-        '    expected "It is done.", got no text, but a tool call: refund(order="A-1",',
+        '    expected "It is done.", got no text, but tool calls: refund(order="A-1",',
         "    verbose=true)",
         "    expected    │ got",
         "    It is done. │ (no text)",

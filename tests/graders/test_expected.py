@@ -340,8 +340,8 @@ def test_an_answer_without_calls_says_so() -> None:
 @pytest.mark.parametrize(
     ("expected", "reason"),
     [
-        ("Paris", 'expected "Paris", got no text, but a tool call: book(flight="TP 751")'),
-        ({"a": 1}, 'the answer has no content, but a tool call: book(flight="TP 751")'),
+        ("Paris", 'expected "Paris", got no text, but tool calls: book(flight="TP 751")'),
+        ({"a": 1}, 'the answer has no content, but tool calls: book(flight="TP 751")'),
     ],
 )
 def test_an_answer_without_text_says_what_it_called(expected: Any, reason: str) -> None:

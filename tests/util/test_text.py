@@ -351,8 +351,6 @@ def test_calls_that_end_an_answer_need_no_other_word() -> None:
     message["finish_reason"] = "tool_calls"
     assert name_missing_text([message]) == "(no text)"
     assert name_missing_text([{**message, "finish_reason": "length"}]).endswith("length)")
-    without = {"role": "assistant", "content": "", "finish_reason": "tool_calls"}
-    assert name_missing_text([without]) == "(no text, but finish_reason: tool_calls)"
 
 
 @for_each(

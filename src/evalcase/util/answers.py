@@ -7,7 +7,7 @@ graded by `finish`. One that is unfinished, or failed, is no answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from evalcase.types.answer import Answer
@@ -104,8 +104,10 @@ _TELLS_NOTHING = frozenset({
     "tool_call_id",
 })  # fmt: skip
 """Keys of messages that are described elsewhere, or only name things."""
-_USUAL_ENDS = ("stop", "end_turn", "stop_sequence")
-_ENDS_OF_CALLS = ("tool_calls", "tool_use", "function_call")
+_USUAL: tuple[JSON, ...] = (
+    None, "", [], {}, "stop", "end_turn", "stop_sequence", "tool_calls", "tool_use",
+)  # fmt: skip
+"""What other keys hold where nothing is unusual."""
 NO_TEXT = "(no text)"
 """Stands for the text of an answer that has only calls."""
 
@@ -117,11 +119,9 @@ def name_missing_text(messages: Spoken) -> str:
     shown = shown_content(messages) or ""
     if shown.strip():
         return ""
-    instead = next(_describe_others(messages), "")
-    if instead:
-        blank = name_blank(shown, "no text").strip("()")
-        return f"({blank}, but {shorten_text(instead, _LONGEST)})"
-    return name_blank(shown, NO_TEXT if _list_calls(messages) else "(empty)")
+    instead = _describe_others(messages)
+    blank = name_blank(shown, NO_TEXT if instead or _list_calls(messages) else "(empty)")
+    return f"{blank[:-1]}, but {shorten_text(instead, _LONGEST)})" if instead else blank
 
 
 def shown_content(messages: Spoken) -> str | None:
@@ -142,14 +142,13 @@ def describe_missing_text(messages: Spoken, text: str) -> str:
 
 
 def describe_instead(messages: Spoken) -> str:
-    """The rest of a sentence that says that there is no text: `, but a tool call: …`."""
-    instead = (shown_content(messages) or "").strip()
+    """The rest of a sentence that says that there is no text: `, but tool calls: …`."""
     calls = _list_calls(messages)
-    if not instead and calls:
+    instead = (shown_content(messages) or "").strip()
+    if calls and not instead:
         more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
-        what = "tool calls" if more else "a tool call"
-        instead = f"{what}: {shorten_text(calls[0], _SHORT)}{more}"
-    instead = instead or next(_describe_others(messages), "")
+        instead = f"tool calls: {shorten_text(calls[0], _SHORT)}{more}"
+    instead = instead or _describe_others(messages)
     return f", but {shorten_text(instead, _MOST_SAID)}" if instead else ""
 
 
@@ -157,31 +156,24 @@ def _list_calls(messages: Spoken) -> list[str]:
     return [line for message in messages for line in call_lines(message)]
 
 
-def _describe_others(messages: Spoken) -> Iterator[str]:
-    """What there is beside the last text and calls, the most important first."""
+def _describe_others(messages: Spoken) -> str:
+    """The most important that the assistant said beside the last text and calls."""
     said = [message for message in reversed(messages) if message.get("role") == "assistant"]
     for message in said:
         if refusal := message.get("refusal"):
-            yield f"a refusal: {_write_value(refusal)}"
+            return f"a refusal: {refusal if isinstance(refusal, str) else as_json(refusal)}"
         if text := content_text(message.get("content")).strip():
-            yield f"text before it: {text}"
-    for message in said:
-        usual = (*_USUAL_ENDS, *(_ENDS_OF_CALLS if message.get("tool_calls") else ()))
-        told = {key: _write_value(message[key]) for key in message if key not in _TELLS_NOTHING}
-        if keys := [f"{key}: {text}" for key, text in told.items() if text not in ("", *usual)]:
-            yield "; ".join(keys)
-    if _list_calls(messages):
-        return  # the other messages are the results of the calls
-    for message in reversed(messages):
-        text = content_text(message.get("content")).strip()
-        if message.get("role") != "assistant" and text:
-            yield f"a {message.get('role')} message: {text}"
-
-
-def _write_value(value: JSON) -> str:
-    if value in (None, "", [], {}):
-        return ""
-    return value.strip() if isinstance(value, str) else as_json(value)
+            return f"text before it: {text}"
+    others = [
+        f"{key}: {value if isinstance(value, str) else as_json(value)}"
+        for message in said
+        for key, value in message.items()
+        if key not in _TELLS_NOTHING and value not in _USUAL
+    ]
+    if others or _list_calls(messages):  # then other messages are results of the calls
+        return "; ".join(others)
+    texts = [(each.get("role"), content_text(each.get("content")).strip()) for each in messages]
+    return next((f"a {role} message: {text}" for role, text in reversed(texts) if text), "")
 
 
 _INVISIBLE = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"
