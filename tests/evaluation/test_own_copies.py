@@ -148,7 +148,7 @@ def test_a_case_gives_nothing_away_that_could_change_it() -> None:
 def test_a_case_cannot_be_changed() -> None:
     case = Case(id="a", input="x")
     for name, value in (("threshold", 0.5), ("data", {}), ("_data", {}), ("other", 1)):
-        with pytest.raises(AttributeError, match=r"a Case can't be changed; `Case\(\{\*\*case"):
+        with pytest.raises(AttributeError, match=r"a Case can't be changed"):
             setattr(case, name, value)
     assert case.to_dict() == {"id": "a", "input": [{"role": "user", "content": "x"}]}
 
