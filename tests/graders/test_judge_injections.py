@@ -75,9 +75,7 @@ def test_an_answer_that_knows_its_own_prompt_gains_nothing(case: Case) -> None:
     assert blocks_in(after) == ["conversation", "end", "answer", "end", "criteria", "end"]
 
 
-@for_each(
-    "case", [each for each in ATTACKS if "tokens" in each.tags], ids=lambda case: case.id
-)
+@for_each("case", [each for each in ATTACKS if "tokens" in each.tags], ids=lambda case: case.id)
 def test_no_control_token_is_left_whole(case: Case) -> None:
     (text,) = shown(case)
     whole = [
