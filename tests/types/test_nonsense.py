@@ -29,7 +29,7 @@ CASE = of.Case(id="a", input="x")
         (lambda: of.Score(None, passed=True), "a Score that passed has a value"),
         (lambda: of.Grade("g", 7, True, ""), "the score of a Grade is a number from 0 to 1, not 7"),
         (lambda: of.Grade("g", 1.0, 1, ""), "`passed` of a Grade is True or False, not 1"),
-        (lambda: of.Usage(True), "a Usage counts tokens from 0, not True"),
+        (lambda: of.Usage(True), "`usage` counts tokens from 0, not True"),
         (lambda: of.Answer("4"), r"is a tuple of Message, not '4'; Answer.of_text\(…\)"),
         (lambda: of.Answer((SAID,), usage=3), "`usage` of an Answer is a Usage, not 3"),
         (lambda: of.Answer((SAID,), cost_usd=math.inf), "is a number from 0, not inf"),

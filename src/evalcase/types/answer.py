@@ -32,7 +32,7 @@ class Usage(Value, frozen=True):
     def __post_init__(self) -> None:
         for count in (self.input_tokens, self.output_tokens, self.cached_tokens):
             fits = count is None or (type(count) is int and count >= 0)
-            expect(fits, "a Usage counts tokens from 0", count)
+            expect(fits, "`usage` counts tokens from 0", count)
 
 
 class Earlier(Value, frozen=True):
