@@ -26,7 +26,7 @@ from evalcase.config.options import (
 )
 from evalcase.errors import ConfigError
 from evalcase.format.document import Document, parse_document
-from evalcase.format.source import BOM, tell_undecodable, tell_unreadable
+from evalcase.format.source import UnreadableError, read_source
 from evalcase.format.toml import write_setting
 from evalcase.types.options import (
     Amount,
@@ -47,7 +47,7 @@ from evalcase.types.value import Value, describe_kind, replace
 from evalcase.util.files import is_inside, read_file
 from evalcase.util.project import project_root, take_root
 
-_MOST_BYTES = 10_000_000
+_MOST_BYTES = 10 << 20
 TABLES: dict[str, KeyPath] = {"evalcase.toml": (), "pyproject.toml": ("tool", "evalcase")}
 """The names of its file, and where in it the settings are."""
 
@@ -268,15 +268,10 @@ def _read_file(root: str, path: str, seen_from: str | None) -> Config | None:
         shown = os.path.relpath(path, folder)
     try:
         # A link that leads out of the project could show another file's lines as its faults.
-        data = read_file(path, _MOST_BYTES, inside=root).removeprefix(BOM)
-        text = data.decode()
-    except OSError as error:
-        problem = tell_unreadable(shown, error)
-    except UnicodeDecodeError:
-        problem = tell_undecodable(data, shown)
-    else:
-        return config_of_text(text, path, root, shown)
-    return Config(root, path, Source(None, others=(problem,)))
+        text = read_source(path, _MOST_BYTES, root, shown)
+    except UnreadableError as error:
+        return Config(root, path, Source(None, others=(error.problem,)))
+    return config_of_text(text, path, root, shown)
 
 
 def has_settings(name: str, text: str) -> bool:

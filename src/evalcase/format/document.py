@@ -16,7 +16,7 @@ from evalcase.format.positions import (
     Positions,
     Syntax,
 )
-from evalcase.format.source import MAX_LINE_BYTES, UTF_16_MARKS, number_lines, tell_undecodable
+from evalcase.format.source import MAX_LINE_BYTES, find_encoding, number_lines, tell_undecodable
 from evalcase.format.toml import compose_toml, read_toml
 from evalcase.format.yaml import compose_yaml, find_lints, read_yaml
 from evalcase.graders.base import DeclaredGrader, Known, What
@@ -25,7 +25,6 @@ from evalcase.types.problem import (
     CODES,
     QUOTE_IT,
     At,
-    Excerpt,
     Finding,
     Fix,
     KeyPath,
@@ -40,7 +39,6 @@ from evalcase.util.text import abridge_message
 if TYPE_CHECKING:
     from evalcase.format.tables import SuiteFiles  # which parses documents
 
-_LONGEST_EXCERPT = 1000
 _COMPOSERS: dict[str, Callable[[str], Node]] = {
     "yaml": compose_yaml,
     "json": compose_json,
@@ -174,14 +172,9 @@ class Document:
         self, code: str, message: str, span: Span, hint: str | None, fix: str | None,
         case: str | None = None,
     ) -> Problem:  # fmt: skip
-        excerpt = Excerpt(self.lines[span.line])
-        if len(excerpt.text) > _LONGEST_EXCERPT:
-            start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)
-            excerpt = Excerpt(excerpt.text[start : start + _LONGEST_EXCERPT], start + 1)
+        excerpt = self.lines.excerpt(span)
         message, hint = abridge_message(message), abridge_message(hint) if hint else hint
-        if self.first_line > 1:
-            before = self.first_line - 1
-            span = span._replace(line=span.line + before, end_line=span.end_line + before)
+        span = span.moved_by(self.first_line - 1) if self.first_line > 1 else span
         return Problem(code, message, self.path, span, hint, case, excerpt, fix=fix)
 
 
@@ -222,7 +215,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
             text = data.decode().rstrip("\r\n")
         except UnicodeDecodeError:
             yield tell_undecodable(data.rstrip(b"\n"), path, number)
-            if number == 1 and data[:2] in UTF_16_MARKS:
+            if number == 1 and find_encoding(data):
                 return
             continue
         line = _read_document(read, text, "jsonl", path, number)

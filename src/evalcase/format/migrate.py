@@ -7,6 +7,7 @@ would change what the file means.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -53,11 +54,8 @@ class Rename(NamedTuple):
     edits: tuple[Edit, ...]
 
     def moved_by(self, lines: int) -> Rename:
-        def move(span: Span) -> Span:
-            return span._replace(line=span.line + lines, end_line=span.end_line + lines)
-
-        edits = tuple(Edit(move(at), text) for at, text in self.edits)
-        return self._replace(span=move(self.span), edits=edits)
+        edits = tuple(Edit(at.moved_by(lines), text) for at, text in self.edits)
+        return self._replace(span=self.span.moved_by(lines), edits=edits)
 
 
 class Migration(NamedTuple):
@@ -85,7 +83,7 @@ def migrate_file(path: str, known: Known, stdin_format: Format = "yaml") -> Iter
     """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
     try:
         format = format_at(path, stdin_format)
-        yield migrate_bytes(read_raw(path, None), format, path, known)
+        yield migrate_bytes(read_raw(path, sys.maxsize), format, path, known)
     except UnreadableError as error:
         yield Migration.of_unreadable(error.problem)
         return
@@ -337,7 +335,7 @@ def fix_file(path: str, known: Known) -> Fixed:
     if outside_link(path) is not None:
         return nothing
     try:
-        format, data = format_at(path), read_raw(path, None)
+        format, data = format_at(path), read_raw(path, sys.maxsize)
         text = data.removeprefix(BOM).decode()
     except (UnreadableError, UnicodeDecodeError):
         return nothing

@@ -13,11 +13,12 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from evalcase.types.problem import At, KeyPath, Span
+from evalcase.types.problem import At, Excerpt, KeyPath, Span
 
 Format = Literal["yaml", "json", "jsonl"]
 """What a suite may be written in."""
 Syntax = Format | Literal["csv", "toml"]
+_LONGEST_EXCERPT = 800
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -72,6 +73,14 @@ class Lines:
         line = bisect_right(starts, start)
         end_line = bisect_right(starts, end, line)
         return Span(line, start - starts[line - 1] + 1, end_line, end - starts[end_line - 1] + 1)
+
+    def excerpt(self, span: Span) -> Excerpt:
+        """The line that a span starts on, or the part of a very long line around its start."""
+        text = self[span.line]
+        if len(text) <= _LONGEST_EXCERPT:
+            return Excerpt(text)
+        start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)
+        return Excerpt(text[start : start + _LONGEST_EXCERPT], start + 1)
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column - 1

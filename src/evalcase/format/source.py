@@ -12,9 +12,15 @@ from io import BytesIO
 from itertools import islice
 from typing import IO
 
-from evalcase.format.positions import Format, Lines, split_lines
-from evalcase.types.problem import Excerpt, Problem, Span, did_you_mean
-from evalcase.util.files import IrregularError, open_file, read_bytes, read_start
+from evalcase.format.positions import Format, Lines
+from evalcase.types.problem import Problem, Span, did_you_mean
+from evalcase.util.files import (
+    IrregularError,
+    OversizeError,
+    open_file,
+    read_file,
+    read_start,
+)
 from evalcase.util.project import leads_inside, leaves_by_link
 
 STDIN = "-"
@@ -30,8 +36,12 @@ FOUND_ENDINGS = (".eval.yaml", ".eval.yml", ".eval.json", ".eval.jsonl")
 MAX_SOURCE_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 28
 BOM = b"\xef\xbb\xbf"
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_UTF_32_MARKS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
+_OTHER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 _YAML_ENDINGS = (".yaml", ".yml")
 _NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
 
@@ -47,46 +57,43 @@ class UnreadableError(Exception):
 # Reading
 
 
-def read_source(path: str, most_bytes: int = MAX_SOURCE_BYTES) -> str:
-    """The text of a file without its byte order mark."""
-    data = read_raw(path, most_bytes).removeprefix(BOM)
+def read_source(
+    path: str, most_bytes: int = MAX_SOURCE_BYTES, inside: str | None = None, shown: str = ""
+) -> str:
+    """The text of a file without its byte order mark. With `inside`, it has to lie in that folder.
+    Problems have the path that is `shown`."""
+    shown = shown or path
+    data = read_raw(path, most_bytes, inside, shown).removeprefix(BOM)
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UnreadableError(tell_undecodable(data, path)) from None
+        raise UnreadableError(tell_undecodable(data, shown)) from None
 
 
-def read_raw(path: str, most_bytes: int | None) -> bytes:
-    """The bytes of a file, or of standard input, as they are; None sets no limit."""
+def read_raw(path: str, most_bytes: int, inside: str | None = None, shown: str = "") -> bytes:
+    """The bytes of a file, or of standard input, as they are."""
     try:
-        with open_bytes(path) as file:
-            if most_bytes is None:
-                return read_bytes(file, -1)
-            size = os.fstat(file.fileno()).st_size if path != STDIN else 0
-            data = read_bytes(file, most_bytes + 1) if size <= most_bytes else b""
+        if path == STDIN:
+            return open_bytes(STDIN).read()
+        return read_file(path, most_bytes, inside)
+    except OversizeError:
+        raise _too_large(shown or path, most_bytes) from None
     except OSError as error:
-        raise UnreadableError(tell_unreadable(path, error)) from None
-    if max(size, len(data)) > most_bytes:
-        raise _too_large(path)
-    return data
+        raise UnreadableError(tell_unreadable(shown or path, error)) from None
 
 
 def open_bytes(path: str) -> IO[bytes]:
     """Open a regular file, or all of standard input, which can then be read twice like a file."""
-    try:
-        if path != STDIN:
+    if path != STDIN:
+        try:
             return open_file(path)
-    except IrregularError:
-        hint = "a pipe can be read as standard input: evalcase check -"
-        problem = Problem("unreadable-file", "this is not a regular file", path, hint=hint)
-        raise UnreadableError(problem) from None
-    except OSError as error:
-        raise UnreadableError(tell_unreadable(path, error)) from None
+        except OSError as error:
+            raise UnreadableError(tell_unreadable(path, error)) from None
     if sys.stdin is None:
         raise UnreadableError(Problem("unreadable-file", "standard input is closed", STDIN))
     data = sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1)
     if len(data) > MAX_SOURCE_BYTES:
-        raise _too_large(STDIN)
+        raise _too_large(STDIN, MAX_SOURCE_BYTES)
     return BytesIO(data)
 
 
@@ -124,6 +131,9 @@ def folder_of(path: str) -> str:
 def tell_unreadable(path: str, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
         return missing_path(path)
+    if isinstance(error, IrregularError):
+        hint = "a pipe can be read as standard input: evalcase check -"
+        return Problem("unreadable-file", "this is not a regular file", path, hint=hint)
     return Problem("unreadable-file", f"the file can't be read: {error.strerror or error}", path)
 
 
@@ -142,27 +152,31 @@ def list_names(folder: str) -> list[str]:
         return []
 
 
+def find_encoding(data: bytes) -> str | None:
+    """The encoding that a file names in its first bytes, if it is not UTF-8."""
+    return next((name for mark, name in _OTHER_MARKS.items() if data.startswith(mark)), None)
+
+
 def tell_undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
     """The problem with bytes that are not UTF-8."""
-    is_wide = data[:4] in _UTF_32_MARKS
-    if first_line == 1 and (is_wide or data[:2] in UTF_16_MARKS):
-        message = f"the file is {'UTF-32' if is_wide else 'UTF-16'}, and evalcase reads UTF-8"
+    if first_line == 1 and (encoding := find_encoding(data)):
+        message = f"the file is {encoding}, and evalcase reads UTF-8"
         return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
     text = data.decode("utf-8", "surrogateescape")
-    start = re.search("[\udc80-\udcff]", text).start()  # type: ignore[union-attr]
-    line, column, *_ = Lines(text).span(start, start)
-    window = split_lines(text[max(0, start - 800) : start])[-1]
-    after = split_lines(text[start : start + 100])[0]
-    excerpt = (window + after).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    message = f"the byte 0x{ord(text[start]) - 0xDC00:02x} is not UTF-8"
-    line += first_line - 1
-    span = Span(line, column, line, column + 1)
-    shown = Excerpt(excerpt, column - len(window))
-    return Problem("bad-encoding", message, path, span, "save the file as UTF-8", excerpt=shown)
+    found = next(re.finditer("[\udc80-\udcff]", text))
+    lines = Lines(text)
+    span = lines.span(*found.span())
+    excerpt = lines.excerpt(span)
+    excerpt = excerpt._replace(text=re.sub("[\udc80-\udcff]", "\ufffd", excerpt.text))
+    message = f"the byte 0x{ord(found[0]) - 0xDC00:02x} is not UTF-8"
+    return Problem(
+        "bad-encoding", message, path, span.moved_by(first_line - 1), "save the file as UTF-8",
+        excerpt=excerpt,
+    )  # fmt: skip
 
 
-def _too_large(path: str) -> UnreadableError:
-    message = f"this is larger than {MAX_SOURCE_BYTES >> 20:,} MiB"
+def _too_large(path: str, most_bytes: int) -> UnreadableError:
+    message = f"this is larger than {most_bytes >> 20:,} MiB"
     hint = "a .jsonl file is read line by line and may be of any size"
     return UnreadableError(Problem("too-large", message, path, hint=hint))
 

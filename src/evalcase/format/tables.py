@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from evalcase.format.document import Document, Findings, parse_document, read_lines
 from evalcase.format.positions import NO_CHILDREN, Fault, Node, split_lines
-from evalcase.format.source import tell_undecodable, tell_unreadable
+from evalcase.format.source import UnreadableError, read_source, tell_unreadable
 from evalcase.types.options import Check, Place
 from evalcase.types.problem import Finding, Problem
 from evalcase.types.value import JSON
-from evalcase.util.files import OversizeError, open_file, read_file
+from evalcase.util.files import open_file
 from evalcase.util.project import Attachments, attachments_in, show_beside
 from evalcase.util.text import write_count
 
@@ -114,7 +114,7 @@ def _split_rows(text: str) -> Iterator[tuple[str, list[_Cell], int, list[Fault]]
 
 # Files that suites name
 
-LARGEST_TEXT = 10_000_000
+LARGEST_TEXT = 10 << 20
 LARGEST_TABLE = 1 << 30
 
 OnFile = Callable[[str], None]
@@ -220,10 +220,12 @@ class SuiteFiles:
         return path
 
     def _read(self, path: str, name: str, most_bytes: int) -> str | Finding:
-        text = _read_text(path, name, most_bytes, self._attachments.root)
-        if isinstance(text, Problem):
-            return Finding((), f"`{name}`: {text.message}", text.hint, code=text.code)
-        return text.removeprefix("\ufeff")
+        try:
+            return read_source(path, most_bytes, self._attachments.root)
+        except UnreadableError as error:
+            told = error.problem
+            code = "bad-file" if told.code == "too-large" else told.code
+            return Finding((), f"`{name}`: {told.message}", told.hint, code=code)
 
     def _read_lines(self, path: str, shown: str) -> Iterator[Document | Problem]:
         try:
@@ -249,24 +251,11 @@ class SuiteFiles:
             self.problems += problems
 
 
-def _read_text(path: str, shown: str, most_bytes: int, root: str | None = None) -> str | Problem:
-    try:
-        data = read_file(path, most_bytes, root)
-        return data.decode()
-    except OversizeError:
-        message = f"the file is larger than {most_bytes // 1_000_000:,} MB"
-        return Problem("bad-file", message, shown)
-    except UnicodeDecodeError:
-        return tell_undecodable(data, shown)
-    except OSError as error:
-        return tell_unreadable(shown, error)
-
-
 def _check_schema(path: str, shown: str, check: Check) -> list[Problem]:
-    text = _read_text(path, shown, LARGEST_TEXT)
-    if isinstance(text, Problem):
-        return [text]
-    document = parse_document(text, "json", shown)
+    try:
+        document = parse_document(read_source(path, LARGEST_TEXT, shown=shown), "json", shown)
+    except UnreadableError as error:
+        return [error.problem]
     if not document.readable or document.faults:
         return document.problems
     return document.place(

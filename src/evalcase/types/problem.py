@@ -103,6 +103,9 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+    def moved_by(self, lines: int) -> Span:
+        return self._replace(line=self.line + lines, end_line=self.end_line + lines)
+
 
 class Excerpt(NamedTuple):
     """The source line a span starts on, or a window of a very long line."""

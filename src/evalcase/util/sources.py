@@ -17,7 +17,6 @@ from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from itertools import accumulate
-from symtable import SymbolTable, symtable
 from threading import Lock
 from typing import Any, Literal
 from warnings import catch_warnings
@@ -71,30 +70,34 @@ def list_modules(folder: str) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _parse(text: bytes) -> tuple[ast.Module, SymbolTable]:
-    """The tree of a module and its names, without what is only for type checkers."""
+def _parse(text: bytes) -> ast.Module:
     with _PARSING, catch_warnings(action="ignore"):
-        tree = ast.parse(text)
-        compile(tree, "<file>", "exec", dont_inherit=True)  # finds a `return` outside a function
-        for each in tree.body:
-            if isinstance(each, ast.If) and ast.unparse(each.test).endswith("TYPE_CHECKING"):
-                each.body = [ast.Pass()]
-        return tree, symtable(ast.unparse(tree), "<file>", "exec")
+        return ast.parse(text)
+
+
+def _bindings(scope: ast.AST, at: ast.stmt | None = None) -> Iterator[tuple[str, ast.stmt]]:
+    """The names that a module or a class binds, also under a condition, with the statements."""
+    for node in ast.iter_child_nodes(scope):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name, node
+                made = (each.names for each in ast.walk(node) if isinstance(each, ast.Global))
+                yield from ((name, node) for names in made for name in names)
+            case ast.Import() | ast.ImportFrom():
+                for each in node.names:
+                    yield each.asname or each.name.partition(".")[0], node
+            case ast.stmt():
+                yield from _bindings(node, node)
+            case ast.ExceptHandler() | ast.match_case():
+                yield from _bindings(node, at)
+            case _ if at is not None:
+                stored = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+                yield from ((each.id, at) for each in stored if isinstance(each.ctx, ast.Store))
 
 
 @lru_cache(maxsize=4)
-def _names_in(scope: SymbolTable) -> dict[str, bool]:
-    """The names that a module or a class binds, also under a condition, and whether each is its own
-    or imported."""
-    names: dict[str, bool] = {}
-    tables = [scope]
-    for table in tables:
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            is_bound = symbol.is_assigned() or symbol.is_imported()
-            if is_bound and (table is scope or symbol.is_declared_global()):
-                names[symbol.get_name()] = not symbol.is_imported()
-    return names
+def _names_in(scope: ast.AST) -> dict[str, ast.stmt]:
+    return dict(_bindings(scope))
 
 
 def object_to_function(
@@ -143,40 +146,20 @@ def _find_undefined(reference: str, root: str, code: str) -> Finding | None:
         path, text = _read_module(reference, root)
     except _UNREADABLE:
         return None
-    tree, module = _parse(text)
-    name, *inner = reference.partition(":")[2].split(".")
-    where, names = os.path.relpath(path, root), _names_in(module)
-    for each in tree.body if inner else ():
-        match each:
-            # The text of such a class says all that it has.
-            case ast.ClassDef(bases=[], keywords=[], decorator_list=[]) if each.name == name:
-                where, name = f"the class `{name}` in {where}", inner[0]
-                scopes = {scope.get_name(): scope for scope in module.get_children()}
-                names = {**dict.fromkeys(dir(type), False), **_names_in(scopes[each.name])}
+    name = reference.partition(":")[2].partition(".")[0]
     folder, file = os.path.split(path)
     is_module = file == "__init__.py" and name in list_modules(folder)
-    if name in names or is_module or not name.isidentifier() or _DYNAMIC.search(text):
+    bound = _names_in(_parse(text))
+    if name in bound or is_module or not name.isidentifier() or _DYNAMIC.search(text):
         return None
-    public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
+    public = sorted(
+        each for each, at in bound.items()
+        if each[0] != "_" and not isinstance(at, ast.Import | ast.ImportFrom)
+    )  # fmt: skip
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
     hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
-    return Finding((), f"{where} has no `{name}`", hint, code=code)
-
-
-def _find_binding(scope: ast.AST, name: str) -> Iterator[ast.stmt]:
-    """The statements that bind a name, the outermost first."""
-    for node in ast.walk(scope):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if node.name == name:
-                yield node
-            case ast.Import() | ast.ImportFrom():
-                if name in [each.asname or each.name for each in node.names]:
-                    yield node
-            case ast.Assign(targets=targets):
-                if name in [each.id for each in targets if isinstance(each, ast.Name)]:
-                    yield node
-            case ast.AnnAssign(target=ast.Name(id=bound)) if bound == name:
-                yield node
+    message = f"{os.path.relpath(path, root)} has no `{name}`"
+    return Finding((), message, hint, code=code)
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
@@ -185,10 +168,10 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
         path, text = _read_module(reference, root)
     except _UNREADABLE:
         return None
-    found: ast.AST | None = _parse(text)[0]
+    found: ast.AST | None = _parse(text)
     for name in reference.partition(":")[2].split("."):
-        inside = [] if found is None else ast.iter_child_nodes(found)
-        found = next((each for node in inside for each in _find_binding(node, name)), None)
+        inside = [] if found is None else _bindings(found)
+        found = next((at for each, at in inside if each == name), None)
     return (path, found.lineno, found.col_offset) if isinstance(found, ast.stmt) else None
 
 
@@ -199,18 +182,18 @@ def read_function(reference: str, root: str) -> Callable[..., object] | None:
         _, text = _read_module(reference, root)
     except _UNREADABLE:
         return None
-    tree, name = _parse(text)[0], reference.partition(":")[2]
-    match [*_find_binding(tree, name)]:
+    tree, name = _parse(text), reference.partition(":")[2]
+    match [at for each, at in _bindings(tree) if each == name]:
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as made] if made in tree.body:
             if made.decorator_list or _DYNAMIC.search(text):
                 return None
-            given = ast.arguments(
-                made.args.posonlyargs, made.args.args, made.args.vararg, made.args.kwonlyargs,
-                [each and ast.Constant(None) for each in made.args.kw_defaults],
-                made.args.kwarg, [ast.Constant(None) for _ in made.args.defaults],
-            )  # fmt: skip
         case _:
             return None
+    given = ast.arguments(
+        made.args.posonlyargs, made.args.args, made.args.vararg, made.args.kwonlyargs,
+        [each and ast.Constant(None) for each in made.args.kw_defaults],
+        made.args.kwarg, [ast.Constant(None) for _ in made.args.defaults],
+    )  # fmt: skip
     stub = ast.FunctionDef(name, given, [ast.Pass()], [])
     namespace: dict[str, Any] = {}
     # Annotations stay texts, as in this file.

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as TypesOnly
 
 late: Callable[[str], bool]
 
@@ -25,7 +21,7 @@ def set_up() -> None:
 
 class Polite:
     @staticmethod
-    def check(answers: TypesOnly[str]) -> bool:
+    def check(answers: list[str]) -> bool:
         return all(map(is_polite, answers))
 
 
