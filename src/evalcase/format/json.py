@@ -177,18 +177,6 @@ def _too_deep(text: str) -> FatalFaultError:
     return FatalFaultError(Fault("too-deep", message, *token.span()))
 
 
-_IN_PLAIN_WORDS = (
-    ("Extra data", "there is more after the end of the value"),
-    ("property name", "a key is missing here"),
-    ("':' delimiter", "a `:` is missing here"),
-    ("',' delimiter", "a comma or the end is missing here"),
-    ("Expecting value", "a value is missing here"),
-    ("Unterminated string", "this string is never closed"),
-    ("escape", "there is no such escape in a string"),
-)
-"""The decoder's complaints, which differ from one Python to the next."""
-
-
 def _explain_error(text: str, at: int, complaint: str) -> Fault:
     if "trailing comma" in complaint:
         # Newer Pythons point at the comma, and older ones at the token after it.
@@ -197,7 +185,7 @@ def _explain_error(text: str, at: int, complaint: str) -> Fault:
     if "control character" in complaint:
         message = f"the character U+{ord(here):04X} must be escaped in a JSON string"
         return Fault("control-character", message, at, at + 1, f"write it as \\u{ord(here):04x}")
-    said = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
+    said = complaint[:1].lower() + complaint[1:].removesuffix(" starting at").removesuffix(" at")
     hint = fix = None
     if here in ("]", "}") and before.endswith(","):
         at, here, said = len(before) - 1, ",", "this comma has nothing after it"

@@ -25,10 +25,6 @@ Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
 
 
-_DECIDING = frozenset({"graders", "criteria", "rubrics", "threshold", "repeat"})
-"""Without these, only the expected output decides."""
-
-
 def advise_case(
     case: Case, written: Named, turns: Sequence[Named], lacks_graders: bool, findings: Findings
 ) -> None:
@@ -45,13 +41,12 @@ def advise_case(
         return
     if not any(map(_is_graded, (data, *data.get("turns", ())))):
         what = "conversation" if case.is_conversation else "case"
-        message = f"this {what} has nothing to grade, so it can never pass"
         hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
-        inside = next((name for name in GRADED if name in data.get("metadata", ())), None)
         if case.is_conversation:
             hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
-        elif inside is not None:
+        elif inside := next((name for name in GRADED if name in data.get("metadata", ())), None):
             hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
+        message = f"this {what} has nothing to grade, so it can never pass"
         findings.add("nothing-to-grade", written.path, message, hint)
 
 
@@ -64,20 +59,15 @@ def _is_graded(part: dict[str, Any]) -> bool:
 
 def _advise_part(part: Case, written: Named, lacks_graders: bool, findings: Findings) -> None:
     """Look over what is graded by itself: a case, or a turn."""
-    data, path = part._data, written.path
-    has_expected = "expected_output" in data
-    if has_expected and not lacks_graders:
-        _advise_expected(data, written, findings)
-    if _DECIDING.isdisjoint(data):
-        return
-    graders, is_skipped = data.get("graders", ()), "skip" in data
+    data, path, graders = part._data, written.path, part._data.get("graders", ())
+    has_expected, is_skipped = "expected_output" in data, "skip" in data
     if not lacks_graders:
+        if has_expected:
+            _advise_expected(data, written, findings)
         _advise_passing(data, path, findings)
         if graders and "turns" not in data:
             _check_weights(data, path, findings)
-        if graders and has_expected:
-            _advise_comparing(data, path, findings)
-        elif not part.needs_judge and not is_skipped:
+        if not (has_expected or part.needs_judge or is_skipped):
             _advise_absent(graders, path, findings)
     if is_skipped:
         return
@@ -88,23 +78,40 @@ def _advise_part(part: Case, written: Named, lacks_graders: bool, findings: Find
             _advise_replaced(data, written.at("expected_output"), findings)
 
 
+def _name_of(grader: Mapping[str, Any]) -> str:
+    return str(grader.get("name", grader["type"]))
+
+
 def _advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
-    """Warn of a case that no answer can fail."""
-    graders = data.get("graders", ())
+    """Warn of a case that no answer can fail, and of an expected output that no answer can fail
+    by, because all that compare with it pass at any score, or count for nothing."""
+    graders, threshold = data.get("graders", ()), data.get("threshold")
+    if not graders and threshold is None and "repeat" not in data:
+        return
+    compared = "expected_output" in data
+    comparing = [each for each in graders if any(_find_compared([each], findings))]
+    deciding = comparing if compared else graders
+    is_lax = bool(deciding) and not needs_judge(data) and all(
+        _lets_all_pass(each, threshold is not None) for each in deciding
+    )  # fmt: skip
+    if compared and is_lax:
+        names = " and ".join(f"`{_name_of(each)}`" for each in comparing)
+        why = "passes at any score" if threshold is None else "counts for nothing"
+        hint = f"give it a `{'threshold' if threshold is None else 'weight'}` over 0"
+        message = f"`expected_output` can make no answer fail: {names} compares with it, and {why}"
+        findings.add("not-compared", path, message, hint)
     if "skip" in data or "turns" in data:
         return
-    if data.get("threshold") == 0 and not any(each.get("required") for each in graders):
-        why, hint = "its `threshold` is 0", "give it a `threshold` over 0"
-    elif "repeat" in data and data["repeat"].get("pass_rate") == 0 and data.get("threshold") != 0:
-        why, hint = "its `pass_rate` is 0", "give it a `pass_rate` over 0"
-    elif (
-        graders and "expected_output" not in data and not needs_judge(data)
-        and "threshold" not in data and all(_lets_all_pass(each, False) for each in graders)
-    ):  # fmt: skip
-        why, hint = "a `threshold` of 0 passes at any score", "give a `threshold` over 0"
+    if threshold == 0 and not any(each.get("required") for each in graders):
+        name = "threshold"
+    elif data.get("repeat", {}).get("pass_rate") == 0 and threshold != 0:
+        name = "pass_rate"
+    elif is_lax and not compared and threshold is None:
+        name = "threshold"
     else:
         return
-    findings.add("nothing-to-grade", path, f"no answer can fail this case: {why}", hint)
+    message = f"no answer can fail this case: a `{name}` of 0 passes at any score"
+    findings.add("nothing-to-grade", path, message, f"give it a `{name}` over 0")
 
 
 def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
@@ -141,7 +148,7 @@ def _check_material(case: Case, graders: Graders, path: KeyPath, findings: Findi
     for grader, declared in _each_grader(graders, findings):
         missing = declared.missing_in(grader, case)
         if missing is not None:
-            what = f"the grader `{grader.get('name', grader['type'])}` needs {missing}"
+            what = f"the grader `{_name_of(grader)}` needs {missing}"
             findings.add("missing-material", path, f"{what}, which this case doesn't have")
 
 
@@ -199,21 +206,6 @@ def _advise_absent(graders: Graders, path: KeyPath, findings: Findings) -> None:
             return
 
 
-def _advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
-    """Say that no answer can fail by `expected_output`, if all graders that compare with it pass
-    at any score, or count for nothing."""
-    comparing = [each for each in data["graders"] if any(_find_compared([each], findings))]
-    by_mean = "threshold" in data
-    if not comparing or needs_judge(data):
-        return
-    if all(_lets_all_pass(each, by_mean) for each in comparing):
-        names = " and ".join(f"`{each.get('name', each['type'])}`" for each in comparing)
-        why = "counts for nothing" if by_mean else "passes at any score"
-        message = f"`expected_output` can make no answer fail: {names} compares with it, and {why}"
-        hint = "give it a `weight`" if by_mean else "give it a `threshold` over 0"
-        findings.add("not-compared", path, message, hint)
-
-
 def _advise_replaced(data: Mapping[str, Any], expected_at: KeyPath, findings: Findings) -> None:
     """Say once in a file that a judge has `expected_output` as its reference. Without a judge
     there is a warning already."""
@@ -263,35 +255,25 @@ def _find_left_out(expected: Messages, last: int | None) -> tuple[KeyPath, str] 
     """The first thing in expected messages that is not compared, and the reason; `last` is the
     message whose content is compared."""
     for index, message in enumerate(expected):
-        if message["role"] != "assistant":
-            role = message["role"]
+        content, role = message.get("content"), message["role"]
+        if role != "assistant":
             return (index,), f"messages of the role `{role}` are context and are not compared"
-        content = message.get("content")
         if content is not None and index != last:
             return (index,), "only the last assistant content is compared; this one is context"
-        key = _find_odd_key(message, _COMPARED_IN_MESSAGES)
-        if key is not None:
-            return (index, key), f"`{key}` is kept, and is not compared"
-        for number, call in enumerate(message.get("tool_calls") or ()):
-            key = _find_odd_key(call, _COMPARED_IN_CALLS)
-            if key is not None:
-                instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
-                reason = f"`{key}` is kept, and is not compared{instead}"
-                return (index, "tool_calls", number, key), reason
-        if type(content) is list:
-            has_text = [said_text(part) is not None for part in text_parts(content)]
-            if any(has_text) and not all(has_text):
-                at = has_text.index(False)
-                return (index, "content", at), "only the text of content parts is compared"
-    return None
-
-
-def _find_odd_key(value: Mapping[str, Any], compared: frozenset[str]) -> str | None:
-    if compared.issuperset(value):
-        return None
-    for key in value:
-        if key not in compared and value[key] is not None and not key.startswith(PRIVATE_PREFIX):
-            return key
+        calls = enumerate(message.get("tool_calls") or ())
+        for place, value, compared in (
+            ((index,), message, _COMPARED_IN_MESSAGES),
+            *(((index, "tool_calls", number), call, _COMPARED_IN_CALLS) for number, call in calls),
+        ):
+            for key in value:
+                is_odd = key not in compared and not key.startswith(PRIVATE_PREFIX)
+                if is_odd and value[key] is not None:
+                    instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
+                    return (*place, key), f"`{key}` is kept, and is not compared{instead}"
+        has_text = [said_text(part) is not None for part in text_parts(content)]
+        if any(has_text) and not all(has_text):
+            at = has_text.index(False)
+            return (index, "content", at), "only the text of content parts is compared"
     return None
 
 
