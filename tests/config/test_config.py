@@ -175,7 +175,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pyproject.toml")
     assert load(tmp_path, "").path == str(tmp_path / "evalcase.toml")
     (tmp_path / "evalcase.toml").unlink()
-    with pytest.raises(ConfigError, match="it is not a regular file"):
+    with pytest.raises(ConfigError, match="this is not a regular file"):
         load_config(str(tmp_path))
 
 
@@ -199,7 +199,7 @@ def test_where_runs_are_kept_is_seen_from_the_project(tmp_path: Path) -> None:
     [
         ("nowhere.toml", "there is no such file"),
         ("/dev/zero", "it lies outside the project"),
-        ("folder", "it is not a regular file"),
+        ("folder", "this is not a regular file"),
         ("../outside.toml", "it lies outside the project"),
     ],
 )

@@ -53,7 +53,7 @@ def test_what_is_no_regular_file(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/null"), Path("/dev/zero")):
         problem = problem_of(path)
         assert (problem.code, problem.message) == ("unreadable-file", "this is not a regular file")
-        assert "evalcase check -" in (problem.hint or "")
+        assert "standard input" in (problem.hint or "")
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:

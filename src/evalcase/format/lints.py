@@ -110,7 +110,7 @@ def _advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) 
         name = "threshold"
     else:
         return
-    message = f"no answer can fail this case: a `{name}` of 0 passes at any score"
+    message = f"no answer can fail this case: its `{name}` is 0"
     findings.add("nothing-to-grade", path, message, f"give it a `{name}` over 0")
 
 

@@ -132,7 +132,7 @@ def tell_unreadable(path: str, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
         return missing_path(path)
     if isinstance(error, IrregularError):
-        hint = "a pipe can be read as standard input: evalcase check -"
+        hint = "only regular files are read; `-` is standard input"
         return Problem("unreadable-file", "this is not a regular file", path, hint=hint)
     return Problem("unreadable-file", f"the file can't be read: {error.strerror or error}", path)
 
