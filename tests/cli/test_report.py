@@ -175,17 +175,6 @@ def test_one_case_in_full(agents: Project) -> None:
     ]
 
 
-def test_what_a_judge_is_shown_in_place_of_comparing_it_says_so(project: Project) -> None:
-    judged = case("one", "say yes", expected_output="x", criteria="Is kind.")
-    project.suite(judged, {**judged, "id": "two", "graders": ["expected"]})
-    config = project.path / "evalcase.toml"
-    project.configure(config.read_text() + '[judge]\ntarget = "agent"\n')
-    project.run("run", "--quiet")
-    lines = project.run("report", "--case", "one").out.splitlines()
-    assert "expected output (shown to the judge, not compared)" in lines
-    assert "expected output" in project.run("report", "--case", "two").out.splitlines()
-
-
 def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Project) -> None:
     project.suite(case("busy", "later 1", repeat=2), targets=["agent", "other"])
     project.run("run", "--quiet", "--retries", "2", "--concurrency", "1")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from evalcase.report.case_data import trial_data
 from evalcase.report.case_text import step_lines
-from evalcase.report.html.details import trial_data
 from evalcase.report.terminal import Screen
 from evalcase.types.answer import Answer, Exchange, join_turns, split_turns
 from evalcase.types.message import Message, Step

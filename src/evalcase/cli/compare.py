@@ -38,8 +38,8 @@ from evalcase.report.gates import (
     judge_gates,
     read_gate,
 )
-from evalcase.report.html.compared import write_compared_html
 from evalcase.report.json import json_line
+from evalcase.report.page import write_compared_html
 from evalcase.report.sides import ChangeKind, open_sides
 from evalcase.report.terminal import Screen
 from evalcase.util.text import defuse_line, in_ci

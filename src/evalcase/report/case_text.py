@@ -11,8 +11,12 @@ from rich.cells import cell_len
 
 from evalcase.report.details import (
     UNFINISHED,
+    Heard,
     case_facts,
     compared_pairs,
+    failure_facts,
+    inner_grades,
+    list_notices,
     mean_words,
     own_name,
     passed_of,
@@ -21,12 +25,12 @@ from evalcase.report.details import (
 )
 from evalcase.report.figures import write_money
 from evalcase.report.terminal import INDENT, Screen, Sides, hang_text
-from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Usage, split_turns
+from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Simulated, Usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result
-from evalcase.types.value import JSON, decode_object
-from evalcase.util.answers import NO_TEXT, read_ending
+from evalcase.types.value import JSON
+from evalcase.util.answers import NO_TEXT
 from evalcase.util.calls import tell_steps
 from evalcase.util.text import (
     as_json,
@@ -39,7 +43,7 @@ from evalcase.util.text import (
 
 _SIDES = ("expected", "got", "where", "note", "calls")
 """Details that are drawn as two sides."""
-_OF_JUDGE = ("protocol", "votes", "criteria", "claims")
+_OF_JUDGE = {"protocol", "votes", "criteria", "claims"}
 """Details of a judge's grade that are drawn on their own."""
 _MOST_ROWS = 1000
 _OTHERS = ("threshold", "conversation_id", "metadata", "tags")
@@ -55,20 +59,16 @@ def case_lines(suite: str, id: str, case: Case | None, screen: Screen) -> Iterat
         return
     for label, value in case_facts(case, _OTHERS):
         yield from _indent(screen.narrower(INDENT).label(label, value))
-    yield from asked_lines(case, "expected output", screen, " (shown to the judge, not compared)")
+    yield from asked_lines(case, "expected output", screen)
 
 
-def asked_lines(
-    case: Case, reference: str, screen: Screen, if_judged: str = ""
-) -> Iterator[str]:  # fmt: skip
-    """What a case asks, turn by turn, and what it expects, under the name of a reference, with a
-    remark if a judge has taken the place of comparing it."""
+def asked_lines(case: Case, reference: str, screen: Screen) -> Iterator[str]:
+    """What a case asks, turn by turn, and what it expects, under the name of a reference."""
     inner = screen.narrower(INDENT)
     if case._data.get("input"):
         yield from message_lines("input", case._data["input"], screen)
     if case.expects_output:
-        named = reference + if_judged * _is_only_judged(case)
-        yield from message_lines(named, case._data["expected_output"], screen)
+        yield from message_lines(reference, case._data["expected_output"], screen)
     if case.user is not None:
         yield screen.paint("user", "place")
         for label, text in user_facts(case.user):
@@ -78,15 +78,9 @@ def asked_lines(
     for number, turn in enumerate(case.turns, 1):
         yield from message_lines(f"turn {number}", turn._data["input"], screen)
         if turn.expects_output:
-            named = reference + if_judged * _is_only_judged(turn)
-            yield from _indent(message_lines(named, turn.expected_output, inner))
+            yield from _indent(message_lines(reference, turn.expected_output, inner))
         for label, value in case_facts(turn, ()):
             yield from _indent(inner.label(label, value))
-
-
-def _is_only_judged(case: Case) -> bool:
-    is_judged = "criteria" in case._data or "rubrics" in case._data
-    return is_judged and all(each["type"] == "judge" for each in case._data.get("graders", ()))
 
 
 def trial_lines(
@@ -127,35 +121,31 @@ def _list_measures(result: Result) -> Iterator[str]:
         yield f"{result.duration_s:.2f} s"
     if result.attempts > 1:
         yield f"{result.attempts} attempts"
-    if answer is None:
-        return
-    if answer.cost_usd is not None:
-        yield write_money(answer.cost_usd)
-    if answer.cached:
-        yield "given earlier"
-    yield from _list_tokens(answer.usage)
-    if answer.usage is not None and answer.usage.cached_tokens is not None:
-        yield f"{answer.usage.cached_tokens:,} of them cached"
+    if answer is not None:
+        if answer.cached:
+            yield "given earlier"
+        yield from _list_costs(answer.cost_usd, answer.usage)
 
 
-def _list_tokens(usage: Usage | None) -> Iterator[str]:
+def _list_costs(cost_usd: float | None, usage: Usage | None) -> Iterator[str]:
+    if cost_usd is not None:
+        yield write_money(cost_usd)
     usage = usage or Usage()
-    for count, words in ((usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out")):
+    for count, words in (
+        (usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out"),
+        (usage.cached_tokens, "of them cached"),
+    ):  # fmt: skip
         if count is not None:
             yield f"{count:,} {words}"
 
 
-def _list_calls(
-    asked: int, cached: int, seconds: float | None, cost_usd: float | None, usage: Usage | None
-) -> Iterator[str]:
-    """What it took to call a target, for a judge or a simulated user."""
-    calls = write_count(asked, "call")
-    yield f"{calls}, {cached:,} cached" if cached else calls
-    if seconds is not None:
-        yield f"{seconds:.2f} s"
-    if cost_usd is not None:
-        yield write_money(cost_usd)
-    yield from _list_tokens(usage)
+def _list_calls(asking: Grade | Simulated) -> Iterator[str]:
+    """What it took to ask a target, for a judge or a simulated user."""
+    calls = write_count(asking.asked, "call")
+    yield f"{calls}, {asking.cached:,} cached" if asking.cached else calls
+    if asking.asking_s is not None:
+        yield f"{asking.asking_s:.2f} s"
+    yield from _list_costs(asking.cost_usd, asking.usage)
 
 
 def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
@@ -164,46 +154,35 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
     if result.failure is not None:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, screen)
-    answer = result.answer
+    heard, answer = result_heard(result), result.answer
     if answer is not None:
         if result.turns:
-            yield from _turn_lines(answer, result, screen)
+            yield from _turn_lines(result, heard, screen)
         else:
             yield from message_lines("answer", answer.messages, screen)
-        for remark in _list_remarks(answer):
-            yield from screen.label("", remark)
+        for notice in list_notices(answer):
+            yield from screen.label("", notice)
         if answer.stderr:
             yield from screen.label("stderr", answer.stderr.strip("\n"))
         yield from step_lines(answer, screen)
     for grade in result.grades:
         if grade.turn is None:
-            yield from _grade_lines(grade, result, screen)
+            yield from _grade_lines(grade, heard, screen)
 
 
-def _list_remarks(answer: Answer) -> Iterator[str]:
-    end = read_ending(answer)
-    if end.kind == "cut off":
-        yield f"(cut off: finish reason {end.reason})"
-    if answer.truncated:
-        yield "(truncated: larger than evalcase stores)"
-    if answer.scrubbed:
-        yield "(stored without a secret; it was graded with it)"
-
-
-def _turn_lines(answer: Answer, result: Result, screen: Screen) -> Iterator[str]:
+def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
     """A conversation, each turn with its grades below it."""
-    for number, (said, answered, took_s) in enumerate(split_turns(answer, result.turns), 1):
+    for number, (said, answered, took_s) in enumerate(result.exchanges, 1):
         cost = [write_money(answered.cost_usd)] if answered.cost_usd is not None else []
         head = ", ".join([f"turn {number}", f"{took_s:.2f} s", *cost])
         yield from message_lines(head, (*said, *answered.messages), screen)
         for grade in result.grades:
             if grade.turn == number:
-                yield from _indent(_grade_lines(grade, result, screen.narrower(INDENT)))
+                yield from _indent(_grade_lines(grade, heard, screen.narrower(INDENT)))
     if result.ending is not None:
         yield from screen.label("ended", TALK_ENDINGS[result.ending])
     if (user := result.user) is not None:
-        took = _list_calls(user.asked, user.cached, user.asking_s, user.cost_usd, user.usage)
-        told = ", ".join([f"played by {make_visible(user.target)}", *took])
+        told = ", ".join([f"played by {make_visible(user.target)}", *_list_calls(user)])
         yield from screen.label("user", told)
 
 
@@ -225,8 +204,8 @@ def message_lines(
     for message in messages:
         said = content_text(message.get("content"))
         calls = list(call_lines(message, outputs=True))
-        others = {key: value for key, value in message.items()
-                  if key not in ("role", "content", "tool_calls")}  # fmt: skip
+        known = ("role", "content", "tool_calls")
+        others = {key: value for key, value in message.items() if key not in known}
         rows = [*calls, *([as_json(others)] if others else [])]
         if said.strip() or not rows:
             rows = [said, *rows]
@@ -236,65 +215,45 @@ def message_lines(
         yield from _indent(screen.narrower(INDENT).label(role, "\n".join(rows)))
 
 
-def _grade_lines(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
-    verdict = "passed" if grade.passed else "failed"
-    if grade.failure is not None or grade.score is None:
-        verdict = "errored" if grade.failure is not None else "ungraded"
+def _grade_lines(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
     score = "" if grade.score is None else f"{grade.score:.2f} "
     shown = " (indicator)" if grade.indicator else ""
     head = [f"{score}by {make_visible(own_name(grade))}{shown}"]
-    if grade.asked:
-        head += _list_calls(
-            grade.asked, grade.cached, grade.asking_s, grade.cost_usd, grade.usage
-        )  # fmt: skip
-    yield from _headed_lines(verdict, ", ".join(head), screen)
-    yield from _indent(_grade_body(grade, result, screen.narrower(INDENT)))
+    head += _list_calls(grade) if grade.asked else []
+    yield from _headed_lines(grade.verdict, ", ".join(head), screen)
+    yield from _indent(_grade_body(grade, heard, screen.narrower(INDENT)))
 
 
-def _grade_body(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
+def _grade_body(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
     if grade.failure is not None:
         yield from _failure_lines("failure", grade.failure, screen)
     elif grade.reason:
         yield from screen.wrap(grade.reason)
-    heard = result_heard(result).get(grade.turn)
-    if pairs := compared_pairs(grade, heard.nothing if heard is not None else ""):
+    said = heard.get(grade.turn)
+    if pairs := compared_pairs(grade, said.nothing if said is not None else ""):
         yield from screen.blocks([Sides(pairs, most=_MOST_ROWS)])
-    inner = _inner_grades(grade)
+    inner = inner_grades(grade)
     for each in inner:
-        yield from _grade_lines(each, result, screen)
-    drawn = _SIDES if grade.passed else (*_SIDES, "fields")
+        yield from _grade_lines(each, heard, screen)
+    drawn = {*_SIDES, *(() if grade.passed else ("fields",)), *(("grades",) if inner else ())}
     if _is_judged(grade.details):
-        drawn = (*drawn, *_OF_JUDGE)
+        drawn |= _OF_JUDGE
         yield from _judged_lines(grade.details, screen)
-    drawn = (*drawn, "grades") if inner else drawn
     others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
         yield from screen.label("details", as_json(others, indent=2))
 
 
-def _inner_grades(grade: Grade) -> list[Grade]:
-    """The grades inside of a grader that is made of graders."""
-    details = grade.details if grade.failure is None else grade.failure.details
-    listed = details.get("grades")
-    try:
-        return [decode_object(Grade, each) for each in listed] if isinstance(listed, list) else []
-    except ValueError:
-        return []  # a detail of another grader with that name
-
-
 def _failure_lines(label: str, failure: Failure, screen: Screen) -> Iterator[str]:
     yield from screen.label(label, f"{failure.kind}: {failure.message}")
-    details, inner = failure.details, screen.narrower(INDENT)
-    if _is_judged(details):
-        yield from _indent(_judged_lines(details, inner))
-        details = {name: value for name, value in details.items() if name not in _OF_JUDGE}
-    for name, value in details.items():
-        if name == "grades":
-            continue  # they are drawn as grades
-        text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
-        # Paths in a traceback stay whole.
-        room = Screen(sys.maxsize, colour=screen.colour) if name == "traceback" else inner
-        yield from _indent(room.label(name, text.rstrip("\n")))
+    inner, is_judged = screen.narrower(INDENT), _is_judged(failure.details)
+    if is_judged:
+        yield from _indent(_judged_lines(failure.details, inner))
+    for name, text in failure_facts(failure.details):
+        if not (is_judged and name in _OF_JUDGE):
+            # Paths in a traceback stay whole.
+            room = Screen(sys.maxsize, colour=screen.colour) if name == "traceback" else inner
+            yield from _indent(room.label(name, text.rstrip("\n")))
 
 
 def _is_judged(details: Mapping[str, Any]) -> bool:
@@ -304,7 +263,7 @@ def _is_judged(details: Mapping[str, Any]) -> bool:
 def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     """Each criterion and claim with its verdict and reason, and who judged. The details may come
     from anyone's record: what doesn't look as expected is shown as it is."""
-    for each in _judgements(details):
+    for each in _list_judgements(details):
         text = f"{each['id']}: {each.get('text')}" if "id" in each else str(each.get("claim"))
         weight, votes = each.get("weight"), each.get("votes")
         more = [f"weight {weight:g}"] if isinstance(weight, float) and weight != 1 else []
@@ -313,35 +272,27 @@ def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
             more.append(", ".join(f"{count} × {_word(name)}" for name, count in votes.items()))
         told = f" ({'; '.join(more)})" if more else ""
         yield from screen.label(_word(each.get("verdict")), f"{text}{told}\n{each.get('reason')}")
-    votes = _items(details, "votes")
+    votes = _list_items(details, "votes")
     for vote in votes:
-        yield from screen.label("judged by", _describe_vote(vote))
-        for each in _judgements(vote) if len(votes) > 1 else ():
+        model, mode = vote.get("model"), _word(vote.get("mode", ""))
+        judge = f"{vote.get('judge')} ({model})" if model is not None else str(vote.get("judge"))
+        cached = "from the cache" if vote.get("cached") else ""
+        told = ", ".join(filter(None, [judge, mode, cached, str(vote.get("message", ""))]))
+        yield from screen.label("judged by", told)
+        for each in _list_judgements(vote) if len(votes) > 1 else ():
             name = f"{each['id']} " if "id" in each else ""
             said = each.get("reason") if name else each.get("claim")
             yield from screen.label("", f"{name}{_word(each.get('verdict'))}: {said}")
 
 
-def _judgements(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [*_items(details, "criteria"), *_items(details, "claims")]
+def _list_judgements(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [*_list_items(details, "criteria"), *_list_items(details, "claims")]
 
 
-def _items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def _list_items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     value = details.get(name)
     items = value if isinstance(value, list) else []
     return [each if isinstance(each, dict) else {"reason": as_json(each)} for each in items]
-
-
-def _describe_vote(vote: Mapping[str, Any]) -> str:
-    model, attempts = vote.get("model"), vote.get("attempts", 1)
-    told = [
-        str(vote.get("judge")) + (f" ({model})" if model is not None else ""),
-        f"asked {attempts} times" if attempts != 1 else "",
-        _word(vote.get("mode", "")),
-        "from the cache" if vote.get("cached") else "",
-        str(vote.get("message", "")),
-    ]
-    return ", ".join(filter(None, told))
 
 
 def _word(name: object) -> str:

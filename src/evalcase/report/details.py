@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -13,12 +13,12 @@ from rich.cells import cell_len
 from evalcase.format.writer import write_yaml
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal import INDENT, Block, Labelled, Note, Screen, Sides, cut
-from evalcase.types.answer import TALK_ENDINGS, SimulatedUser
+from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
 from evalcase.types.result import Outcome, Result, outcome_of_one
-from evalcase.types.value import JSON
-from evalcase.util.answers import NO_TEXT, name_missing_text, shown_content
+from evalcase.types.value import JSON, decode_object
+from evalcase.util.answers import NO_TEXT, name_missing_text, read_ending, shown_content
 from evalcase.util.errors import excerpt_complaint
 from evalcase.util.text import (
     as_json,
@@ -38,6 +38,8 @@ _INPUT_ROWS = 3
 _TEXT_ROWS = 8
 _REASON_ROWS = 4
 _QUOTED_ROWS = 4
+_QUOTED = ("output", "body", "stderr", "stdout", "value", "message")
+"""Details of a failure that a program or a server wrote, the most telling first."""
 _FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
 _OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
 """Our own sources in a clone; else they are installed like those of any package."""
@@ -125,15 +127,20 @@ def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
     goal; without a user, the last words of anyone."""
     if case.user is not None:
         return "goal", cut_long(case.user.goal)
-    turns = case.turns
-    said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
-    messages = case.written_messages if said is None else said._data["input"]
+    asked = turn_of(case, turn)
+    messages = case.written_messages if asked is case else asked._data["input"]
     text = _said_last(messages)
     if text is not None:
         return "input", text
     others = [(each["role"], content_text(each.get("content"))) for each in messages]
-    seen = [(role, cut_long(text)) for role, text in others if text.strip()]
-    return seen[-1] if seen else ("input", "")
+    return next(
+        ((role, cut_long(text)) for role, text in reversed(others) if text.strip()), ("input", "")
+    )
+
+
+def turn_of(case: Case, turn: int | None) -> Case:
+    """What a turn of a conversation asks and expects; the case where there is no such turn."""
+    return case.turns[turn - 1] if turn is not None and turn <= len(case.turns) else case
 
 
 def _said_last(messages: Sequence[Mapping[str, JSON]]) -> str | None:
@@ -213,6 +220,36 @@ def case_facts(
         value = case._data.get(name)
         if value not in (None, [], {}):
             yield name, value if isinstance(value, str) else as_json(value, indent=indent)
+
+
+def failure_facts(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The details of a failure as texts. Grades inside of it are drawn as grades."""
+    for name, value in details.items():
+        if isinstance(value, list):
+            value = "\n".join(map(str, value))  # noqa: PLW2901
+        if name != "grades":
+            yield name, content_text(value)
+
+
+def inner_grades(grade: Grade) -> list[Grade]:
+    """The grades inside of a grader that is made of graders."""
+    details = grade.details if grade.failure is None else grade.failure.details
+    listed = details.get("grades")
+    try:
+        return [decode_object(Grade, each) for each in listed] if isinstance(listed, list) else []
+    except ValueError:
+        return []  # a detail of another grader with that name
+
+
+def list_notices(answer: Answer) -> Iterator[str]:
+    """What has to be known of an answer before it is trusted."""
+    end = read_ending(answer)
+    if end.kind == "cut off":
+        yield f"The answer was cut off (finish reason {end.reason})."
+    if answer.truncated:
+        yield "The answer was cut, as it was larger than evalcase keeps."
+    if answer.scrubbed:
+        yield "A secret was taken out of the answer; it was graded with it."
 
 
 def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
@@ -318,8 +355,7 @@ def _unsaid_blocks(
 
 
 def _expected_blocks(case: Case | None, turn: int | None, most: int) -> Iterator[Block]:
-    turns = case.turns if case is not None and turn is not None else ()
-    asked = turns[turn - 1] if turn is not None and turn <= len(turns) else case
+    asked = None if case is None else turn_of(case, turn)
     if asked is not None and asked.expects_output:
         said = said_in(asked.expected_output)
         yield Labelled("expected", "\n".join([*said.words, *said.calls]), most)
@@ -358,22 +394,14 @@ def evidence_blocks(details: Mapping[str, Any], said: str = "") -> Iterator[Bloc
     if isinstance(trace, list):
         yield from _find_place([str(line) for line in trace])
         return
-    if "status" in details and str(details["status"]) not in said:
-        yield Note(f"status {details['status']}", 1, dim=True)
-    if isinstance(request := details.get("request_id"), str):
-        yield Note(f"request {request}", 1, dim=True)
-    if "output" in details:
-        # It could not be read: it matters as much as what was written beside it.
-        yield from _first_quoted(details, ("output",), said)
-    yield from _first_quoted(details, ("body", "stderr", "stdout", "value", "message"), said)
-
-
-def _first_quoted(details: Mapping[str, Any], names: Iterable[str], said: str) -> Iterator[Block]:
-    for name in names:
-        text = str(details.get(name) or "").strip()
-        if text and text not in said:
-            yield from _quote_output(name, text)
-            return
+    for name, label in (("status", "status"), ("request_id", "request")):
+        if name in details and str(details[name]) not in said:
+            yield Note(f"{label} {details[name]}", 1, dim=True)
+    quoted = [(name, str(details.get(name) or "").strip()) for name in _QUOTED]
+    quoted = [(name, text) for name, text in quoted if text and text not in said]
+    # An output that could not be read matters as much as what was written beside it.
+    for name, text in quoted[: 2 if "output" in details else 1]:
+        yield from _quote_output(name, text)
 
 
 def _quote_output(name: str, text: str) -> Iterator[Block]:
@@ -381,8 +409,8 @@ def _quote_output(name: str, text: str) -> Iterator[Block]:
     if name == "stderr":
         before, lines, after = excerpt_complaint(text, _QUOTED_ROWS)
     else:
-        all_lines = [line.rstrip("\r") for line in text.split("\n")]
-        before, lines, after = 0, all_lines[:_QUOTED_ROWS], max(0, len(all_lines) - _QUOTED_ROWS)
+        before, lines = 0, text.splitlines()
+        lines, after = lines[:_QUOTED_ROWS], max(0, len(lines) - _QUOTED_ROWS)
     if before:
         lines = [f"… {write_count(before, 'line')} before", *lines]
     if after:

@@ -59,7 +59,7 @@ FormPieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
     "text": "summary:write_text",
-    "html": "html.page:write_html",
+    "html": "page:write_html",
     "json": "json:write_json",
     "jsonl": "json:write_jsonl",
     "markdown": "markdown:write_markdown",

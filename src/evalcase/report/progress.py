@@ -79,16 +79,15 @@ def status_parts(progress: Progress, spent_s: float, notice: str) -> list[tuple[
     noun = " trials" if 0 < progress.verdicts.total() < progress.done else ""
     parts = [(f"{progress.done}/{progress.total}{noun}", "")]
     parts += [(f"{count} {word}", word) for word in VERDICTS if (count := progress.verdicts[word])]
-    # A few trials in a few seconds say nothing.
-    rate = progress.done / spent_s if spent_s >= 2 and progress.done >= 3 else None
     left = progress.total - progress.done
+    # A few trials in a few seconds say nothing.
+    is_known = left and spent_s >= 2 and progress.done >= 3
     rest = [
         notice,
         write_clock(spent_s),
-        f"{write_span(left / rate)} left" if rate and left else "",
+        f"{write_clock(left * spent_s / progress.done)} left" if is_known else "",
         f"{progress.running} running" if progress.running else "",
         write_money(progress.cost_usd) if progress.cost_usd else "",
-        _per_time(rate) if rate else "",
     ]
     return parts + [(part, "") for part in rest if part]
 
@@ -109,13 +108,6 @@ def _cells_of(parts: list[tuple[str, str]]) -> int:
     return cell_len(" · ".join(text for text, _ in parts))
 
 
-def plain_line(progress: Progress, spent_s: float) -> str:
-    """The same for a log: no bar, no colours, and no width to fit."""
-    (count, _), *rest = status_parts(progress, spent_s, "")
-    share = f"{count} ({progress.done / max(1, progress.total):.0%})"
-    return " · ".join([share, *(text for text, _ in rest)])
-
-
 def _draw_bar(progress: Progress, width: int, screen: Screen) -> str:
     done = width * progress.done // max(1, progress.total)
     decided = progress.verdicts.total()
@@ -123,17 +115,8 @@ def _draw_bar(progress: Progress, width: int, screen: Screen) -> str:
     # Even one that did not pass among thousands is seen.
     red = min(done, max(1, done * bad // max(1, decided))) if bad else 0
     worst = "error" if progress.verdicts["failed"] else "warning"
-    return (
-        screen.paint("━" * (done - red), "good")
-        + screen.paint("━" * red, worst)
-        + screen.paint("─" * (width - done), "dim")
-    )
-
-
-def _per_time(rate: float) -> str:
-    if rate >= 10:
-        return f"{rate:.0f}/s"
-    return f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
+    parts = ("━" * (done - red), "good"), ("━" * red, worst), ("─" * (width - done), "dim")
+    return "".join(screen.paint(text, style) for text, style in parts)
 
 
 def write_clock(seconds: float) -> str:
@@ -141,14 +124,6 @@ def write_clock(seconds: float) -> str:
     minutes, second = divmod(int(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
-
-
-def write_span(seconds: float) -> str:
-    """About how long: 8 s, 3 min, 2 h 10 min."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class RunView:
@@ -230,66 +205,63 @@ class QuietView(RunView):
             self._out.write(make_visible(text) + "\n")
 
 
-class _Ticker:
-    """Calls something again and again in a thread of its own, also while the event loop is busy."""
+class _TimedView(RunView):
+    """Calls `tick` again and again in a thread of its own, also while the event loop is busy."""
 
-    def __init__(self, action: Callable[[], None], period_s: float) -> None:
-        self._action = action
-        self._period_s = period_s
+    period_s: float
+
+    def __init__(self, clock: Callable[[], float], *, same: bool) -> None:
+        super().__init__()
+        self.clock = clock
+        self.same = same
+        """Whether the summary goes to the same place: it names the failures, too."""
+        self._begun = 0.0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
 
-    def start(self) -> None:
+    def begin(self) -> None:
+        self._begun = self.clock()
         self._thread.start()
 
+    def tick(self) -> None: ...
+
     def stop(self) -> None:
-        """Return when it has stopped, unless it hangs."""
+        """Return when the thread has ended, unless it hangs."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(1.0)
 
     def _tick(self) -> None:
-        while not self._stopped.wait(self._period_s):
-            self._action()
+        while not self._stopped.wait(self.period_s):
+            self.tick()
 
 
-class LogView(RunView):
-    """A line for each tenth that is done, or after half a minute without one; no control codes.
+class LogView(_TimedView):
+    """A line for each tenth that is done, or after half a minute without one; no control codes."""
 
-    `same` says that the summary goes to the same log: failures are named there.
-    """
+    period_s = 1.0
 
     def __init__(
         self, out: TextIO, clock: Callable[[], float] = monotonic, *, same: bool = False
     ) -> None:
-        super().__init__()
-        self.same = same
+        super().__init__(clock, same=same)
         self.out = out
-        self.clock = clock
-        self._begun = 0.0
         self._said_at = 0.0
         self._tenths = 0
-        self._next = 0
-        """How many trials are done when another tenth may be."""
-        self._ticker = _Ticker(self.tick, 1.0)
 
     def begin(self) -> None:
-        self._begun = self._said_at = self.clock()
-        self._ticker.start()
+        self._said_at = self.clock()
+        super().begin()
 
     def finished(self, result: Result) -> None:
         super().finished(result)
-        done, total = self.progress.done, self.progress.total
-        if done < self._next:
-            return
-        if 10 * done // total > self._tenths and done < total:
-            self._tenths = 10 * done // total
-            if self.clock() - self._said_at >= _SHORTEST_S:
+        progress = self.progress
+        if 10 * progress.done > self._tenths * progress.total:
+            tenths, self._tenths = self._tenths, 10 * progress.done // progress.total
+            if tenths < self._tenths < 10 and self.clock() - self._said_at >= _SHORTEST_S:
                 self._report()
-        self._next = -((self._tenths + 1) * total // -10)
 
     def tick(self) -> None:
-        """Once a second."""
         if self.clock() - self._said_at >= _LONGEST_S:
             self._report()
 
@@ -304,11 +276,13 @@ class LogView(RunView):
             self.out.flush()
 
     def close(self) -> None:
-        self._ticker.stop()
+        self.stop()
 
     def _report(self) -> None:
         self._said_at = self.clock()
-        self.say(plain_line(self.progress, self._said_at - self._begun))
+        (count, _), *rest = status_parts(self.progress, self._said_at - self._begun, "")
+        share = f"{count} ({self.progress.done / max(1, self.progress.total):.0%})"
+        self.say(" · ".join([share, *(text for text, _ in rest)]))
 
 
 _TO_START = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
@@ -329,22 +303,17 @@ class _Console(Console):
         super().print(*objects, **options)
 
 
-class LiveView(RunView):
-    """One line on a terminal that is drawn again and again, and above it what has gone wrong.
-
-    `same` says that the summary will be shown there, too.
-    """
+class LiveView(_TimedView):
+    """One line on a terminal that is drawn again and again, and above it what has gone wrong."""
 
     is_live = True
+    period_s = _PERIOD_S
 
     def __init__(
         self, out: TextIO, *, colour: bool, same: bool = True, width: int | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.same = same
-        self.clock = clock
-        self._begun = 0.0
+        super().__init__(clock, same=same)
         self.console = _Console(
             file=out, width=width, color_system="standard" if colour else None,
             force_terminal=True, no_color=not colour, markup=False, highlight=False, emoji=False,
@@ -355,13 +324,11 @@ class LiveView(RunView):
         )  # fmt: skip
         self._lines: deque[tuple[str, bool]] = deque()
         """Lines to be written above the status line, and whether the summary will say them."""
-        self._ticker = _Ticker(self.draw, _PERIOD_S)
         self._is_active = False
 
     def begin(self) -> None:
-        self._begun = self.clock()
         self._is_active = True
-        self._ticker.start()
+        super().begin()
 
     def name(self, outcome: Outcome, result: Result) -> None:
         screen = Screen(self.console.width - 1, colour=not self.console.no_color)
@@ -374,7 +341,7 @@ class LiveView(RunView):
         if not self._is_active:
             self._write_lines()
 
-    def draw(self) -> None:
+    def tick(self) -> None:
         """Write what is new, if the run is not over at once and the terminal is ours."""
         if not self._live.is_started and self.clock() - self._begun < _QUICK_S:
             return
@@ -392,7 +359,7 @@ class LiveView(RunView):
         if not self._is_active:
             return
         self._is_active = False
-        self._ticker.stop()
+        self.stop()
         if not self._live.is_started:  # the run was quick: the summary is next
             self._lines = deque(line for line in self._lines if not line[1])
         with suppress(OSError):

@@ -22,7 +22,7 @@ from itertools import chain, islice
 from tempfile import TemporaryFile
 
 from evalcase.report.cases import CaseTrials
-from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_of
+from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_of, turn_of
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.result import Outcome, Result, Totals
@@ -86,10 +86,8 @@ def _find_asked(case: Case, result: Result) -> str | None:
         return _find_said(result.answer.messages, "user")
     if case.user is not None and not case.user.first:
         return case.user.goal
-    turn = broken_turn(result)
-    written = case.written_messages
-    if turn is not None and turn <= len(case.turns):
-        written = case.turns[turn - 1]._data["input"]
+    asked = turn_of(case, broken_turn(result))
+    written = case.written_messages if asked is case else asked._data["input"]
     return _find_said(map(Message.copy_of, written), "user")
 
 

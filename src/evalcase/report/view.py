@@ -28,15 +28,22 @@ from msgspec.structs import asdict
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.aggregate import Ledger, sum_up
+from evalcase.report.case_data import CaseRow, case_data
 from evalcase.report.compare import compare_sides
 from evalcase.report.conclusion import remark_on
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import Estimator, Mean
 from evalcase.report.gates import Compared, find_gated
-from evalcase.report.html.compared import write_compared_html
-from evalcase.report.html.details import CaseRow, case_data
-from evalcase.report.html.page import pack_json, row_data, write_compact, write_html
-from evalcase.report.html.shell import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
+from evalcase.report.page import (
+    RUNS_SCRIPTS,
+    SERVED_SCRIPTS,
+    build_shell,
+    pack_json,
+    row_data,
+    write_compact,
+    write_compared_html,
+    write_html,
+)
 from evalcase.report.sides import open_sides
 from evalcase.report.source import RecordPlace, Reported, find_suite_places
 from evalcase.store.folder import Run, folder_of_run, is_own

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from docs.regenerate import ROOT
-from evalcase.report import html
+from evalcase import report
 
 NODES = [str(ROOT / ".venv-servers" / "bin" / "node"), "node"]
 
@@ -26,7 +26,7 @@ def find_node() -> str:
 
 def run_script(names: Sequence[str], then: str, value: object) -> Any:
     """What `then` prints as JSON, which reads the value from standard input."""
-    folder = Path(html.__path__[0])
+    folder = Path(report.__path__[0]) / "html"
     script = "".join((folder / name).read_text(encoding="utf-8") for name in names)
     done = subprocess.run(
         [find_node(), "-e", script + then], input=json.dumps(value).encode(),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.report import html
-from evalcase.report.html.shell import (
+from evalcase import report
+from evalcase.report.page import (
     RUNS_SCRIPTS,
     SCRIPTS,
     SERVED_SCRIPTS,
@@ -16,7 +16,7 @@ from evalcase.report.html.shell import (
     read_script,
 )
 
-FOLDER = Path(html.__path__[0])
+FOLDER = Path(report.__path__[0]) / "html"
 
 
 def test_every_file_of_script_is_part_of_the_page() -> None:

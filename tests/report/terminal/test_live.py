@@ -24,7 +24,7 @@ class Terminal:
             self.out, colour=colour, same=same, width=columns, clock=lambda: self.now
         )
         self.view.expect({"agent": 10})
-        self.view._ticker.start = lambda: None  # type: ignore[method-assign]
+        self.view._thread.start = lambda: None  # type: ignore[method-assign]
         self.view.begin()
         self.now += 1.0
 
@@ -46,9 +46,9 @@ def test_failures_stand_above_one_status_line(columns: int, colour: bool) -> Non
     for number, verdict in enumerate(["passed", "failed", "passed"]):
         terminal.view.finished(result(number, verdict=verdict))
         terminal.now += 1
-        terminal.view.draw()
+        terminal.view.tick()
     terminal.view.finished(errored(3, "x" * 500))  # type: ignore[arg-type]
-    terminal.view.draw()
+    terminal.view.tick()
     failed, broken, status = terminal.screen()
     assert failed.startswith("failed case-1: expected 4")
     assert broken.startswith("errored case-3: xxx")
@@ -74,11 +74,11 @@ def test_a_repeated_case_is_named_when_it_is_decided(pass_rate: float, named: bo
     *first, last = repeated(["failed", "passed", "failed"], pass_rate)
     for each in first:
         terminal.view.finished(each)
-    terminal.view.draw()
+    terminal.view.tick()
     assert "failed" not in terminal.screen()[0]
     terminal.view.finished(last)
     terminal.now += 1
-    terminal.view.draw()
+    terminal.view.tick()
     *lines, status = terminal.screen()
     assert [line.startswith("failed case-0 (1 of 3 passed, all needed): ") for line in lines] == (
         [True] if named else []
@@ -91,7 +91,7 @@ def test_text_from_outside_can_not_steer_the_terminal() -> None:
     terminal = Terminal()
     terminal.view.finished(errored(1, "\x1b[2J\x1b[1;1Hgotcha\x07"))  # type: ignore[arg-type]
     terminal.view.say("warning: \x1b[2J")
-    terminal.view.draw()
+    terminal.view.tick()
     lines = terminal.screen()  # the screen refuses what it doesn't know
     assert "<U+001B>[2J<U+001B>[1;1Hgotcha<U+0007>" in lines[0]
 
@@ -99,12 +99,12 @@ def test_text_from_outside_can_not_steer_the_terminal() -> None:
 def test_what_user_code_prints_stands_above_the_line() -> None:
     terminal = Terminal()
     stream = FileProxy(terminal.view.console, terminal.out)
-    terminal.view.draw()
+    terminal.view.tick()
     print("hello", file=stream)
     stream.write("half a ")
-    terminal.view.draw()
+    terminal.view.tick()
     stream.write("line\nand no end")
-    terminal.view.draw()
+    terminal.view.tick()
     stream.flush()
     terminal.view.close()
     assert terminal.screen()[:3] == ["hello", "half a line", "and no end"]
@@ -119,5 +119,5 @@ def test_a_terminal_that_is_gone_does_not_end_the_run() -> None:
     view = LiveView(Gone(), colour=False, width=80)
     view.begin()
     view.say("anyone?")
-    view.draw()
+    view.tick()
     view.close()

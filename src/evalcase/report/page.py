@@ -1,34 +1,108 @@
-"""One HTML file of a run that needs no network and no server, written while its rows come.
+"""One HTML file of a run, or of two side by side, that needs no network and no server, written
+while its rows come.
 
 The table is written in blocks of rows, the details of cases in chunks, which a browser unpacks when
-a case is opened. Above the size limit, details of cases that passed are left out."""
+a case is opened. Above the size limit, details of cases that passed are left out.
+All script is one function in one element, all style is one element, and the policy of the page
+knows both by their hashes: nothing else can be executed, whatever the data holds.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from functools import cache
+from hashlib import sha256
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.aggregate import Ledger, variable_labels
+from evalcase.report.aggregate import Ledger, sum_up, variable_labels
+from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, case_data
 from evalcase.report.cases import CaseTrials, fold_trials
+from evalcase.report.compare import Comparison, TrackFigures
+from evalcase.report.comparison_text import has_title, list_remarks, list_sides, track_tables
 from evalcase.report.conclusion import name_run, say_grading, say_mixed, why_incomplete
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Figures, measure_answer
-from evalcase.report.html.details import CaseRow, PageObject, Regrading, case_data
-from evalcase.report.html.shell import SCRIPTS, SERVED_SCRIPTS, build_shell
+from evalcase.report.findings import closing_words, say_counts, say_result
+from evalcase.report.gates import Compared
 from evalcase.report.json import figures_object
+from evalcase.report.sides import CasePair, PairedCases
 from evalcase.report.source import Reported
+from evalcase.stats.intervals import find_mean
 from evalcase.store.folder import describe_name, describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
 from evalcase.types.value import replace
+from evalcase.util.files import read_file
+
+SCRIPTS = (
+    "dom", "text", "data", "numbers", "state", "filters", "grid", "list", "messages", "diff",
+    "grades", "labels", "talk", "steps", "case", "charts", "compare", "keys", "main",
+)  # fmt: skip
+"""In the order in which they are put together: later ones use what earlier ones define."""
+SERVED_SCRIPTS = ("watch", *SCRIPTS)
+"""Those of a page that comes from `evalcase view`, and may ask it for more. One that is kept can't
+even try."""
+RUNS_SCRIPTS = ("dom", "text", "data", "numbers", "runs")
+"""Those of the list of runs that `evalcase view` shows."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_SERVED = "; connect-src 'self'"
+"""What a page from `evalcase view` may do beside: ask it for more."""
+_MOST_ASSET_BYTES = 1_000_000
+
+
+class Shell(NamedTuple):
+    """What stands before and after the data."""
+
+    head: bytes
+    tail: bytes
+    policy: str
+
+
+@cache
+def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
+    """The page without its data."""
+    served = scripts != SCRIPTS
+    script, style = read_script(scripts), read_style(scripts)
+    policy = _POLICY.format(script=_hash_text(script), style=_hash_text(style)) + _SERVED * served
+    text = _read_asset("page.html").replace("{policy}", policy).replace("{style}", style)
+    head, tail = text.split("{data}")
+    return Shell(head.encode(), tail.replace("{script}", script).encode(), policy)
+
+
+def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """All files of script, as one function: none of its names can be reached from outside."""
+    files = [_read_asset(f"{name}.js") for name in scripts]
+    return "\n".join(["(() => {", "'use strict';", *files, "})();"])
+
+
+def read_style(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """All style of the page that has these scripts."""
+    names = ["page.css", "runs.css" if scripts == RUNS_SCRIPTS else "grid.css"]
+    return "".join(map(_read_asset, names))
+
+
+def _hash_text(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _read_asset(name: str) -> str:
+    path = os.path.join(os.path.dirname(__file__), "html", name)
+    return read_file(path, _MOST_ASSET_BYTES).decode()
+
 
 _BLOCK_ROWS = 5000
 _CHUNK_CASES = 200
@@ -150,6 +224,8 @@ class PageWriter:
 
 def row_data(row: CaseRow) -> dict[str, Any]:
     """What the table shows of a case, with names as they are."""
+    grades = [grade for result in row.results for grade in result.grades]
+    failing = [grade.grader for grade in grades if not grade.passed and not grade.indicator]
     return {
         "case": row.case, "suite": row.suite, "target": row.target,
         "verdict": "absent" if row.outcome is None else row.verdict or UNFINISHED,
@@ -157,34 +233,28 @@ def row_data(row: CaseRow) -> dict[str, Any]:
         "passed": row.outcome.passed if row.outcome is not None else 0,
         "tags": row.known.tags if row.known is not None else (),
         "vars": [[name, value] for name, value in variable_labels(row.known).items()],
-        "failing": _list_failing(row.results),
+        "failing": list(dict.fromkeys(failing)),
         "asked": _cut_excerpt(_find_question(row)),
         "reason": _cut_excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
     }  # fmt: skip
 
 
 def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
-    tried = [result for result in results if result.verdict != "skipped"]
     answers = [result.answer for result in results if result.answer is not None]
     used = [answer.usage for answer in answers if answer.usage is not None]
     tokens = [n for u in used for n in (u.input_tokens, u.output_tokens) if n is not None]
+    costs = [answer.cost_usd for answer in answers if answer.cost_usd is not None]
+    several = len(answers) > 1
     return {
         "score": _find_mean(result.score for result in results),
-        "seconds": _find_mean(result.duration_s for result in tried),
-        "took": _list_times(results),
-        "cost": _add_known(answer.cost_usd for answer in answers),
+        "seconds": _find_mean(each.duration_s for each in results if each.verdict != "skipped"),
+        "took": [round(s, 6) for s in map(measure_answer, results) if s is not None],
+        "cost": round(fsum(costs), 9) if costs else None,
         "tokens": sum(tokens) if tokens else None,
         "trials": len(results),
-        "answers": len({answer.fingerprint() for answer in answers}) if len(answers) > 1
-        else len(answers),
+        "answers": len({each.fingerprint() for each in answers}) if several else len(answers),
         "retries": sum(max(0, result.attempts - 1) for result in results),
-    }  # fmt: skip
-
-
-def _list_times(results: tuple[Result, ...]) -> list[float]:
-    """How long each answer took, as the figures of the report have it."""
-    times = map(measure_answer, results)
-    return [round(took_s, 6) for took_s in times if took_s is not None]
+    }
 
 
 def _measure_base(row: CaseRow) -> dict[str, Any]:
@@ -201,20 +271,8 @@ def _measure_base(row: CaseRow) -> dict[str, Any]:
 
 
 def _find_mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return round(fsum(known) / len(known), 6) if known else None
-
-
-def _add_known(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return round(fsum(known), 9) if known else None
-
-
-def _list_failing(results: tuple[Result, ...]) -> list[str]:
-    """The graders that kept a trial from passing, each once."""
-    grades = [grade for result in results for grade in result.grades]
-    found = [grade.grader for grade in grades if not grade.passed and not grade.indicator]
-    return list(dict.fromkeys(found))
+    mean = find_mean(values)
+    return None if mean is None else round(mean, 6)
 
 
 def _find_question(row: CaseRow) -> str:
@@ -296,3 +354,85 @@ def _find_regradings(
         }
         found[result.key.repeat] = tuple(graded.values())
     return found
+
+
+class _Rows:
+    """A row for each case of either side, and both sides added up on the way."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.base, self.head = Ledger(), Ledger()
+
+    def __iter__(self) -> Iterator[CaseRow]:
+        comparison, targets = self.comparison, self.comparison.targets
+        base, head = comparison.base.stored, comparison.head.stored
+        paired = PairedCases(comparison.base, comparison.head, targets)
+        for case in paired.read_base():
+            if case.target in targets.values():
+                known = base.find_case(case.suite, case.case)
+                for result in case.trials:
+                    self.base.add(result, known)
+        for pair in paired.pairs():
+            if pair.name.target not in targets:
+                continue
+            if pair.head is None:
+                yield self._removed(pair)
+                continue
+            known = head.find_case(pair.head.suite, pair.head.case)
+            for result in pair.head.trials:
+                self.head.add(result, known)
+            yield CaseRow(
+                pair.head.suite, pair.head.case, pair.head.target, known, pair.head.outcome,
+                pair.head.trials, base=_base_row(pair, pair.kind),
+                alone="not selected" if "added" in comparison.unselected else "added",
+            )  # fmt: skip
+
+    def _removed(self, pair: CasePair) -> CaseRow:
+        comparison, suite = self.comparison, pair.base.suite if pair.base is not None else ""
+        known = comparison.base.stored.find_case(suite, pair.name.case)
+        change = "not selected" if "removed" in comparison.unselected else "removed"
+        return CaseRow(
+            suite, pair.name.case, pair.name.target, known, None, base=_base_row(pair, change)
+        )
+
+
+def _base_row(pair: CasePair, change: str) -> BaseRow | None:
+    base = pair.base
+    return None if base is None else BaseRow(base.target, base.outcome, base.trials, change)
+
+
+def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:
+    """The pieces of the page."""
+    base, head = compared.comparison.base, compared.comparison.head
+    page = PageWriter(max_size, compared=True, served=bool(home))
+    rows = _Rows(compared.comparison)
+    yield from page.write(rows)
+    # What is to be said of either side stands in the comparison already.
+    told = {
+        "run": {"name": head.label, "figures": figures_object(sum_up(rows.head)), "remarks": []},
+        "base": {"name": base.label, "figures": figures_object(sum_up(rows.base))},
+        "comparison": _comparison_data(compared), "home": home,
+    }  # fmt: skip
+    more = f"evalcase compare {base.label} {head.label} --format html --max-size 1GB"
+    yield from page.finish(told, more)
+
+
+def _comparison_data(compared: Compared) -> PageObject:
+    comparison = compared.comparison
+    return {
+        "sentences": list(say_result(comparison, compared.gated, str)),
+        "sides": [f"{word}: {about}" for word, _, about in list_sides(comparison) if about],
+        "warnings": list_remarks(comparison),
+        # Tags are in the charts.
+        "tracks": [_track_data(replace(each, tags=()), compared) for each in comparison.tracks],
+    }
+
+
+def _track_data(track: TrackFigures, compared: Compared) -> PageObject:
+    comparison = compared.comparison
+    title = f"{track.base_target} → {track.head_target}" if has_title(track, comparison) else ""
+    return {
+        "title": title, "counts": say_counts(track, comparison),
+        "tables": list(track_tables(track, compared)),
+        "notes": list(closing_words(track, compared)),
+    }  # fmt: skip

@@ -1,1 +1,0 @@
-"""The HTML page of a run, or of two runs side by side."""
