@@ -21,7 +21,7 @@ from evalcase.graders.rubrics import CANNOT_TELL, NOT_MET, Criterion, CriterionV
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import Message
-from evalcase.types.value import JSON, Value, replace
+from evalcase.types.value import JSON, Value
 from evalcase.util.answers import parse_answer, read_ending
 from evalcase.util.json import BadJsonError
 from evalcase.util.text import shorten_text
@@ -50,12 +50,10 @@ class CriterionReply(Value, frozen=True):
     reason: str
 
 
-class Claim(Value, frozen=True):
+class Claim(CriterionReply, frozen=True):
     """One claim that a judge found, and whether the material bears it out."""
 
     claim: str
-    reason: str
-    verdict: CriterionVerdict
 
 
 T = TypeVar("T", CriterionReply, Claim)
@@ -96,17 +94,15 @@ async def ask_vote(ask: Ask, target: str, prompt: Prompt, form: JudgeForm) -> Vo
         except BadJudgeReplyError as error:
             complaint, about["reply"] = str(error), answer.text[:_LONGEST_REPLY]
             messages = ask_again(prompt, complaint)
-        except TargetError as error:
-            what = f"the judge could not answer: {error}"
-            failure = GraderError("grader", what, error.details)
-            break
-        except GraderError as error:
-            failure = error
+        except (TargetError, GraderError) as error:
+            failure = error if isinstance(error, GraderError) else GraderError(
+                "grader", f"the judge could not answer: {error}", error.details
+            )  # fmt: skip
             break
     else:
+        said = shorten_text(" ".join(about["reply"].split()), _SHOWN_REPLY)
         what = f"the judge's reply can't be read, after {_ATTEMPTS} tries: {complaint}"
-        if said := " ".join(about["reply"].split()):
-            what = f"{what}; it said “{shorten_text(said, _SHOWN_REPLY)}”"
+        what += f"; it said “{said}”" if said else ""
         failure = GraderError("judge-unparseable", what, {"reply": about["reply"]})
     return Vote(None, failure, {**about, "failure": failure.kind, "message": str(failure)})
 
@@ -189,16 +185,13 @@ class DecidedCriterion(NamedTuple):
         return self.criterion.score(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        each = self.criterion
-        told: dict[str, Any] = {
+        each, several = self.criterion, sum(self.votes.values()) > 1
+        return {
             "id": each.id, "text": each.text, "verdict": self.verdict, "score": self.score,
             "reason": self.reason, "weight": each.weight,
+            **({"required": True} if each.required else {}),
+            **({"votes": dict(self.votes)} if several else {}),
         }  # fmt: skip
-        if each.required:
-            told["required"] = True
-        if sum(self.votes.values()) > 1:
-            told["votes"] = dict(self.votes)
-        return told
 
     def __str__(self) -> str:
         """By the id that its author gave it; without one, by the beginning of what it says."""
@@ -217,16 +210,14 @@ class CriteriaForm(NamedTuple):
         # Another order for each vote: what comes first must not decide.
         turn = (vote - 1) % len(self.criteria)
         rotated = (*self.criteria[turn:], *self.criteria[:turn])
-        verdicts = {each.key: '" | "'.join(each.verdicts) for each in rotated}
-        form = ", ".join(
-            f'"{key}": {{"reason": "…", "verdict": "{names}"}}' for key, names in verdicts.items()
-        )
-        levels = ""
-        if any(each.levels for each in rotated):
-            levels = " Where a criterion has levels, the verdict is the name of one."
+        names = [(each.key, '" | "'.join(each.verdicts)) for each in rotated]
+        form = ", ".join(f'"{key}": {{"reason": "…", "verdict": "{said}"}}' for key, said in names)
+        has_levels = any(each.levels for each in rotated)
+        levels = " Where a criterion has levels, the verdict is the name of one."
         return "\n".join(map(str, rotated)), (
             "Judge the block named answer by each criterion of the block named criteria."
-            f"{levels} Reply with one JSON object of this form, every key once:\n{{{form}}}"
+            f"{levels if has_levels else ''} Reply with one JSON object of this form, every key "
+            f"once:\n{{{form}}}"
         )
 
     def schema(self) -> JSON:
@@ -254,13 +245,13 @@ class CriteriaForm(NamedTuple):
         ]
         total = sum(each.weight for each in self.criteria)
         granted = sum(each.criterion.weight * each.score for each in decided)
+        value, reason = round(granted / total, 9) if total else 0.0, _explain(decided)
+        if self.are_chunks:
+            value, reason = _mean_precision(decided)
         missed = any(each.criterion.required and each.score < 1.0 for each in decided)
-        score = Score(
-            round(granted / total, 9) if total else 0.0, _explain(decided),
-            {"criteria": [each.to_dict() for each in decided]}, False if missed else None,
-            stands=any(each.unsure for each in decided),
-        )  # fmt: skip
-        return _mean_precision(score, decided) if self.are_chunks else score
+        details = {"criteria": [each.to_dict() for each in decided]}
+        unsure_of = any(each.unsure for each in decided)
+        return Score(value, reason, details, False if missed else None, stands=unsure_of)
 
 
 def _decide_criterion(
@@ -300,15 +291,15 @@ def _explain(decided: Sequence[DecidedCriterion]) -> str:
     return "; ".join([*map(str, missed), *([told] if len(decided) > 1 else [])])
 
 
-def _mean_precision(score: Score, decided: Sequence[DecidedCriterion]) -> Score:
+def _mean_precision(decided: Sequence[DecidedCriterion]) -> tuple[float, str]:
     """At each useful chunk, the share of useful ones up to there; the mean of these."""
     places = [place for place, each in enumerate(decided, start=1) if each.score == 1.0]
     if not places:
-        return replace(score, value=0.0, reason="no chunk of the context helps")
+        return 0.0, "no chunk of the context helps"
     mean = fsum(count / place for count, place in enumerate(places, start=1)) / len(places)
     told = " + ".join(f"{count}/{place}" for count, place in enumerate(places, start=1))
     helping = f"these help: {', '.join(map(str, places))}; ({told}) ÷ {len(places)}"
-    return replace(score, value=round(mean, 9), reason=f"of {len(decided)} chunks, {helping}")
+    return round(mean, 9), f"of {len(decided)} chunks, {helping}"
 
 
 # Claims: the share of them that is supported
@@ -350,13 +341,12 @@ class ClaimsForm(NamedTuple):
         counts, unless those that broke might have made another one the middle."""
         if 2 * len(votes) <= asked:
             raise GraderError("judge-split", "fewer than half of the votes could be read")
-        ordered = sorted(
-            ((_share_supported(each, unsure), each) for each in votes), key=lambda vote: vote[0]
-        )
-        broken = asked - len(votes)
-        (share, claims), (highest, _) = ordered[asked // 2 - broken], ordered[asked // 2]
-        if share != highest:
-            told = ", ".join(f"{each:.3g}" for each, _ in ordered)
+        shares = [_share_supported(each, unsure) for each in votes]
+        ordered = sorted(range(len(votes)), key=shares.__getitem__)
+        broken, middle = asked - len(votes), asked // 2
+        share, claims = shares[ordered[middle - broken]], votes[ordered[middle - broken]]
+        if share != shares[ordered[middle]]:
+            told = ", ".join(f"{shares[each]:.3g}" for each in ordered)
             message = f"the votes have no middle: {told}, and {broken} without a verdict"
             raise GraderError("judge-split", message)
         missing = [each for each in claims if each.verdict != _SUPPORTED]
