@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from functools import lru_cache, partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
-from itertools import islice
 from numbers import Real
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Struct, ValidationError, convert
 
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
@@ -16,7 +17,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import copy_of
 from evalcase.types.options import FunctionName, about
-from evalcase.types.problem import Finding, find_nearest, hint_at, nearest_meaning
+from evalcase.types.problem import Finding, hint_at, nearest_meaning
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -42,19 +43,13 @@ the two can be compared."""
 
 _ELSEWHERE = {
     **{name: name for name in GIVEN},
-    **dict.fromkeys((
-        "outputs", "actual", "actual_output", "response", "prediction", "completion", "result",
-        "generated", "output_text", "x", "value", "obj",
-    ), "output"),
-    **dict.fromkeys((
-        "expected_output", "expected_outputs", "reference", "reference_output",
-        "reference_outputs", "reference_answer", "target", "gold", "ground_truth", "label",
-        "expectation", "ideal",
-    ), "expected"),
+    **dict.fromkeys(("outputs", "actual_output", "response", "prediction", "result", "completion"),
+                    "output"),
+    **dict.fromkeys(("expected_output", "reference", "reference_outputs", "target", "ideal",
+                     "ground_truth", "label"), "expected"),
     **dict.fromkeys(("inputs", "prompt", "query"), "input"),
-    **dict.fromkeys(("example", "sample", "row", "item", "test_case"), "case"),
-    **dict.fromkeys(("ctx", "eval_context", "state"), "context"),
-    "string": "text", "s": "text", "tools": "tool_calls", "meta": "metadata",
+    **dict.fromkeys(("example", "sample", "row", "test_case"), "case"),
+    "ctx": "context", "state": "context",
 }  # fmt: skip
 """Names that other tools have for these, for suggestions."""
 
@@ -215,12 +210,14 @@ _known_call = lru_cache(maxsize=256)(_read_call)
 
 # What a function returned
 
-_FIELDS = ("score", "passed", "reason", "details")
-_OTHER_FIELDS = {
-    "pass": "passed", "pass_": "passed", "success": "passed", "ok": "passed", "verdict": "passed",
-    "value": "score", "comment": "reason", "explanation": "reason", "message": "reason",
-    "metadata": "details",
-}  # fmt: skip
+
+class _Returned(Struct, forbid_unknown_fields=True):
+    score: Any = None
+    passed: bool | None = None
+    reason: str | None = None
+    details: dict[Any, Any] | None = None
+
+
 _MEANINGS = (
     "return True or False, a number from 0 to 1, text that says what is wrong, (score, reason), "
     "{score, passed, reason}, or a Score"
@@ -235,48 +232,23 @@ def read_returned(value: object) -> Score:
         return Score(0.0, value, passed=False)
     if isinstance(value, tuple) and len(value) == 2:
         value = {"score": value[0], "reason": value[1]}
+    said = _Returned(value)
     if isinstance(value, Mapping):
-        return _read_mapping(value)
-    return _read_score(value, None, "", {})
-
-
-def _read_mapping(value: Mapping[object, object]) -> Score:
-    odd = [key for key in islice(value, len(_FIELDS) + 1) if key not in _FIELDS]
-    if odd:
-        hint = hint_at(_OTHER_FIELDS.get(str(odd[0])) or find_nearest(str(odd[0]), _FIELDS))
-        told = f"returned a mapping with the key {odd[0]!r:.60}"
-        raise _make_unclear_error(told + (f" ({hint})" if hint else ""))
-    score, passed = value.get("score"), value.get("passed")
-    reason, details = value.get("reason"), value.get("details")
-    if score is None and passed is None:
-        raise _make_unclear_error("returned neither a score nor whether it passed")
-    if passed is not None and not isinstance(passed, bool):
-        raise _make_unclear_error(f"returned {passed!r:.60} as `passed`")
-    if reason is not None and not isinstance(reason, str):
-        raise _make_unclear_error(f"returned {type(reason).__name__} as the reason")
-    if details is not None and not isinstance(details, dict):
-        raise _make_unclear_error(f"returned {type(details).__name__} as the details")
-    return _read_score(passed if score is None else score, passed, reason or "", details or {})
-
-
-def _read_score(
-    score: object, passed: bool | None, reason: str, details: dict[str, object]
-) -> Score:
+        try:
+            said = convert(dict(value), _Returned)
+        except ValidationError as error:
+            raise _make_unclear_error(f"returned a mapping that is no score: {error}") from None
+        if said.score is None and said.passed is None:
+            raise _make_unclear_error("returned neither a score nor whether it passed")
+    score = said.passed if said.score is None else said.score
+    details = said.details or {}
     if isinstance(score, bool):
-        said = "the function returned True" if score else "the function returned False"
-        return Score(float(score), reason or said, details, score if passed is None else passed)
+        reason = said.reason or f"the function returned {score}"
+        return Score(float(score), reason, details, score if said.passed is None else said.passed)
     if isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
-        return Score(float(score), reason, details, passed)
-    raise _make_unclear_error(
-        "returned nothing" if score is None else f"returned {_show_score(score)}"
-    )
-
-
-def _show_score(score: object) -> str:
-    if isinstance(score, str):
-        blank = "only white space" if score else "an empty text"
-        return f"{score!r:.60} as the score" if score.strip() else blank
-    return repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
+        return Score(float(score), said.reason or "", details, said.passed)
+    shown = repr(score) if isinstance(score, Real | str) else f"a {type(score).__name__}"
+    raise _make_unclear_error("returned nothing" if score is None else f"returned {shown:.60}")
 
 
 def _make_unclear_error(what: str) -> EvalcaseError:

@@ -26,13 +26,15 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, ValidationError, convert, field
 
 from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.graders.base import Context, Grader, Graders, NamedGrader
 from evalcase.graders.differences import expected_content
 from evalcase.graders.tool_calls import failed_calls
-from evalcase.types.answer import Answer, Usage
+from evalcase.types.answer import Usage
 from evalcase.types.grade import Grade, Score
 from evalcase.types.options import Argv, Count, TargetName, Text, about
 from evalcase.types.problem import Finding
@@ -46,9 +48,6 @@ from evalcase.util.project import find_program
 from evalcase.util.sources import program_sources
 from evalcase.util.text import as_json
 from evalcase.util.user_calls import close_all
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 _MOST_BYTES = 10_000_000
 _SHOWN = 200
@@ -220,15 +219,21 @@ async def _serve_target(grader: ScriptGrader, context: Context) -> AsyncIterator
     from aiohttp import web  # few scripts ask a target
 
     door = _Door(grader.target, grader.max_calls or _MOST_CALLS, context)
-    app = web.Application(middlewares=[door.admit])
-    app.router.add_get("/info", door.info)
-    app.router.add_post("/invoke", door.invoke)
-    app.router.add_post("/invokeBatch", door.invoke_batch)
-    runner = web.AppRunner(app, access_log=None)
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        given = request.headers.get("Authorization", "")
+        if not compare_digest(given.encode(), f"Bearer {door.token}".encode()):
+            return web.json_response({"error": "unauthorized"}, status=401)
+        try:
+            return web.json_response(await door.reply(request.path, await request.read()))
+        except (ValueError, TargetError) as error:
+            status = 429 if door.calls >= door.max_calls else 502
+            return web.json_response({"error": str(error)}, status=status)
+
+    runner = web.ServerRunner(web.Server(answer, access_log=None))
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
         host, port = runner.addresses[0][:2]
         named = {"URL": f"http://{host}:{port}", "TOKEN": door.token}
         yield {
@@ -244,59 +249,35 @@ class _Door:
     """Answers the requests of one program, by the protocol that AgentV's scripts speak."""
 
     def __init__(self, target: str, max_calls: int, context: Context) -> None:
-        self._target = target
-        self._max_calls = max_calls
-        self._context = context
-        self._calls = 0
+        self.max_calls = max_calls
+        self.calls = 0
         self.token = token_urlsafe(24)
+        self._target = target
+        self._context = context
 
-    @property
-    def admit(self) -> Any:  # noqa: ANN401 - a middleware of aiohttp
-        from aiohttp import web
-
-        @web.middleware
-        async def admit(request: web.Request, handler: Any) -> web.StreamResponse:  # noqa: ANN401
-            given = request.headers.get("Authorization", "")
-            if not compare_digest(given.encode(), f"Bearer {self.token}".encode()):
-                return _reply({"error": "unauthorized"}, 401)
-            try:
-                response: web.StreamResponse = await handler(request)
-            except (ValueError, TargetError) as error:
-                status = 429 if self._calls >= self._max_calls else 502
-                return _reply({"error": str(error)}, status)
-            return response
-
-        return admit
-
-    async def info(self, request: web.Request) -> web.Response:
-        del request
-        return _reply({
-            "targetName": self._target, "maxCalls": self._max_calls, "callCount": self._calls,
-            "availableTargets": [self._target],
-        })  # fmt: skip
-
-    async def invoke(self, request: web.Request) -> web.Response:
-        return _reply(await self._ask(await request.json()))
-
-    async def invoke_batch(self, request: web.Request) -> web.Response:
-        asked = (await request.json()).get("requests", [])
-        return _reply({"responses": await asyncio.gather(*map(self._ask, asked))})
+    async def reply(self, path: str, body: bytes) -> dict[str, Any]:
+        """Raise ValueError or TargetError where there is no answer."""
+        if path == "/info":
+            return {
+                "targetName": self._target, "maxCalls": self.max_calls, "callCount": self.calls,
+                "availableTargets": [self._target],
+            }  # fmt: skip
+        asked = json.loads(body)
+        if path == "/invoke":
+            return await self._ask(asked)
+        if path != "/invokeBatch":
+            raise ValueError(f"there is no {path}, only /info, /invoke and /invokeBatch")
+        return {"responses": await asyncio.gather(*map(self._ask, asked.get("requests", [])))}
 
     async def _ask(self, asked: Mapping[str, Any]) -> dict[str, JSON]:
-        if self._calls >= self._max_calls:
-            raise ValueError(f"the target was asked {self._max_calls} times, as `max_calls` says")
-        self._calls += 1
+        if self.calls >= self.max_calls:
+            raise ValueError(f"the target was asked {self.max_calls} times, as `max_calls` says")
+        self.calls += 1
         said = [("system", asked.get("systemPrompt")), ("user", str(asked.get("question", "")))]
         messages = [{"role": role, "content": text} for role, text in said if text]
         answer = await self._context.ask(self._target, messages)
         output: list[JSON] = [message.to_dict() for message in answer.messages]
         return {"outputMessages": output, "rawText": answer.text}
-
-
-def _reply(value: JSON | Mapping[str, Any], status: int = 200) -> web.Response:
-    from aiohttp import web
-
-    return web.json_response(value, status=status)
 
 
 # What a program is given
@@ -331,21 +312,14 @@ def _describe_for_agentv(context: Context, expected: object) -> dict[str, object
         "candidate_answer": answer.text, "actual_output": answer.text, "output": answer.text,
         "output_messages": list(answer.messages), "guideline_files": [],
         "input_files": list(context.question.files.values()),
-        "trace_summary": _describe_trace(answer, took_ms),
+        "trace_summary": _describe_trace(context, took_ms),
         "token_usage": _agentv_usage(answer.usage),
         "duration_ms": took_ms,
     }  # fmt: skip
 
 
-def _agentv_usage(usage: Usage | None) -> dict[str, int] | None:
-    if usage is None:
-        return None
-    counts = (("input", usage.input_tokens), ("output", usage.output_tokens),
-              ("cached", usage.cached_tokens))  # fmt: skip
-    return {name: number for name, number in counts if number is not None}
-
-
-def _describe_trace(answer: Answer, took_ms: float | None) -> dict[str, object]:
+def _describe_trace(context: Context, took_ms: float | None) -> dict[str, object]:
+    answer = context.answer
     names = Counter(call.name for call in answer.tool_calls)
     known = {
         "token_usage": _agentv_usage(answer.usage), "cost_usd": answer.cost_usd,
@@ -359,6 +333,14 @@ def _describe_trace(answer: Answer, took_ms: float | None) -> dict[str, object]:
     }  # fmt: skip
 
 
+def _agentv_usage(usage: Usage | None) -> dict[str, int] | None:
+    if usage is None:
+        return None
+    counts = (("input", usage.input_tokens), ("output", usage.output_tokens),
+              ("cached", usage.cached_tokens))  # fmt: skip
+    return {name: number for name, number in counts if number is not None}
+
+
 def _describe_result(grade: Grade) -> dict[str, JSON]:
     """A grade, also by the names that AgentV's aggregators read."""
     hits, misses = ([grade.reason], []) if grade.passed else ([], [grade.reason])
@@ -370,6 +352,28 @@ def _describe_result(grade: Grade) -> dict[str, JSON]:
 
 
 # What a program replied. A reply without a clear meaning is an error, never a 0.
+
+
+class _Check(Struct):
+    """One of the `assertions` or `checks` of a reply, of which only the result counts."""
+
+    text: str = ""
+    passed: bool | None = None
+    passes: bool | None = field(name="pass", default=None)
+
+
+class _Reply(Struct):
+    score: Annotated[float, Meta(ge=0, le=1)] | None = None
+    passed: bool | None = None
+    passes: bool | None = field(name="pass", default=None)
+    reason: str | None = None
+    reasoning: str | None = None
+    details: dict[str, Any] | None = None
+    assertions: list[_Check] | None = None
+    checks: list[_Check] | None = None
+    misses: Any = None
+    error: Any = None
+
 
 _READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details")
 
@@ -395,55 +399,31 @@ def read_script_reply(reply: dict[str, JSON]) -> Score:
     `checks`, whose share that passed is the score where there is none. Other keys join the details.
     Raise BadScriptReplyError for a reply that says two things, such as a pass with a score of 0.
     """
-    if reply.get("error") not in (None, False, ""):
-        raise BadScriptReplyError(f"says {reply['error']!r:.200} as its `error`")
-    passed = _pick(reply, bool, "true or false", "passed", "pass")
-    reason = _pick(reply, str, "text", "reason", "reasoning")
-    details = _pick(reply, dict, "a mapping", "details") or {}
-    checks = _read_checks(reply)
-    score: JSON = reply.get("score")
-    if score is None and passed is not None:
-        score = float(passed)
-    elif score is None and checks:
-        score = sum(is_met for _, is_met in checks) / len(checks)
-    elif score is None:
+    try:
+        said = convert(reply, _Reply)
+    except ValidationError as error:
+        raise BadScriptReplyError(f"is no score: {error}") from None
+    if said.error not in (None, False, ""):
+        raise BadScriptReplyError(f"says {said.error!r:.200} as its `error`")
+    passed = said.passes if said.passed is None else said.passed
+    if said.passes not in (None, passed):
+        raise BadScriptReplyError("has `passed` and `pass`, and they differ")
+    checks = [*(said.assertions or ()), *(said.checks or ())]
+    met = [each.passes if each.passed is None else each.passed for each in checks]
+    if None in met:
+        raise BadScriptReplyError("has a check that says not whether it `passed`")
+    score = said.score
+    if score is None and passed is None and not checks:
         raise BadScriptReplyError("has no `score`")
-    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-        raise BadScriptReplyError(f"has the score {score!r:.40}, which is not a number from 0 to 1")
+    if score is None:
+        score = met.count(True) / len(met) if passed is None else float(passed)
     if passed is not None and score == 1.0 - passed:
         told = "passed" if passed else "did not pass"
         raise BadScriptReplyError(f"says that it {told}, with a score of {score:g}")
-    failed = [text for text, is_met in checks if not is_met]
+    failed = [each.text for each, is_met in zip(checks, met, strict=True) if not is_met]
     if failed and score == 1.0:
         raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
-    misses = reply.get("misses")
-    missed = [str(each) for each in misses] if isinstance(misses, list) else []
+    missed = [*map(str, said.misses)] if isinstance(said.misses, list) else []
     kept = {key: item for key, item in reply.items() if key not in _READ and item is not None}
-    told = reason or "; ".join([*missed, *filter(None, failed)])
-    return Score(float(score), told, {**details, **kept}, passed)
-
-
-T = TypeVar("T")
-
-
-def _pick(reply: dict[str, JSON], kind: type[T], what: str, *names: str) -> T | None:
-    """What a reply says under one of two names."""
-    said: list[T] = []
-    for each in (reply[name] for name in names if reply.get(name) is not None):
-        if not isinstance(each, kind):
-            raise BadScriptReplyError(f"has {each!r:.40} as `{names[0]}`, which is {what}")
-        said.append(each)
-    if kind is bool and len(said) == 2 and said[0] is not said[1]:
-        raise BadScriptReplyError("has `passed` and `pass`, and they differ")
-    return said[0] if said else None
-
-
-def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
-    found = []
-    for name in ("assertions", "checks"):
-        for each in _pick(reply, list, "a list", name) or ():
-            is_met = each.get("passed", each.get("pass")) if isinstance(each, dict) else None
-            if not isinstance(is_met, bool):
-                raise BadScriptReplyError("has a check that says not whether it `passed`")
-            found.append((str(each.get("text", "")), is_met))
-    return found
+    told = said.reason or said.reasoning or "; ".join([*missed, *filter(None, failed)])
+    return Score(score, told, {**(said.details or {}), **kept}, passed)
