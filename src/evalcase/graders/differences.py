@@ -3,6 +3,7 @@ sides are cut to a length that people read, around the place where they begin to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 from unicodedata import name, normalize
 
@@ -28,8 +29,6 @@ from evalcase.util.text import as_json, content_text, write_count
 _SHORT, _BEFORE, _AFTER = 60, 20, 40
 _SIDE_BY_SIDE = 4000
 _LONGEST_LOOKED_AT_TWICE = 100_000
-_NEAR_SCRIPTS = {"LATIN", "CYRILLIC", "GREEK"}
-"""Many letters of one look like letters of another."""
 
 
 class ContentMatch(NamedTuple):
@@ -124,18 +123,23 @@ def first_difference(left: str, right: str) -> int:
 
 
 def compare_texts(
-    expected: str, got: str, left_out: str = "", written: tuple[str, str] = ("", ""),
+    wanted: str,
+    said: str,
+    even: Callable[[str], str] = str,
+    *,
     silence: str = "",
-) -> ContentMatch:  # fmt: skip
-    """Whether two texts are equal. `left_out` says what was not compared, `silence` what the answer
-    has instead of text, and `written` is both sides before white space was trimmed."""
+    left_out: str = "",
+) -> ContentMatch:
+    """Whether two texts are equal, once they are trimmed and evened. `left_out` says what was not
+    compared, `silence` what the answer has instead of text."""
+    expected, got = even(trim_text(wanted)), even(trim_text(said))
     beside = f" ({left_out})" if left_out else ""
     if expected == got:
         return ContentMatch(True, f"the text is equal{beside}", {})
-    if silence or (written[0] and not expected):
-        left, right = expected or written[0], got or written[1]
-        wanted = quote_value(left) if left.strip() else describe_missing_text((), left)
-        reason = f"expected {wanted}, got {silence or quote_value(right)}{beside}"
+    if silence or (wanted and not expected):
+        left, right = expected or wanted, got or said
+        shown = quote_value(left) if left.strip() else describe_missing_text((), left)
+        reason = f"expected {shown}, got {silence or quote_value(right)}{beside}"
         return tell_difference(reason, left, right, note=left_out)
     at = first_difference(expected, got)
     note = "; ".join(filter(None, (_describe_nature(expected, got, at), left_out)))
@@ -146,8 +150,7 @@ def compare_texts(
     line, character = expected.count("\n", 0, at) + 1, at - expected.rfind("\n", 0, at)
     where = f"line {line:,}, character {character:,}"
     # Beside both sides it is clear that they differ from the first character on.
-    shown = where if at else ""
-    return tell_difference(f"{where}: {reason}", expected, got, at, shown, note)
+    return tell_difference(f"{where}: {reason}", expected, got, at, where if at else "", note)
 
 
 def _is_short(text: str) -> bool:
@@ -181,14 +184,13 @@ def _describe_nature(expected: str, got: str, at: int) -> str:
 
 
 def _look_alike(left: str, right: str) -> bool:
-    """Whether a reader may take one character for the other, or not see one of them at all."""
+    """Whether a reader may take one character for the other, or not see one of them at all: signs,
+    letters with other accents or of another width, and Cyrillic or Greek beside Latin letters."""
     if not left.isalnum() or not right.isalnum():
         return True
-    # Letters that differ by an accent or by their width, or that are of another alphabet.
-    if normalize("NFKD", left)[0] == normalize("NFKD", right)[0]:
-        return True
     scripts = {name(each, "").partition(" ")[0] for each in (left, right)}
-    return len(scripts) == 2 and scripts <= _NEAR_SCRIPTS
+    is_near = len(scripts) == 2 and scripts <= {"LATIN", "CYRILLIC", "GREEK"}
+    return is_near or normalize("NFKD", left)[0] == normalize("NFKD", right)[0]
 
 
 # JSON, and whichever is expected
@@ -199,9 +201,11 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     text = text_of_content(expected)
     if text is None:
         return _compare_data(expected, answer)
-    compared = _compare_as_text(text, answer, _left_out(expected))
-    is_seen = compared.equal or has_text(answer)
-    return compared._replace(is_unseen=not is_seen)
+    # Parts that are expected and can't be compared are named.
+    others = sum(said_text(part) is None for part in text_parts(expected))
+    left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
+    compared = _compare_as_text(text, answer, left_out)
+    return compared._replace(is_unseen=not compared.equal and not has_text(answer))
 
 
 def _compare_as_text(text: str, answer: Answer, left_out: str) -> ContentMatch:
@@ -210,43 +214,35 @@ def _compare_as_text(text: str, answer: Answer, left_out: str) -> ContentMatch:
     is_text = said is not None or not text_parts(got)
     if said is None:
         said = "" if got is None else as_json(got)
-    wanted, trimmed = trim_text(text), trim_text(said)
-    if trimmed and (is_text or wanted == trimmed):
-        compared = compare_texts(wanted, trimmed, left_out, (text, said))
-    else:
-        said = said if is_text else ""
-        silence = describe_missing_text(answer.last, said)
-        compared = compare_texts(wanted, "", left_out, (text, said), silence)
+    if not is_text and trim_text(text) != trim_text(said):
+        said = ""
+    silence = "" if said.strip() else describe_missing_text(answer.last, said)
+    compared = compare_texts(text, said, silence=silence, left_out=left_out)
     if compared.equal or not text_parts(got):
         return compared
     # What was compared is text, and people see what stands beside it.
     return compared._replace(details={**compared.details, "got": excerpt_text(content_text(got))})
 
 
-def _left_out(expected: JSON) -> str:
-    """Parts that are expected and can't be compared are named."""
-    others = sum(said_text(part) is None for part in text_parts(expected))
-    return f"{write_count(others, 'part')} without text not compared" if others else ""
-
-
 def _compare_data(expected: JSON, answer: Answer) -> ContentMatch:
     got = answer.content
     text = text_of_content(got)
-    shown, note = text or "", ""
     if got is None:
         reason = f"the answer has no content{describe_instead(answer.last)}"
-    elif text is not None:
-        try:
-            return compare_values(expected, parse_answer(text))
-        except BadJsonError as error:
-            reason = note = f"the answer is not JSON: {error}"
-    elif too_deep(got):
-        reason = note = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        shown = as_json(got)
-    else:
-        return compare_values(expected, got)
-    compared = tell_difference(reason, as_json(expected, indent=2), shown, note=note)
-    return compared._replace(is_unseen=True)
+        return _tell_no_data(expected, "", reason, note="")
+    if text is None and too_deep(got):
+        reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
+        return _tell_no_data(expected, as_json(got), reason, note=reason)
+    try:
+        return compare_values(expected, got if text is None else parse_answer(text))
+    except BadJsonError as error:
+        reason = f"the answer is not JSON: {error}"
+        return _tell_no_data(expected, text or "", reason, note=reason)
+
+
+def _tell_no_data(expected: JSON, shown: str, reason: str, note: str) -> ContentMatch:
+    told = tell_difference(reason, as_json(expected, indent=2), shown, note=note)
+    return told._replace(is_unseen=True)
 
 
 def compare_values(expected: JSON, got: JSON) -> ContentMatch:

@@ -190,14 +190,13 @@ class EqualsGrader(TextGrader):
         if part is not None and not isinstance(part.value, str):
             compared = compare_values(self.value, part.value)
             return compared._replace(reason=compared.reason + self.ignoring()).to_score()
-        expected, got = self.trimmed(self.value), self.trimmed(context.text)
+        got = context.text.strip()
         last = context.answer.last if part is None else ({"role": "assistant", "content": got},)
         silence = "" if got else describe_missing_text(last, context.text)
-        compared = compare_texts(expected, got, written=(self.value, context.text), silence=silence)
-        is_seen = has_text(context.answer) if part is None else bool(got)
-        return compared._replace(
-            reason=compared.reason + self.ignoring(), is_unseen=not is_seen and not compared.equal
-        ).to_score()
+        compared = compare_texts(self.value, context.text, self.even, silence=silence)
+        is_seen = compared.equal or (has_text(context.answer) if part is None else bool(got))
+        reason = compared.reason + self.ignoring()
+        return compared._replace(reason=reason, is_unseen=not is_seen).to_score()
 
 
 class ContainsGrader(TextGrader):
