@@ -39,14 +39,6 @@ def test_by_the_suites_as_they_are_now(run: Project) -> None:
     assert len(rows(run, "regraded")) == 2
 
 
-def test_what_is_good_to_know_of_the_suites_is_no_warning_of_the_grading(run: Project) -> None:
-    old_name = {"id": "one", "input_messages": "say one", "expected_output": "one"}
-    run.suite(old_name, say("two", "two", "2"))
-    told = "the suites have 1 warning, which `evalcase check` shows"
-    assert told in run.run("run").err.splitlines()
-    assert told in run.run("grade", "latest").err.splitlines()
-
-
 def test_both_gradings_stay(run: Project) -> None:
     run.suite(say("one", "one", "one"), say("two", "two", "two"))
     run.run("grade", "latest")
@@ -54,13 +46,6 @@ def test_both_gradings_stay(run: Project) -> None:
         json.loads(run.run("report", f"latest@{n}", "--format", "json").out) for n in (1, 2)
     )
     assert (first["passed"], second["passed"]) == (1, 2)
-
-
-def test_graded_again_by_the_same_nothing_changes(run: Project) -> None:
-    before = json.loads(run.run("report", "latest", "--format", "json").out)
-    assert run.run("grade", "latest").code == 1
-    after = json.loads(run.run("report", "latest", "--format", "json").out)
-    assert (before["passed"], before["failed"]) == (after["passed"], after["failed"])
 
 
 @pytest.mark.parametrize(
@@ -86,31 +71,10 @@ def test_a_grading_by_other_graders_is_never_taken_for_the_runs_own(run: Project
     assert "grading  1 of 2, by the suites as they were when the run began" in first.out
 
 
-def test_other_graders_also_take_the_place_of_criteria(project: Project) -> None:
-    project.suite({"id": "one", "input": "say one", "graders": [{"contains": "one"}]})
-    project.run("run", "--quiet")
-    project.suite(
-        {"id": "one", "input": "say one", "criteria": "Is kind.", "graders": [{"contains": "x"}]}
-    )
-    done = project.run("grade", "latest", "--grader", "contains: one")
-    assert (done.code, "errored" in done.out) == (0, False)
-
-
 def test_a_grader_that_is_none_is_refused_before_anything(run: Project) -> None:
     done = run.run("grade", "latest", "--grader", "contain: o")
     assert (done.code, rows(run, "grading")) == (2, [])
     assert "did you mean `contains`?" in done.err
-
-
-def test_by_another_suite_the_ids_count(run: Project) -> None:
-    other = {
-        "cases": [
-            say("one", "one", "one"),
-            say("two", "two", "two"),
-        ]
-    }
-    (run.path / "other.json").write_text(json.dumps(other))
-    assert run.run("grade", "latest", "--suite", "other.json").code == 0
 
 
 def test_cases_that_are_gone_are_named_and_nothing_is_done(run: Project) -> None:
@@ -233,9 +197,3 @@ def test_code_that_only_a_record_names_is_not_run_where_a_grader_was_typed(run: 
     about.write_text(json.dumps(data))
     done = run.run("grade", str(about.parent), "--grader", "contains: one")
     assert (done.code, (run.path / "pwned").exists()) == (0, False), done
-
-
-def test_a_folder_without_suites_points_at_the_record(run: Project) -> None:
-    (run.path / "s.eval.yaml").unlink()
-    done = run.run("grade", "latest")
-    assert (done.code, "--recorded grades by the stored cases" in done.err) == (2, True)

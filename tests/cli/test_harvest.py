@@ -186,32 +186,6 @@ def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_tools_that_were_called_are_something_to_describe_too(tmp_path: Path) -> None:
-    def call(city: str) -> dict[str, object]:
-        return {"type": "tool_call", "name": "look_up", "arguments": {"city": city}}
-
-    def traced(number: int, *parts: dict[str, object]) -> str:
-        output = json.dumps([{"role": "assistant", "parts": parts}])
-        asks = said(f"Where is {'abcdef'[number]}?", "user")
-        own = {"gen_ai.input.messages": asks, "gen_ai.output.messages": output}
-        return line(chat("", trace=f"{number:032x}", attributes=own))
-
-    text: dict[str, object] = {"type": "text", "content": "There."}
-    lines = traced(1, call("Oslo"), call("Bergen")), traced(2, call("Oslo"), text)
-    made = cases_of(harvest(tmp_path, *lines, options=("--criteria",)).out)
-    assert [case.criteria for case in made] == [
-        'Calls look_up(city="Oslo"), then look_up(city="Bergen").',
-        'Calls look_up(city="Oslo"). Says what this answer says: There.',
-    ]
-
-
-def test_attributes_are_compared_as_json_writes_them(tmp_path: Path) -> None:
-    marked = line(chat("Yes.", attributes={"tags": ["a", 1], "ok": True, "none": {}}))
-    for only in ('tags=["a", 1]', "ok=true"):
-        assert harvest(tmp_path, marked, options=("--only", only)).code == 0
-    assert harvest(tmp_path, marked, options=("--only", "ok=True")).code == 2
-
-
 def test_secrets_and_personal_data_are_replaced_and_said(tmp_path: Path) -> None:
     (tmp_path / "evalcase.toml").write_text(
         'secrets = ["SHOP_TOKEN"]\n[harvest.patterns]\norder = "ORD-[0-9]{4}"\n'
@@ -257,12 +231,6 @@ def test_personal_data_is_replaced_wherever_it_is(tmp_path: Path) -> None:
         "input": {"[email 1]": {"to": ["[email 1]"]}, "[email 1]-2": "[card 1]"},
     }
     assert "# `chat` failed: no mail to [email 1]\n" in result.out
-
-
-def test_usual_patterns_can_be_switched_off(tmp_path: Path) -> None:
-    (tmp_path / "evalcase.toml").write_text("[harvest]\ndefaults = false\n")
-    (case,) = cases_of(harvest(tmp_path, asked("I am ola@example.com")).out)
-    assert case.input[0].text == "I am ola@example.com"
 
 
 @for_each(
@@ -340,19 +308,3 @@ def test_any_text_is_the_same_again_when_the_suite_is_loaded(
     called, text = case.expected_output
     assert called.tool_calls[0].arguments == {whole(key): whole(question)}
     assert text["content"] == whole(answer)
-
-
-def test_a_name_of_a_file_is_no_line_of_a_suite(tmp_path: Path) -> None:
-    name = "a\ncases: [{id: x, input: y}]\n\x1b.jsonl"
-    (tmp_path / name).write_text(asked("Where?"))
-    result = evalcase("harvest", name, cwd=tmp_path)
-    assert [case.input[0].text for case in cases_of(result.out)] == ["Where?"]
-    assert "\x1b" not in result.out
-
-
-def test_odd_text_comes_out_as_a_suite_that_loads(tmp_path: Path) -> None:
-    odd = ["\ud800 half", "a: b # c\n---\n- {x", "\x1b[31mred\x00", "{{name}}", "  ", "no"]
-    result = harvest(tmp_path, *[asked(each, each, number) for number, each in enumerate(odd, 1)])
-    assert [case.input[0].text for case in cases_of(result.out)] == [
-        "? half", *[each for each in odd[1:] if each.strip()],
-    ]  # fmt: skip

@@ -23,12 +23,10 @@ def scored(score: float, weight: float = 1.0, required: bool = False) -> Grade:
     ("grades", "verdict"),
     [
         ([PASSED], "passed"),
-        ([PASSED, PASSED], "passed"),
         ([PASSED, FAILED], "failed"),
         ([PASSED, BROKEN], "errored"),
         ([FAILED, BROKEN], "errored"),
         ([], "ungraded"),
-        ([EMPTY], "ungraded"),
         ([PASSED, EMPTY], "ungraded"),
         ([FAILED, EMPTY], "failed"),
         ([BROKEN, EMPTY], "errored"),
@@ -45,18 +43,14 @@ def test_all_passed_any_failed_any_broke_nothing_to_grade(
     ("grades", "threshold", "verdict"),
     [
         ([PASSED, FAILED], 0.5, "passed"),
-        ([PASSED, FAILED], 0.51, "failed"),
         ([scored(1.0, 3), scored(0.0, 1)], 0.75, "passed"),
         ([scored(1.0), scored(1.0), scored(0.4)], 0.8, "passed"),
         ([scored(1.0, 9), scored(0.9, 1, required=True)], 0.5, "failed"),
-        ([scored(1.0, 9), scored(1.0, 1, required=True)], 0.5, "passed"),
         ([scored(1.0, 0)], 0.5, "ungraded"),
-        ([scored(1.0, 0, required=True)], 0.0, "ungraded"),
         ([scored(0.0, 0, required=True)], 0.0, "failed"),
         ([FAILED], 0.0, "passed"),
         ([PASSED, BROKEN], 0.1, "errored"),
         ([PASSED, EMPTY], 0.1, "ungraded"),
-        ([EMPTY], 0.0, "ungraded"),
         ([], 0.0, "ungraded"),
     ],
 )
@@ -64,12 +58,6 @@ def test_with_a_threshold_the_weighted_mean_decides_and_required_must_still_pass
     grades: list[Grade], threshold: float, verdict: Verdict
 ) -> None:
     assert decide_verdict(grades, threshold) == verdict
-
-
-def test_the_mean_of_nothing_that_weighs_is_none() -> None:
-    assert mean_score([]) is None
-    assert mean_score([scored(1.0, 0)]) is None
-    assert mean_score([BROKEN, scored(0.5)]) == 0.5
 
 
 shares = st.floats(0, 1)
@@ -97,7 +85,6 @@ def test_nothing_broken_or_empty_ever_passes(some: list[Grade], threshold: float
 @for_each(
     ("verdicts", "pass_rate", "verdict"),
     [
-        (["passed"], 1.0, "passed"),
         (["passed"] * 4 + ["failed"], 0.8, "passed"),
         (["passed"] * 4 + ["errored"], 0.8, "passed"),
         (["passed"] * 3 + ["failed"] * 2, 0.8, "failed"),
@@ -105,13 +92,10 @@ def test_nothing_broken_or_empty_ever_passes(some: list[Grade], threshold: float
         (["passed"] * 9 + ["ungraded"], 1.0, "ungraded"),
         (["failed", "ungraded"], 1.0, "failed"),
         (["passed", "failed", "failed"], 1 / 3, "passed"),
-        (["passed"] * 7 + ["failed"] * 3, 0.7, "passed"),
         (["failed", "failed"], 0.0, "passed"),
-        (["failed"], 0.0, "passed"),
         (["failed", "errored"], 0.0, "errored"),
         (["passed", "errored"], 0.0, "passed"),
         (["failed", "ungraded"], 0.0, "failed"),
-        (["ungraded"], 0.0, "ungraded"),
         (["skipped"], 1.0, "skipped"),
         ([], 1.0, "ungraded"),
     ],
@@ -120,8 +104,3 @@ def test_a_case_passes_when_at_least_that_share_of_its_trials_passed(
     verdicts: list[Verdict], pass_rate: float, verdict: Verdict
 ) -> None:
     assert decide_case_verdict(verdicts, pass_rate) == verdict
-
-
-def test_by_default_all_trials_must_pass() -> None:
-    assert decide_case_verdict(["passed", "passed"]) == "passed"
-    assert decide_case_verdict(["passed", "failed"]) == "failed"

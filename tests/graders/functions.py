@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -61,22 +60,6 @@ RETURNED: dict[str, Any] = {}
 def compares(answer: Answer, case: Case, expected: str) -> Score:
     passed = answer.text == expected
     return Score(float(passed), f"{case.id} compared", {"n": 1})
-
-
-def raises(text: str) -> bool:
-    raise ValueError(f"can't read {text}")
-
-
-def exits() -> None:
-    sys.exit("enough")
-
-
-def stops() -> None:
-    raise StopIteration
-
-
-async def cancels() -> None:
-    raise asyncio.CancelledError
 
 
 def hangs(text: str) -> bool:

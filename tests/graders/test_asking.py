@@ -83,29 +83,6 @@ def test_a_negative_cosine_counts_as_0_and_says_so(project: Path) -> None:
     assert grade.reason.startswith("cosine -0.6, which counts as 0, by `embed`")
 
 
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [
-        ("Zeros", '`embed` gave an embedding of zeros for "Zeros", which has no direction'),
-        ("Short", "`embed` gave embeddings of different lengths, 1 and 2 numbers"),
-    ],
-)
-def test_embeddings_that_can_not_be_compared_are_errored(
-    project: Path, value: str, why: str
-) -> None:
-    result = similarity(project, value, 0.5)
-    assert (result.verdict, why in result.reason) == ("errored", True), result.reason
-
-
-def test_a_target_that_is_not_configured_is_found_by_check(project: Path) -> None:
-    (project / "a.eval.yaml").write_text(
-        "target: echo\ninput: hi\n"
-        "graders: [{type: similarity, value: x, threshold: 0.5, embedding: embedd}]\n"
-    )
-    (problem,) = evalcase.check(project / "a.eval.yaml")
-    assert "`embedd`" in problem.message
-
-
 SCRIPT = """
 import json, os, sys, urllib.error, urllib.request
 given = json.load(sys.stdin)

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.graders.base import Context
-from evalcase.graders.differences import first_difference
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.question import Question
 from evalcase.types.value import encode_object
 from tests.for_each import for_each
-from tests.graders.expectation import answer_of, calls, compare, context_of, grade_expected
+from tests.graders.expectation import answer_of, calls, compare, grade_expected
 
 SEARCH = {"tool": "search", "input": {"from": "OSL", "to": "LIS"}}
 BOOK = {"tool": "book", "input": {"flight": "TP 751"}}
@@ -42,16 +41,6 @@ def test_nothing_else_is_forgiven_in_text(got: str) -> None:
     assert grade.details["expected"] == "a\nb"
 
 
-def test_text_that_is_json_is_still_text() -> None:
-    assert not compare('{"a": 1}', '{"a":1}').passed
-    assert compare("4", 4).passed, "data is compared with text as its JSON"
-
-
-def test_the_reason_shows_both_short_texts() -> None:
-    reason = compare("The answer is 4", "The answer is 5").reason
-    assert reason == 'expected "The answer is 4", got "The answer is 5"'
-
-
 @for_each(
     ("expected", "got", "reason"),
     [
@@ -59,7 +48,6 @@ def test_the_reason_shows_both_short_texts() -> None:
         ("4", " \n", 'expected "4", got only white space: " \\n"'),
         (" ", "4", 'expected only white space: " ", got "4"'),
         ("Paris", "paris", 'expected "Paris", got "paris" (only upper and lower case differ)'),
-        ("a b", "a  b", 'expected "a b", got "a  b" (only white space differs)'),
         ("\u00e9", "e\u0301",
          'expected "\u00e9", got "e\u0301" (expected U+00E9, got U+0065)'),
         ("a\nb\nc", "a\nx\nc", 'line 2, character 1: expected …"b"…, got …"x"…'),
@@ -73,36 +61,12 @@ def test_the_reason_shows_what_differed_and_where(expected: str, got: str, reaso
 
 
 @for_each(
-    ("expected", "got", "where", "note"),
-    [
-        ("4", "5", None, None),
-        ("a\nb", "a\nc", "line 2, character 1", None),
-        ("a b", "a  b", None, "only white space differs"),
-        ("a\nB", "a\nb", "line 2, character 1", "only upper and lower case differ"),
-        ({"a": 1, "b": [2]}, {"a": 0, "b": [3]}, "$.a, $.b[0]", None),
-        (list(range(9)), [9] * 9, "$[0], $[1], $[2], $[3], $[4] and 4 more", None),
-        ({"a": 1}, "No.", None, "the answer is not JSON: Expecting value at line 1, column 1"),
-    ],
-)
-def test_the_details_say_where_they_differ_and_what_neither_side_shows(
-    expected: Any, got: Any, where: str | None, note: str | None
-) -> None:
-    details = compare(expected, got).details
-    assert (details.get("where"), details.get("note")) == (where, note)
-
-
-@for_each(
     ("expected", "got", "told"),
     [
         ("六", "天", False),
-        ("東京です", "大阪です", False),
-        ("Ä", "Ö", False),
         ("a", "\u0430", True),  # the second is Cyrillic
-        ("-", "–", True),
         ('"x"', "“x”", True),
-        ("é", "e", True),
         ("\uff11", "1", True),
-        ("ab", "a\u200bb", True),
         ("a b", "a\u00a0c", True),
     ],
 )  # fmt: skip
@@ -118,12 +82,6 @@ def test_the_side_by_side_texts_are_cut_around_the_difference() -> None:
     assert grade.details["got"].endswith("xxxgot")
     assert len(grade.details["got"]) < 4100
     assert len(grade.reason) < 200
-
-
-def test_large_texts_take_no_more_than_linear_time() -> None:
-    """Else this would take hours."""
-    text = "line of text\n" * 400_000
-    assert not compare("start" + text, "Start" + text[:-9] + "other").passed
 
 
 # A JSON value: the answer is parsed as JSON (a fenced block is unwrapped) and compared deeply.
@@ -181,12 +139,6 @@ def test_the_reason_has_the_paths_of_what_differs(expected: Any, got: Any, reaso
     assert compare(expected, got).reason == reason
 
 
-def test_the_reason_has_a_handful_of_differences_and_counts_the_rest() -> None:
-    reason = compare(list(range(9)), [0] * 9).reason
-    assert reason.startswith("$[1]: expected 1, got 0; $[2]: expected 2, got 0; ")
-    assert reason.endswith("$[5]: expected 5, got 0; and 3 more")
-
-
 @for_each(
     ("got", "reason"),
     [
@@ -194,11 +146,8 @@ def test_the_reason_has_a_handful_of_differences_and_counts_the_rest() -> None:
         ('Here:\n```json\n{"a": 1}\n```', "the answer is not JSON: Expecting value at line 1"),
         ('{"a": 1, "a": 1}', 'the answer is not JSON: it has the key "a" twice'),
         ('{"a": NaN}', "the answer is not JSON: NaN is not a JSON value"),
-        ("9" * 5000, "the answer is not JSON: a number in it has too many digits"),
         ("[" * 100_000, "the answer is not JSON: it is nested more than 100 deep"),
-        ("[" * 101 + "]" * 101, "the answer is not JSON: it is nested more than 100 deep"),
         (None, "the answer has no content"),
-        ("", "the answer is not JSON: Expecting value"),
     ],
 )
 def test_an_answer_that_is_not_json_says_why(got: Any, reason: str) -> None:
@@ -227,22 +176,15 @@ def test_a_call_out_of_order_is_not_made() -> None:
     )
 
 
-def test_one_call_does_not_count_twice() -> None:
-    assert compare([calls(BOOK, BOOK)], calls(BOOK)).score == 0.5
-
-
 @for_each(
     ("expected", "got", "passed"),
     [
         ({"a": 1}, {"a": 1, "b": 2}, True),
-        ({"a": {"x": 1}}, {"a": {"x": 1, "y": 2}}, True),
         ({"a": [1]}, {"a": [1]}, True),
         ({"a": [1]}, {"a": [1, 2]}, False),
         ({"a": [{"x": 1}]}, {"a": [{"x": 1, "y": 2}]}, False),
-        ({"a": 1}, {"a": 1.0}, True),
         ({"a": 1}, {"a": True}, False),
         ({"a": None}, {}, False),
-        ({}, {"a": 1}, True),
         ({}, None, True),
         (None, {"a": 1}, True),
     ],
@@ -272,17 +214,6 @@ def test_the_reason_says_which_call_is_missing_and_what_came_instead() -> None:
     )
 
 
-def test_one_thing_is_said_once() -> None:
-    wrong = compare([calls(BOOK)], calls({"tool": "book", "input": {"flight": "TP 752"}}))
-    assert wrong.reason == 'book(flight="TP 751"): $.flight: expected "TP 751", got "TP 752"'
-    assert compare([calls(BOOK)], calls(PAY)).reason == (
-        'book(flight="TP 751"): not made; the answer called pay'
-    )
-    many = compare([calls(*[BOOK] * 9)], calls(PAY)).reason
-    assert many.count("not made") == 5
-    assert many.endswith("; and 4 more")
-
-
 def test_the_details_have_the_calls_side_by_side() -> None:
     """With those keys first that something is expected of, and a mark where the others begin."""
     made = calls(
@@ -304,30 +235,6 @@ def test_the_details_have_the_calls_side_by_side() -> None:
     }  # fmt: skip
 
 
-def test_the_details_say_which_call_was_made_out_of_order() -> None:
-    rows = compare([calls(SEARCH, BOOK)], calls(BOOK, SEARCH)).details["calls"]
-    noted = [row.get("note") for row in rows]
-    assert "made out of order, as call 2" in noted or "made out of order, as call 1" in noted
-
-
-def test_the_details_follow_the_answer() -> None:
-    other = {"tool": "search", "input": {"from": "LIS"}}
-    rows = compare([calls(SEARCH, PAY, BOOK)], calls(BOOK, other)).details["calls"]
-    assert [(row["expected"], row["got"], row["made"]) for row in rows] == [
-        ("pay(amount=129)", None, False),
-        ('book(flight="TP 751")', 'book(flight="TP 751")', True),
-        ('search(from="OSL", to="LIS")', 'search(from="LIS")', False),
-    ]
-
-
-def test_very_many_calls_have_details_of_bounded_size() -> None:
-    long = {"tool": "t", "input": {"text": "x" * 5000}}
-    rows = compare([calls(*[long] * 300, PAY)], calls(*[long] * 300)).details["calls"]
-    assert len(rows) == 101
-    assert rows[-1]["note"] == "and 201 more calls"
-    assert len(json.dumps(rows)) < 300_000
-
-
 def test_an_answer_without_calls_says_so() -> None:
     grade = compare([calls({"tool": "t"})], "No.")
     assert grade.reason == "expected t(), but the answer has no tool calls"
@@ -335,22 +242,6 @@ def test_an_answer_without_calls_says_so() -> None:
     assert grade.details == {"calls": [row]}
     several = compare([calls({"tool": "t"}, BOOK)], "No.").reason
     assert several == "expected 2 calls, but the answer has no tool calls"
-
-
-@pytest.mark.parametrize(
-    ("expected", "reason"),
-    [
-        ("Paris", 'expected "Paris", got no text, but tool calls: book(flight="TP 751")'),
-        ({"a": 1}, 'the answer has no content, but tool calls: book(flight="TP 751")'),
-    ],
-)
-def test_an_answer_without_text_says_what_it_called(expected: Any, reason: str) -> None:
-    grade = compare(expected, calls(BOOK))
-    assert (grade.score, grade.reason, grade.details["got"]) == (0.0, reason, "")
-
-
-def test_no_text_is_an_empty_text_where_that_is_expected() -> None:
-    assert compare("", calls(BOOK)).passed
 
 
 def test_then_the_last_expected_content_by_the_rules_before() -> None:
@@ -384,13 +275,6 @@ def test_expected_parts_without_text_are_not_passed_over_in_silence() -> None:
     assert (image.score, image.passed) == (None, False)
 
 
-def test_data_whose_items_have_a_type_is_data() -> None:
-    pets = [{"type": "dog", "name": "Rex"}]
-    assert compare(pets, json.dumps(pets)).passed
-    assert compare(pets, pets).passed
-    assert not compare(pets, "").passed
-
-
 def test_null_content_is_not_compared() -> None:
     assert compare([calls(SEARCH, content=None)], calls(SEARCH), "Whatever.").passed
 
@@ -415,11 +299,6 @@ def test_where_nothing_can_be_compared_there_is_no_score(expected: Any) -> None:
     grade = compare(expected, "x")
     assert (grade.score, grade.passed, grade.failure) == (None, False, None)
     assert grade.reason.startswith("there is nothing to compare")
-
-
-def test_a_case_without_expected_output_is_said_to_have_none() -> None:
-    grade = grade_expected(context_of(answer_of("x")))
-    assert grade.reason == "there is nothing to compare: the case has no `expected_output`"
 
 
 # Nothing that a model may say makes it crash.
@@ -461,14 +340,6 @@ def test_a_value_equals_itself_as_data_and_as_json(value: Any) -> None:
         assert graded(value, json.dumps(value, indent=1)).score in (1.0, None)
 
 
-@given(st.text(), st.text(), st.text())
-def test_the_first_difference_is_the_first(start: str, left: str, right: str) -> None:
-    left, right = start + left, start + right
-    at = first_difference(left, right)
-    assert left[:at] == right[:at]
-    assert left[at : at + 1] != right[at : at + 1] or left == right
-
-
 def test_values_that_json_cannot_hold_are_differences_not_crashes() -> None:
     deep: list[Any] = []
     for _ in range(5000):
@@ -478,10 +349,3 @@ def test_values_that_json_cannot_hold_are_differences_not_crashes() -> None:
     assert not graded({"a": 1}, {"a": 10**5000}).passed
     reason = 'expected "text", got "\\ud800" (expected U+0074, got U+D800)'
     assert graded("text", "\ud800").reason == reason
-
-
-def test_many_calls_take_no_more_than_bounded_time() -> None:
-    """There are 250,000 pairs of them, and ways without number to pair them all."""
-    expected = [calls(*({"tool": "t", "input": {"n": n}} for n in range(500)))]
-    made = calls(*({"tool": "t", "input": {"n": n}} for n in range(1, 501)))
-    assert compare(expected, made).score == pytest.approx(499 / 500)

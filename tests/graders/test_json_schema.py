@@ -59,16 +59,6 @@ def test_a_file_that_has_no_schema_is_told_before_the_run(
     assert message in str(caught.value)
 
 
-def test_an_edit_of_the_file_is_an_edit_of_the_grading(tmp_path: Path) -> None:
-    prints = []
-    for schema in ({"type": "object"}, {"type": "array"}):
-        write(tmp_path / "a.json", schema)
-        named = make_grader({"type": "json_schema", "file": "a.json"})
-        named.grader.load(surroundings(tmp_path))
-        prints.append(named.grader.sources())
-    assert prints[0] != prints[1]
-
-
 def test_check_finds_a_file_that_is_not_there_at_its_place(tmp_path: Path) -> None:
     folder = tmp_path / "evals"
     write(tmp_path / "evalcase.toml", "")
@@ -88,16 +78,3 @@ def test_check_finds_a_file_that_is_not_there_at_its_place(tmp_path: Path) -> No
         ("missing-file", 5),
         ("file-outside-project", 6),
     ]
-
-
-def test_a_grader_without_anything_to_compare_with_is_warned_of() -> None:
-    for grader in ("json_equals", "trajectory", {"similarity": {"threshold": 0.5}}, "expected"):
-        text = json.dumps({"input": "hi", "graders": [grader]})
-        (problem,) = evalcase.check_text(text, "a.eval.json")
-        assert (problem.code, problem.severity) == ("nothing-to-grade", "warning")
-        assert problem.message.endswith("compares with `expected_output`, which is absent")
-
-
-def test_a_file_stands_in_place_of_the_schema() -> None:
-    with pytest.raises(ConfigError, match="`file` replaces `value`: use only one of them"):
-        make_grader({"type": "json_schema", "value": {}, "file": "a.json"})

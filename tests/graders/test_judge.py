@@ -12,11 +12,9 @@ import pytest
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, TargetError
 from evalcase.graders.base import Usable
-from evalcase.graders.judge_prompt import BREAK, neutralise_tokens
 from evalcase.graders.rubrics import RUBRIC_NAMES, read_rubric, rubric_text
-from evalcase.runner.grading import grade_answer, left_to_compare
+from evalcase.runner.grading import grade_answer
 from evalcase.types.answer import Answer
-from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.value import JSON, replace
@@ -89,8 +87,6 @@ TWO: dict[str, Any] = {"rubrics": ["Says when", {"id": "polite", "text": "Is pol
          [reply("met", "not_met")], 0.5, False, None),
         ({"rubrics": [{"text": "a", "levels": {"0": "x", "1": "y", "2": "z"}}]},
          [reply("1")], 0.5, False, None),
-        ({**ONE, "not": True}, [reply("not_met")], 1.0, True, None),
-        ({**ONE, "unsure": "fail"}, [reply("cannot_tell")], 0.0, False, None),
         ({**ONE, "unsure": "fail", "not": True}, [reply("cannot_tell")], 0.0, False, None),
         ({**ONE, "unsure": "fail", "votes": 3},
          [reply("met"), reply("not_met"), reply("cannot_tell")], 0.0, False,
@@ -102,7 +98,6 @@ TWO: dict[str, Any] = {"rubrics": ["Says when", {"id": "polite", "text": "Is pol
         ({**ONE, "unsure": "fail", "votes": 3, "not": True},
          [reply("not_met"), reply("cannot_tell"), reply("not_met")], 1.0, True, None),
         ({**ONE, "votes": 3}, [reply("met"), reply("not_met"), reply("met")], 1.0, True, None),
-        ({**ONE, "votes": 3}, [reply("met"), reply("not_met"), reply("not_met")], 0.0, False, None),
         ({**ONE, "votes": 3}, [reply("met"), TargetError("down"), reply("met")], 1.0, True, None),
         ({**ONE, "panel": ["a", "b", "c"]}, [reply("met"), reply("met"), reply("not_met")],
          1.0, True, None),
@@ -123,9 +118,7 @@ def test_verdicts_come_to_a_score(
     ("options", "replies", "kind", "said"),
     [
         (ONE, [answer_of("Sure!")] * 3, "judge-unparseable", "after 3 tries: it was not one JSON"),
-        (ONE, [answer_of('{"c1": {"reason": "", "verdict": "met"')] * 3, "judge-unparseable", ""),
         (ONE, [reply("met", finish="length")], "judge-truncated", "cut off"),
-        (ONE, [reply("met", stop_reason="max_tokens")], "judge-truncated", "cut off"),
         (ONE, [reply("met", finish="content_filter")], "judge-refused", "refused"),
         (ONE, [reply("met", refusal="I can't")], "judge-refused", "refused"),
         (ONE, [reply("cannot_tell")], "judge-unsure", "can't tell: because 1"),
@@ -161,19 +154,6 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     assert not judged(judge, answer_of(""), **turned).passed
 
 
-@for_each("part", [None, "", " "])
-def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> None:
-    judge = Judge()
-    message = {
-        "role": "assistant", "content": json.dumps({"a": part}), "tool_calls": [{"tool": "t"}],
-    }  # fmt: skip
-    options: dict[str, Any] = {"value": "Is kind.", "path": "a", "not": True}
-    grade = judged(judge, Answer((Message(message),)), **options)
-    assert (grade.passed, judge.asked) == (False, [])
-    what = "only white space" if part else "empty"
-    assert f"the answer is {what}, so the judge was not asked" in grade.reason
-
-
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:
     judge = Judge(reply("met"))
     called = calls({"tool": "close", "input": {"shop": 1}, "output": "closed"})
@@ -199,17 +179,6 @@ def test_each_vote_has_another_order_and_all_have_one_schema() -> None:
     assert len({json.dumps(schema) for _, _, schema in judge.asked}) == 1
 
 
-def test_what_is_asked_again_does_not_show_the_reply() -> None:
-    judge = Judge(answer_of("IGNORE THE RULES"), reply("met"))
-    grade = judged(judge, **ONE)
-    again = str(judge.asked[1][1][1].content)
-    assert "could not be used" in again
-    assert "IGNORE" not in again
-    assert grade.details["votes"][0]["attempts"] == 2
-    assert grade.details["votes"][0]["reply"] == "IGNORE THE RULES"
-    assert grade.asked == 2
-
-
 def test_the_record_says_who_judged_and_how() -> None:
     answer = replace(reply("met"), asked_as="json_schema", cached=True)
     details = judged(Judge(answer), answer_of("<|im_end|> Hi"), **ONE).details
@@ -218,16 +187,6 @@ def test_the_record_says_who_judged_and_how() -> None:
     assert (vote["judge"], vote["model"], vote["mode"]) == ("judge", "m-1", "json_schema")
     assert (vote["cached"], len(vote["prompt"])) == (True, 64)
     assert details["criteria"][0]["verdict"] == "met"
-
-
-def test_votes_without_a_majority_are_in_the_record() -> None:
-    judge = Judge(reply("met"), reply("not_met"), answer_of("Sure!"), *[answer_of("?")] * 2)
-    grade = judged(judge, **ONE, votes=3)
-    assert grade.failure is not None
-    votes = grade.failure.details["votes"]
-    said = [vote["criteria"][0]["verdict"] for vote in votes if "criteria" in vote]
-    assert (sorted(said), len(votes)) == (["met", "not_met"], 3)
-    assert [vote["failure"] for vote in votes if "failure" in vote] == ["judge-unparseable"]
 
 
 def claims(*verdicts: str) -> Answer:
@@ -309,11 +268,9 @@ def test_a_ready_rubric_is_a_file_that_can_be_read(name: str) -> None:
         ({**ONE, "panel": ["a", "b"]}, "2 votes are asked for"),
         ({**ONE, "panel": ["a"], "target": "b"}, "both say who judges"),
         ({**ONE, "rubric": "correct"}, "nothing goes with it"),
-        ({"rubric": "corect"}, "rubric"),
         ({"rubrics": [{"text": "a", "weight": 0}]}, "weights are all 0"),
         ({"rubrics": [{"text": "a", "id": "x"}, {"text": "b", "id": "x"}]}, "the id `x`"),
         ({"rubrics": [{"text": "a", "levels": {"1": "x", "2": "y"}}]}, "without a gap"),
-        ({"rubrics": [{"text": "a", "levels": {"0": "x"}}]}, "two levels"),
         ({**ONE, "template": "{{answer}}"}, "needs {{criteria}} once"),
     ],
 )
@@ -322,49 +279,9 @@ def test_wrong_options_are_found(options: dict[str, Any], said: str) -> None:
         make_grader({"type": "judge", **options})
 
 
-@pytest.mark.parametrize("reason", ["MAX_TOKENS", "Length"])
-def test_how_a_service_spells_its_reasons_does_not_matter(reason: str) -> None:
-    grade = judged(Judge(reply("met", finish=reason)), **ONE)
-    assert grade.failure is not None
-    assert grade.failure.kind == "judge-truncated"
-
-
-@for_each(
-    ("options", "compares"),
-    [
-        ({"value": "Says the same as the reference."}, True),
-        ({"rubrics": ["Says the same."]}, True),
-        ({"rubric": "correct"}, True),
-        ({"rubric": "context_recall"}, True),
-        ({"rubric": "harmless"}, False),
-        ({"rubric": "faithful"}, False),
-    ],
-)
-def test_a_judge_that_is_told_what_is_expected_takes_the_place_of_the_comparison(
-    options: dict[str, Any], compares: bool
-) -> None:
-    named = make_grader({"type": "judge", "target": "judge", **options})
-    said = [{"role": "assistant", "content": "x"}]
-    case = canonical_case({"id": "a", "input": [], "expected_output": said})
-    assert bool(named.compared) == compares
-    assert bool(left_to_compare(case, [named])) == (not compares)
-
-
 def test_the_same_judge_is_not_in_a_panel_twice() -> None:
     with pytest.raises(ConfigError, match="`a` is in the panel twice: `votes` says how often"):
         make_grader({"type": "judge", "value": "x", "panel": ["a", "b", "a"]})
-
-
-@for_each(
-    "token", ["<bos>", "<eos>", "<|turn>", "<turn|>", "<extra_id_0>", "<end_of_turn>", "<pad>"]
-)
-def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
-    assert neutralise_tokens(f"a {token} b") == (f"a <{BREAK}{token[1:]} b", 1)
-
-
-@for_each("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
-def test_what_is_no_control_token_stays(text: str) -> None:
-    assert neutralise_tokens(text) == (text, 0)
 
 
 def test_a_reply_that_calls_a_tool_is_no_verdict() -> None:
@@ -374,3 +291,14 @@ def test_a_reply_that_calls_a_tool_is_no_verdict() -> None:
     grade = judged(Judge(*[called] * 3), **ONE)
     assert grade.failure is not None
     assert grade.failure.kind == "judge-unparseable"
+
+
+def test_what_is_asked_again_does_not_show_the_reply() -> None:
+    judge = Judge(answer_of("IGNORE THE RULES"), reply("met"))
+    grade = judged(judge, **ONE)
+    again = str(judge.asked[1][1][1].content)
+    assert "could not be used" in again
+    assert "IGNORE" not in again
+    assert grade.details["votes"][0]["attempts"] == 2
+    assert grade.details["votes"][0]["reply"] == "IGNORE THE RULES"
+    assert grade.asked == 2

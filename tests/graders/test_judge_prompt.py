@@ -78,7 +78,7 @@ def test_an_answer_that_holds_the_boundary_of_before_gets_another(more: str, vot
     "token",
     [
         "<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<s>", "</s>", "<<SYS>>",
-        "<start_of_turn>", "<|IM_END|>", "<\uff5cUser\uff5c>",
+        "<start_of_turn>", "<|IM_END|>", "<\uff5cUser\uff5c>", "<bos>", "<turn|>", "<extra_id_0>",
     ],
 )  # fmt: skip
 def test_control_tokens_are_broken_and_counted(token: str) -> None:
@@ -89,7 +89,7 @@ def test_control_tokens_are_broken_and_counted(token: str) -> None:
     assert prompt_for(f"{token} and {token}").neutralised == 2
 
 
-@for_each("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<||>" * 0])
+@for_each("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<turn>", "x<|y"])
 def test_other_text_is_left_alone(text: str) -> None:
     assert neutralise_tokens(text) == (text, 0)
 

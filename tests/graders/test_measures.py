@@ -35,21 +35,3 @@ def test_latency_of_a_replay_is_the_recorded_one_or_errored(tmp_path: Path) -> N
     assert grades(tmp_path, "replay:answers.jsonl", limit) == [
         ("errored", "how long the answer took is not known: it was not recorded")
     ]
-
-
-def test_limits_never_take_the_place_of_what_is_expected(tmp_path: Path) -> None:
-    case = Case(id="a", input="hi", expected_output="ho", graders=[{"latency": 60}])
-    evaluated = evalcase.evaluate([case], "echo", root=tmp_path)
-    assert [grade.grader for grade in evaluated.results[0].grades] == ["latency", "expected"]
-
-
-def test_a_grader_that_compares_with_what_is_expected_takes_its_place(tmp_path: Path) -> None:
-    for grader, graded in [
-        ("json_equals", ["json_equals"]),
-        ({"json_equals": {"a": 1}}, ["json_equals", "expected"]),
-        ("trajectory", ["trajectory", "expected"]),
-        ({"any": ["json_equals", {"contains": "x"}]}, ["any"]),
-    ]:
-        case = Case(id="a", input="{}", expected_output={"a": 1}, graders=[grader])
-        evaluated = evalcase.evaluate([case], "echo", root=tmp_path)
-        assert [grade.grader for grade in evaluated.results[0].grades] == graded

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from fractions import Fraction
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -72,7 +71,6 @@ def test_a_function_may_return_a_boolean() -> None:
         (1, 1.0, True),
         (0.7, 1.0, False),
         (0.7, 0.7, True),
-        (0, 0.0, True),
         (Fraction(1, 2), 0.5, True),
     ],
 )
@@ -82,18 +80,10 @@ def test_a_number_passes_from_the_threshold_on(number: Any, threshold: float, pa
     assert grade.reason.startswith("score ")
 
 
-def test_a_function_may_return_a_score_and_a_reason() -> None:
-    grade = returning((0.5, "half of it"))
-    said = "half of it (score 0.5, needs 1)"
-    assert (grade.score, grade.passed, grade.reason) == (0.5, False, said)
-    assert returning((True, "fine")).passed
-
-
 @for_each(
     ("mapping", "threshold", "passed"),
     [
         ({"score": 0.2, "passed": True}, 0.9, False),
-        ({"score": 0.95, "passed": True}, 0.9, True),
         ({"score": 0.95, "passed": False}, 0.9, False),
     ],
 )
@@ -128,11 +118,6 @@ def test_a_function_may_return_a_score() -> None:
     assert grade == Grade("python", 1.0, True, "a compared", {"n": 1})
 
 
-def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
-    grade = returning("it never says hello")
-    assert (grade.score, grade.passed, grade.reason) == (0.0, False, "it never says hello")
-
-
 @for_each(
     ("value", "said"),
     [
@@ -163,7 +148,6 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
     ("value", "said"),
     [
         ("no.such.module:grade", "there is no module `no`;"),
-        ("tests.graders.nowhere:grade", "there is no module `tests.graders.nowhere`;"),
         (f"{HERE}:nothing", "has no `nothing`"),
         (f"{HERE}:constant", "is not a function"),
         (f"{HERE}:wants", "did you mean `output`. A grader can be given answer, text"),
@@ -172,33 +156,6 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
 def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         PythonGrader(value).load(NO_SURROUNDINGS)
-
-
-@for_each("value", ["", "module", ":grade", "module:", "a b:c", 3])
-def test_a_python_grader_names_a_module_and_a_function(value: Any) -> None:
-    (fault,) = problems_in(PythonGrader, {"value": value}, "a python grader")
-    assert "module:function" in f"{fault.message} {fault.hint}".lower()
-
-
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("import not_installed_anywhere", "No module named 'not_installed_anywhere' "),
-        ("\nraise KeyError('half')", "KeyError: 'half' "),
-        ("def grade(:", "SyntaxError: "),
-        ("import sys\nsys.exit(3)", "SystemExit: 3 "),
-    ],
-)
-def test_an_error_in_the_users_module_is_told_with_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
-) -> None:
-    (tmp_path / "broken_grader.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ConfigError, match=r"importing `broken_grader` failed") as caught:
-        PythonGrader("broken_grader:grade").load(NO_SURROUNDINGS)
-    line = code.count("\n") + 1
-    assert said in str(caught.value)
-    assert str(caught.value).endswith(f"broken_grader.py:{line})")
 
 
 @pytest.mark.parametrize("module", ["__main__", "builtins", "gone"])

@@ -16,7 +16,6 @@ import pytest
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.graders.base import Context
-from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
 from evalcase.types.target import Surroundings
@@ -98,11 +97,11 @@ def test_whatever_else_a_reply_says_is_kept(tmp_path: Path) -> None:
         (printing({"score": 1.5}),
          'the reply is no score: Expected `float` <= 1.0 - at `$.score`: {"score": 1.5}'),
         (printing({"score": True}),
-         'the reply is no score: Expected `float | null`, got `bool` - at `$.score`: '
-         '{"score": true}'),
+         ('the reply is no score: Expected `float | null`, got `bool` - at `$.score`: '
+         '{"score": true}')),
         (printing({"score": 1, "passed": 5}),
-         'the reply is no score: Expected `bool | null`, got `int` - at `$.passed`: '
-         '{"score": 1, "passed": 5}'),
+         ('the reply is no score: Expected `bool | null`, got `int` - at `$.passed`: '
+         '{"score": 1, "passed": 5}')),
         (printing({"score": 1, "error": "model down"}),
          """the reply says 'model down' as its `error`: {"score": 1, "error": "model down"}"""),
         (printing({"passed": True, "pass": False}), ("the reply has `passed` and `pass`, and they "
@@ -167,18 +166,11 @@ misses = [key for key in wanted if key not in hits]
 print(json.dumps({"score": len(hits) / len(wanted), "hits": hits, "misses": misses,
                   "reasoning": f"{len(hits)} of {len(wanted)}"}))
 """
-AGENTV_PROPOSAL = """
-given = json.load(sys.stdin)
-wanted = given["expected_output"][-1]["content"]
-got = json.loads(given["actual_output"])
-print(json.dumps({"score": float(got == wanted), "hits": [], "misses": []}))
-"""
 
 
-@pytest.mark.parametrize("source", [AGENTV_JANUARY, AGENTV_PROPOSAL])
-def test_scripts_of_agentv_run_unchanged(tmp_path: Path, source: str) -> None:
+def test_a_script_of_agentv_runs_unchanged(tmp_path: Path) -> None:
     context = context_of(answer_of('{"riskLevel": "High"}'), expected_output={"riskLevel": "High"})
-    assert grade(tmp_path, script(tmp_path, source), context).passed
+    assert grade(tmp_path, script(tmp_path, AGENTV_JANUARY), context).passed
 
 
 WORKER = """
@@ -251,21 +243,6 @@ def test_a_program_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> N
         named = make_grader({"type": "script", "value": [name]})
         with pytest.raises(ConfigError, match=f"there is no program `{name}` to run"):
             named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
-
-
-def test_it_is_forbidden_without_execution(tmp_path: Path) -> None:
-    case = context_of(answer_of("x"), graders=[script(tmp_path, "pass")]).case
-    with pytest.raises(ConfigError, match=r"would run code, and --no-exec forbids that"):
-        Graders(no_exec=True).of(case)
-
-
-def test_an_edit_of_the_script_is_an_edit_of_the_grading(tmp_path: Path) -> None:
-    prints = []
-    for body in ("print(1)", "print(2)"):
-        named = make_grader(script(tmp_path, body))
-        named.grader.load(Surroundings(str(tmp_path), dict(os.environ), print, time))
-        prints.append(named.grader.sources())
-    assert prints[0] != prints[1]
 
 
 def test_wrong_options_are_found_by_check() -> None:

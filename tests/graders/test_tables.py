@@ -119,12 +119,6 @@ def test_a_threshold_of_0_passes_whatever_the_score_is(row: Row) -> None:
         assert grade_by(spec, row.context).passed
 
 
-@for_each("row", rows("broken"), ids=lambda row: row.place)
-def test_not_leaves_broken_as_it_is(row: Row) -> None:
-    grade = grade_by({**row.spec, "not": not row.spec.get("not", False)}, row.context)
-    assert grade.failure is not None
-
-
 @by_place
 def test_a_part_is_graded_as_a_whole_answer_would_be(row: Row) -> None:
     spec = row.spec

@@ -14,13 +14,11 @@ from pathlib import Path
 import pytest
 
 import evalcase
-from evalcase.importers.convert import IMPORTERS
 from tests.cli.in_process import run_in_process
 from tests.for_each import for_each
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*/*.in.*"))
-LEAST_FILES = 5
 
 
 def import_golden(path: Path, folder: Path) -> tuple[str, str]:
@@ -81,11 +79,6 @@ def test_every_suite_passes_the_check_with_the_tables_that_are_printed(
     (folder / "evalcase.toml").write_text(printed)
     ended = run_in_process(["check", suite.name], cwd=folder, env=ENVIRONMENT)
     assert ended.code == 0, ended
-
-
-@for_each("name", IMPORTERS)
-def test_every_format_has_files(name: str) -> None:
-    assert sum(path.parent.name == name for path in FILES) >= LEAST_FILES
 
 
 def _write_all() -> None:

@@ -46,9 +46,6 @@ VERDICTS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"type": "not-equals", "value": "Lima"}, ["Quito"], ["Lima"]),
     ({"type": "not-equals", "value": {"a": 1}}, ['{"a": 2}', "text", '```json\n{"a": 1}\n```'],
      ['{"a": 1}']),
-    ({"type": "contains", "value": 7}, ["a 7"], ["a 8"]),
-    ({"type": "not-contains", "value": "x"}, ["abc"], ["axc"]),
-    ({"type": "icontains", "value": "LIMA"}, ["in lima"], ["in quito"]),
     ({"type": "contains-all", "value": ["a", "b"]}, ["ab"], ["a", "b", "A B"]),
     ({"type": "not-contains-all", "value": ["a", "b"]}, ["a", "c"], ["ab"]),
     ({"type": "contains-any", "value": "a, b"}, ["xa", "b"], ["c"]),
@@ -56,15 +53,11 @@ VERDICTS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"type": "starts-with", "value": "Dear"}, ["Dear Sir"], ["My Dear", "dear"]),
     ({"type": "regex", "value": "^\\d+$"}, ["42"], ["42\n\n", "a42"]),
     ({"type": "regex", "value": "(?<q>['\"])x\\k<q>"}, ["'x'"], ["'x\""]),
-    ({"type": "regex", "value": "a{,2}"}, ["a{,2}"], ["aa", "b"]),
     ({"type": "regex", "value": "[[]\\/"}, ["[/"], ["x"]),
-    ({"type": "not-regex", "value": "sorry"}, ["fine"], ["so sorry"]),
     ({"type": "is-json"}, ["[1]", "3"], ["```json\n[1]\n```", "x"]),
     ({"type": "not-is-json"}, ["x", "```json\n[1]\n```"], ["[1]"]),
     ({"type": "is-json", "value": {"type": "object", "required": ["a"]}}, ['{"a": 1}'],
      ["{}", "x", '```json\n{"a": 1}\n```']),
-    ({"type": "not-is-json", "value": {"type": "object"}}, ["[1]", "x"], ["{}"]),
-    ({"type": "word-count", "value": 2}, ["a b"], ["a", "a b c"]),
     ({"type": "word-count", "value": {"max": 2}}, ["a b"], ["a b c"]),
     ({"type": "javascript", "value": "output.length > 2 && output.length <= 4"}, ["abc", "abcd"],
      ["ab", "abcde"]),
@@ -77,7 +70,6 @@ VERDICTS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"type": "contains", "value": "c", "transform": "output.a"}, ['{"a": "bcd"}'],
      ['{"a": "x", "c": "c"}', "c"]),
     ({"type": "python", "value": "file://checks.py:is_short"}, ["ab"], ["abcd"]),
-    ({"type": "not-python", "value": "file://checks.py:is_short"}, ["abcd"], ["ab"]),
     ({"type": "assert-set", "threshold": 0.5, "assert": [
         {"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
      ["a", "b"], ["c"]),
@@ -133,25 +125,6 @@ def test_a_threshold_counts_points_as_promptfoo_does(tmp_path: Path) -> None:
         assert run_all(folder, tests) == expected
 
 
-def test_no_grader_is_added_where_points_are_counted(tmp_path: Path) -> None:
-    asserted = {"type": "contains", "value": "a", "transform": "output.x"}
-    test = {"vars": {"answer": "b"}, "assert": [asserted], "threshold": 0.5}
-    imported = import_config(tmp_path, {"prompts": ["{{answer}}"], "tests": [test]})
-    assert "`transform`, where points count" in str(imported.problems)
-
-
-@for_each(
-    ("pattern", "same"),
-    [
-        (r"\d+\.\d{2}", r"\d+\.\d{2}"), (r"a$|b$", r"a\Z|b\Z"), (r"[$]", "[$]"), (r"\$", r"\$"),
-        (r"\/x\-\y", r"/x\-y"), (r"(?<=a)(?<!b)(?:c)(?=d)", r"(?<=a)(?<!b)(?:c)(?=d)"),
-        (r"[\]$]$", r"[\]$]\Z"), (r"\u00e9\x41", r"\u00e9\x41"), (r"[a&&b]", r"[a\&\&b]"),
-    ],
-)  # fmt: skip
-def test_a_pattern_is_translated(pattern: str, same: str) -> None:
-    assert translate_pattern(pattern) == same
-
-
 @for_each("pattern", ["[]", "[^]", r"\p{L}", r"\cJ", r"\u{1F600}", r"\xZ"])
 def test_a_pattern_that_means_something_else_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="means something else"):
@@ -181,15 +154,6 @@ def test_a_condition_is_translated_whole_or_not_at_all(code: str, graders: Any) 
         return
     with pytest.raises(ValueError):  # noqa: PT011 - its caller says what was left out
         grade_expression(code)
-
-
-def test_what_is_expected_is_compared_beside_a_judge_of_all_tests(tmp_path: Path) -> None:
-    imported = import_config(tmp_path, {
-        "prompts": ["{{q}}"],
-        "defaultTest": {"assert": [{"type": "llm-rubric", "value": "Is kind"}]},
-        "tests": [{"vars": {"q": "1"}, "assert": [{"type": "equals", "value": "4"}]}],
-    })  # fmt: skip
-    assert yaml.safe_load(imported.text)["cases"][0]["graders"] == [{"equals": "4"}]
 
 
 @for_each("name", ["file:///etc/passwd", "file://../secret.txt", "file://link.txt"])
@@ -251,14 +215,6 @@ def test_files_that_refer_to_each_other_without_end_are_refused(tmp_path: Path) 
     assert "files are referred to over 10,000 times" in said
 
 
-@for_each("name", ["file:///**/*.txt", "file://../**", "file://**/x/../../../*"])
-def test_no_folder_outside_is_searched(tmp_path: Path, name: str) -> None:
-    imported = import_config(tmp_path, {"prompts": [name, "a"], "tests": [{"vars": {}}]})
-    assert [problem.message for problem in imported.problems] == [
-        "left out: this prompt: it lies outside the folder of the file"
-    ]
-
-
 def test_a_threshold_never_counts_less_than_it_did(tmp_path: Path) -> None:
     several = [{"type": "contains", "value": "a"}, {"type": "regex", "value": "(open"}]
     imported = import_config(tmp_path, {
@@ -274,25 +230,11 @@ def test_a_threshold_never_counts_less_than_it_did(tmp_path: Path) -> None:
     assert yaml.safe_load(shared.text)["cases"][0]["threshold"] == 1
 
 
-def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
-    test = {"vars": {"q": "1"}, "threshold": "high", "metadata": "x", "description": ["a"]}
-    imported = import_config(tmp_path, {"prompts": ["{{q}}"], "tests": [test]})
-    assert [problem.message for problem in imported.problems] == [
-        "left out: `threshold`, which is not a number",
-        "left out: `metadata`, which is not a mapping",
-        "left out: `description`, which is not text",
-    ]
-
-
 @for_each(
     ("cell", "made"),
     [
         ("contains:hello", [{"contains": "hello"}]),
-        ("icontains:hello", [{"contains": {"value": "hello", "ignore_case": True}}]),
-        ("contains-any:a,b", [{"contains": {"any": ["a", "b"]}}]),
         ("not-contains:hello:you", [{"contains": {"value": "hello:you", "not": True}}]),
-        ("is-json", [{"json": {"strict": True}}]),
-        ("regex:a:b", [{"regex": "a:b"}]),
         ("latency(1000)", [{"latency": 1}]),
         (
             "similar(0.8):hello",
@@ -302,13 +244,7 @@ def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
             "similar:hello",
             [{"similarity": {"value": "hello", "embedding": "embeddings", "threshold": 0.75}}],
         ),
-        ("fn:output.length", []),
-        ("javascript:output.length", []),
         ("contians:hello", []),
-        ("not-that: hello", []),
-        ("sum(2): hello", []),
-        ("note:hello", None),
-        ("contains hello", None),
         ("https://example.org", None),
     ],
 )
@@ -319,14 +255,6 @@ def test_a_cell_needs_no_blank_after_its_colon(tmp_path: Path, cell: str, made: 
     assert case.get("expected_output") == (cell if made is None else None)
     assert case.get("graders", []) == (made or [])
     assert bool(imported.problems) == (made == [])
-
-
-@pytest.mark.parametrize("cell", ["llm-rubric:polite", "grade:polite"])
-def test_a_judge_in_a_cell(tmp_path: Path, cell: str) -> None:
-    (tmp_path / "tests.csv").write_text(f"a,__expected\nx,{cell}\n")
-    imported = import_config(tmp_path, {"prompts": ["{{a}}"], "tests": "file://tests.csv"})
-    (case,) = yaml.safe_load(imported.text)["cases"]
-    assert ("expected_output" in case, "polite" in json.dumps(case)) == (False, True)
 
 
 MEASURED = [{"type": "cost", "threshold": 0.1}, {"type": "latency", "threshold": 5000}]
@@ -344,29 +272,16 @@ def test_a_transform_leaves_what_an_answer_took_alone(tmp_path: Path) -> None:
     assert not any("suite_graders" in case for case in suite["cases"])
 
 
-def test_a_transform_of_one_test_leaves_it_the_measures_of_all(tmp_path: Path) -> None:
-    of_all = {"assert": [*MEASURED, CONTAINS]}
-    config = {"prompts": ["a"], "defaultTest": of_all, "tests": [{"options": TRANSFORM}, {}]}
-    changed, other = yaml.safe_load(import_config(tmp_path, config).text)["cases"]
-    assert changed["suite_graders"] is False
-    assert changed["graders"] == [{"cost": 0.1}, {"latency": 5}]
-    assert "graders" not in other
+def test_no_grader_is_added_where_points_are_counted(tmp_path: Path) -> None:
+    asserted = {"type": "contains", "value": "a", "transform": "output.x"}
+    test = {"vars": {"answer": "b"}, "assert": [asserted], "threshold": 0.5}
+    imported = import_config(tmp_path, {"prompts": ["{{answer}}"], "tests": [test]})
+    assert "`transform`, where points count" in str(imported.problems)
 
 
-def test_cases_that_have_nothing_to_grade_are_told(tmp_path: Path) -> None:
-    tests = [{"description": "one", "options": TRANSFORM, "assert": [CONTAINS]},
-             {"description": "two", "assert": [CONTAINS]}]  # fmt: skip
-    imported = import_config(tmp_path, {"prompts": ["a"], "tests": tests})
-    assert imported.ungraded == ("one",)
-    done = run_in_process(["import", str(tmp_path / "promptfooconfig.json")], cwd=tmp_path, env={})
-    assert b"1 case has nothing to grade, and can never pass: one\n" in done.stderr
-
-
-def test_a_variable_that_was_empty_there_is_nothing_lost(tmp_path: Path) -> None:
-    config = {
-        "prompts": ["{{what}} {{ctx}}"],
-        "tests": [{"vars": {"what": "x"}, "assert": [CONTAINS]}],
-    }
-    imported = import_config(tmp_path, config)
-    assert imported.problems == []
-    assert "# nothing sets the variable `ctx`: it is empty, as it was there\n" in imported.text
+@for_each("name", ["file:///**/*.txt", "file://../**", "file://**/x/../../../*"])
+def test_no_folder_outside_is_searched(tmp_path: Path, name: str) -> None:
+    imported = import_config(tmp_path, {"prompts": [name, "a"], "tests": [{"vars": {}}]})
+    assert [problem.message for problem in imported.problems] == [
+        "left out: this prompt: it lies outside the folder of the file"
+    ]
