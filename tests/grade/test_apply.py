@@ -17,7 +17,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message
 from evalcase.types.result import Verdict
-from evalcase.types.value import JSON, encode_object
+from evalcase.types.value import JSON
 from evalcase.util.user_calls import UserCalls, waiting_in_queue
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, context_of
