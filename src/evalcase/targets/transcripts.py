@@ -7,7 +7,7 @@ call is an error: a call that is not read would make `tool_calls: {forbidden: â€
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args
 
@@ -130,10 +130,7 @@ class _Transcript:
         kind: CallKind | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(tool, str) or not tool:
-            raise TargetError(
-                f"the transcript has a tool call without a name: {json.dumps(input)[:200]}",
-                kind="protocol",
-            )
+            raise _unreadable(f"a tool call without a name: {json.dumps(input)[:200]}")
         if isinstance(id, str) and id in self._calls:
             self._calls[id]["input"] = input  # a later event of the same call knows more
             return
@@ -151,9 +148,7 @@ class _Transcript:
     def result(self, id: object, output: JSON, *, is_error: bool) -> None:
         call = self._calls.get(id) if isinstance(id, str) else None
         if call is None:
-            raise TargetError(
-                f"the transcript has a result of no call: {id!r:.80}", kind="protocol"
-            )
+            raise _unreadable(f"a result of no call: {id!r:.80}")
         text = output if isinstance(output, str) else None
         if text is not None and len(text) > LONGEST_OUTPUT:
             call["output_cut"] = len(text) - LONGEST_OUTPUT
@@ -173,9 +168,7 @@ class _Transcript:
         if call is None and isinstance(event.get("name"), str) and "input" in event:
             call = f"`{event['name']:.80}`"
         if call is not None:
-            raise TargetError(
-                f"the transcript has a tool call in an unknown form: {call}", kind="protocol"
-            )
+            raise _unreadable(f"a tool call in an unknown form: {call}")
 
     def answer(
         self, text: str | None = None, *, finish: str | None = None, usage: Usage | None = None,
@@ -201,12 +194,13 @@ def _kind_of(tool: str) -> CallKind | None:
     return "mcp" if tool.startswith(("mcp__", "mcp_")) else _KIND_OF_TOOL.get(tool)
 
 
+def _unreadable(what: str) -> TargetError:
+    return TargetError(f"the transcript has {what}", kind="protocol")
+
+
 def _no_end(agent: str, exit_code: int) -> TargetError:
-    return TargetError(
-        f"the transcript of {agent} has no end (exit code {exit_code})",
-        kind="protocol",
-        details={"exit_code": exit_code},
-    )
+    what = f"the transcript of {agent} has no end (exit code {exit_code})"
+    return TargetError(what, kind="protocol", details={"exit_code": exit_code})
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -221,10 +215,19 @@ def _count(value: object) -> int | None:
     return value if type(value) is int and value >= 0 else None
 
 
-def _sum(*counts: object) -> int | None:
-    """The sum of token counts; None if none of them is known."""
-    known = [count for each in counts if (count := _count(each)) is not None]
-    return sum(known) if known else None
+def _count_tokens(
+    rows: Iterable[Mapping[str, Any]], given: Collection[str], made: Collection[str], cached: str
+) -> Usage | None:
+    """The sums of tokens, by the names that an agent has for them; None if none is known."""
+    known = [{key: count for key, each in row.items() if (count := _count(each)) is not None}
+             for row in rows]  # fmt: skip
+
+    def total(names: Collection[str]) -> int | None:
+        counts = [row[name] for row in known for name in names if name in row]
+        return sum(counts) if counts else None
+
+    usage = Usage(total(given), total(made), total((cached,)))
+    return None if usage == Usage() else usage
 
 
 def _money(value: object) -> float | None:
@@ -263,11 +266,8 @@ def _read_claude(events: list[dict[str, Any]], exit_code: int) -> Answer:
     if end is None:
         raise _no_end("Claude Code", exit_code)
     if not any(event.get("type") == "assistant" for event in events) and not end.get("is_error"):
-        raise TargetError(
-            "the transcript has no messages, so its tool calls are unknown: run Claude Code with "
-            "--output-format stream-json --verbose",
-            kind="protocol",
-        )
+        hint = "run Claude Code with --output-format stream-json --verbose"
+        raise _unreadable(f"no messages, so its tool calls are unknown: {hint}")
     for denied in _objects(end.get("permission_denials")):
         transcript.mark_denied(
             denied.get("tool_use_id"), denied.get("tool_name"), denied.get("tool_input")
@@ -301,6 +301,12 @@ def _is_failed(block: Mapping[str, Any]) -> bool:
     return bool(block.get("is_error")) or str(content.get("type", "")).endswith("_error")
 
 
+_CACHE_READ = "cache_read_input_tokens"
+_SNAKE = {
+    "inputTokens": "input_tokens", "outputTokens": "output_tokens",
+    "cacheReadInputTokens": _CACHE_READ,
+    "cacheCreationInputTokens": "cache_creation_input_tokens",
+}  # fmt: skip
 _CLAUDE_LIMITS = {"error_max_turns": "max_turns", "error_max_budget_usd": "max_cost"}
 
 
@@ -319,32 +325,22 @@ def _end_claude(transcript: _Transcript, end: Mapping[str, Any], model: object) 
             may_succeed_later=status is None or status in _OVERLOADED or status >= 500,
             overloaded=status in _OVERLOADED,
         )
+    # `usage` leaves out subagents, so `modelUsage` comes first.
     by_model = [_object(each) for each in _object(end.get("modelUsage")).values()]
+    by_model = [{_SNAKE.get(key, key): each[key] for key in each} for each in by_model]
     text = end.get("result")
     return transcript.answer(
         text if isinstance(text, str) else None,
         finish=limit or (reason if isinstance(reason, str) else None),
-        usage=_claude_usage(by_model, _object(end.get("usage"))),
+        usage=_count_tokens(
+            by_model or [_object(end.get("usage"))],
+            ("input_tokens", _CACHE_READ, "cache_creation_input_tokens"),
+            ("output_tokens",),
+            _CACHE_READ,
+        ),
         cost_usd=_money(end.get("total_cost_usd")),
         model=model,
     )
-
-
-def _claude_usage(by_model: list[dict[str, Any]], total: Mapping[str, Any]) -> Usage | None:
-    """The tokens of all models. `usage` leaves out subagents, so `modelUsage` comes first."""
-    if by_model:
-        read = _sum(*(each.get("cacheReadInputTokens") for each in by_model))
-        written = (each.get("cacheCreationInputTokens") for each in by_model)
-        fresh = (each.get("inputTokens") for each in by_model)
-        return Usage(
-            _sum(read, *fresh, *written),
-            _sum(*(each.get("outputTokens") for each in by_model)),
-            read,
-        )
-    read = _count(total.get("cache_read_input_tokens"))
-    given = _sum(total.get("input_tokens"), read, total.get("cache_creation_input_tokens"))
-    output = _count(total.get("output_tokens"))
-    return None if given is None and output is None else Usage(given, output, read)
 
 
 # Codex: `codex exec --json`
@@ -368,15 +364,10 @@ def _read_codex(events: list[dict[str, Any]], exit_code: int) -> Answer:
             transcript.skip(event)
     if end is None or exit_code:
         raise _no_end("Codex", exit_code)
-    return transcript.answer(usage=_codex_usage(_object(end.get("usage"))))
-
-
-def _codex_usage(usage: Mapping[str, Any]) -> Usage:
-    return Usage(
-        _count(usage.get("input_tokens")),
-        _count(usage.get("output_tokens")),
-        _count(usage.get("cached_input_tokens")),
+    usage = _count_tokens(
+        [_object(end.get("usage"))], ("input_tokens",), ("output_tokens",), "cached_input_tokens"
     )
+    return transcript.answer(usage=usage)
 
 
 def _read_codex_item(transcript: _Transcript, item: Mapping[str, Any]) -> None:
@@ -443,16 +434,12 @@ def _read_gemini(events: list[dict[str, Any]], exit_code: int) -> Answer:
     if end.get("status") != "success" and not limited:
         raise TargetError(f"Gemini CLI failed: {error.get('message')}"[:500], kind="exception")
     finish = "max_turns" if limited else "stop"
-    return transcript.answer(
-        text, finish=finish, usage=_gemini_usage(_object(end.get("stats"))), model=model
-    )
-
-
-def _gemini_usage(stats: Mapping[str, Any]) -> Usage:
-    """`output_tokens` leaves out thoughts, which the total has."""
-    total, given = _count(stats.get("total_tokens")), _count(stats.get("input_tokens"))
+    stats = _object(end.get("stats"))
+    given, total = _count(stats.get("input_tokens")), _count(stats.get("total_tokens"))
+    # `output_tokens` leaves out thoughts, which the total has.
     output = total - given if total is not None and given is not None else None
-    return Usage(given, output, _count(stats.get("cached")))
+    usage = Usage(given, output, _count(stats.get("cached")))
+    return transcript.answer(text, finish=finish, usage=usage, model=model)
 
 
 # GitHub Copilot: `copilot -p â€¦ --output-format json`, in two dialects
@@ -523,20 +510,15 @@ def _read_opencode(events: list[dict[str, Any]], exit_code: int) -> Answer:
         raise _no_end("opencode", exit_code)
     costs = [_money(step.get("cost")) for step in steps]
     cost = None if None in costs else sum(each for each in costs if each is not None)
-    reason = steps[-1].get("reason")
+    reason, used = steps[-1].get("reason"), [_object(step.get("tokens")) for step in steps]
     return transcript.answer(
         finish=reason if isinstance(reason, str) else None,
-        usage=_opencode_usage([_object(step.get("tokens")) for step in steps]), cost_usd=cost,
+        # Input leaves out what the cache read, and output leaves out reasoning.
+        usage=_count_tokens(
+            ({**tokens, **_object(tokens.get("cache"))} for tokens in used),
+            ("input", "read", "write"), ("output", "reasoning"), "read",
+        ), cost_usd=cost,
     )  # fmt: skip
-
-
-def _opencode_usage(tokens: list[dict[str, Any]]) -> Usage:
-    """Input leaves out what the cache read, and output leaves out reasoning."""
-    caches = [_object(each.get("cache")) for each in tokens]
-    read = _sum(*(cache.get("read") for cache in caches))
-    given = _sum(read, *(cache.get("write") for cache in caches), *(t.get("input") for t in tokens))
-    output = _sum(*(t.get("output") for t in tokens), *(t.get("reasoning") for t in tokens))
-    return Usage(given, output, read)
 
 
 # mini-swe-agent: the file that `mini -o FILE` writes
@@ -570,20 +552,12 @@ def _read_mini(events: list[dict[str, Any]], exit_code: int) -> Answer:
             pending.remove(id)
             failed = extra.get("returncode") not in (0, None)
             transcript.result(id, extra.get("raw_output"), is_error=failed)
+    usage = _count_tokens(usages, ("prompt_tokens",), ("completion_tokens",), "")
     return transcript.answer(
         str(info.get("submission") or ""),
         finish=_MINI_LIMITS.get(str(status), "stop"),
-        usage=_mini_usage(usages),
+        usage=usage if all("prompt_tokens" in each for each in usages) else None,
         cost_usd=_money(_object(info.get("model_stats")).get("instance_cost")),
-    )
-
-
-def _mini_usage(usages: list[dict[str, Any]]) -> Usage | None:
-    if not usages or not all("prompt_tokens" in usage for usage in usages):
-        return None
-    return Usage(
-        _sum(*(usage.get("prompt_tokens") for usage in usages)),
-        _sum(*(usage.get("completion_tokens") for usage in usages)),
     )
 
 
@@ -609,10 +583,8 @@ def _read_atif(events: list[dict[str, Any]], exit_code: int) -> Answer:
                 output = _text_of_content(result.get("content"))
                 transcript.result(result["source_call_id"], output, is_error=False)
     metrics = _object(whole.get("final_metrics"))
-    usage = Usage(
-        _count(metrics.get("total_prompt_tokens")),
-        _count(metrics.get("total_completion_tokens")),
-        _count(metrics.get("total_cached_tokens")),
+    usage = _count_tokens(
+        [metrics], ("total_prompt_tokens",), ("total_completion_tokens",), "total_cached_tokens"
     )
     return transcript.answer(
         usage=usage,
