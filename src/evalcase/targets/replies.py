@@ -7,7 +7,6 @@ is. Calls in data are not lost: `util.calls` finds them when a grader looks at c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeGuard
 
 from evalcase.errors import TargetError
@@ -448,15 +447,14 @@ def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
 
 # How a reply ended: beside its message, or in place of one.
 
-_INNER = ("delta", "response", "message", "messageStop")
-"""Keys of events that hold what is said of the whole."""
+_INNER = ("delta", "response", "message", "messageStop", "choices", "candidates", "messages")
+"""Keys of a reply or an event that hold what is said of the whole."""
 _REPLY_KEYS = frozenset({
     "role", "content", "text", "message", "messages", "usage", "model", "response_metadata",
     "parts", "answer", "finishMessage", "output", "response", "result", "completion",
     "finish_reason", "finishReason", "promptFeedback",
 })  # fmt: skip
 """Only beside one of these is `stop_reason` the reason for the end of a reply: data may have it."""
-_FAILED_TYPES = ("error", "turn.failed", "RUN_ERROR")
 
 
 def find_end(value: JSON) -> str | None:
@@ -481,17 +479,15 @@ def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
     return found
 
 
-def is_broken_off(events: Iterable[JSON]) -> bool:
+def is_broken_off(events: list[JSON]) -> bool:
     """Whether a stream of a known service stops before it says how it ended."""
-    is_known = False
-    for event in (each for each in events if isinstance(each, dict)):
-        kind = str(event.get("type"))
-        reasons = (kind_of_end(each) for each in _list_reasons(event))
-        if kind == "message_stop" or any(each != "unfinished" for each in reasons):
-            return False
-        is_service = kind == "message_start" or kind.startswith("response.")
-        is_known = is_known or is_service or bool(event.get("choices") or event.get("candidates"))
-    return is_known
+    kinds = [str(each.get("type")) for each in events if isinstance(each, dict)]
+    is_known = any(each == "message_start" or each.startswith("response.") for each in kinds)
+    for event in events:
+        if isinstance(event, dict) and (event.get("choices") or event.get("candidates")):
+            is_known = True
+    end = find_end(events)
+    return is_known and "message_stop" not in kinds and kind_of_end(end or "queued") == "unfinished"
 
 
 def _list_reasons(value: JSON) -> Iterator[str]:
@@ -499,13 +495,12 @@ def _list_reasons(value: JSON) -> Iterator[str]:
         return
     if not _REPLY_KEYS.isdisjoint(value):
         yield from _reasons_of(value)
-    inner = [value.get(key) for key in _INNER]
-    for key, at in (("choices", 0), ("candidates", 0), ("messages", -1)):
-        several = value.get(key)
-        inner += [several[at]] if isinstance(several, list) and several else []
-    for each in inner:
-        if isinstance(each, dict):
-            yield from _reasons_of(each)
+    for key in _INNER:
+        inner = value.get(key)
+        if isinstance(inner, list) and inner:
+            inner = inner[-1 if key == "messages" else 0]
+        if isinstance(inner, dict):
+            yield from _reasons_of(inner)
 
 
 def _reasons_of(value: Mapping[str, Any]) -> Iterator[str]:
@@ -516,8 +511,8 @@ def _reasons_of(value: Mapping[str, Any]) -> Iterator[str]:
     feedback = value.get("promptFeedback")
     reasons.append(feedback.get("blockReason") if isinstance(feedback, dict) else None)
     status = value.get("status")
-    if isinstance(value.get("messages"), list) and isinstance(status, str):
-        reasons.append(status if kind_of_end(status) is not None else None)
+    if isinstance(value.get("messages"), list) and isinstance(status, str) and kind_of_end(status):
+        reasons.append(status)
     yield from (reason for reason in reasons if isinstance(reason, str))
 
 
@@ -526,45 +521,43 @@ def refuse_failed(value: JSON) -> None:
     list of events, or as text of JSON lines, whose last one says so."""
     if isinstance(value, str):
         last = value.rstrip().rsplit("\n", 1)[-1] if value.startswith("{") else ""
-        if last.startswith("{"):
-            with suppress(BadJsonError):
-                refuse_failed(parse_json(last))
+        try:
+            value = parse_json(last) if last.startswith("{") else None
+        except BadJsonError:
+            return
     elif isinstance(value, list):
-        if value and isinstance(value[-1], dict) and "type" in value[-1]:
-            refuse_failed(value[-1])
-    elif isinstance(value, dict):
-        why = _find_failure(value)
-        if why is not None:
-            raise TargetError(f"the reply is no answer: {why!s:.500}", kind="protocol")
+        value = value[-1] if value and isinstance(value[-1], dict) and "type" in value[-1] else None
+    why = _find_failure(value) if isinstance(value, dict) else None
+    if why is not None:
+        raise TargetError(f"the reply is no answer: {why!s:.500}", kind="protocol")
 
 
 def _find_failure(value: Mapping[str, Any]) -> str | None:
-    error, kind, content = value.get("error"), value.get("type"), value.get("content")
-    has_messages, status = isinstance(value.get("messages"), list), value.get("status")
-    is_gemini = "usageMetadata" in value and "modelVersion" in value
-    is_failed_event = kind in _FAILED_TYPES and isinstance(error, dict)
-    if error and (_is_reply(value) or has_messages or is_failed_event):
-        return f"it failed: {(error.get('message') if isinstance(error, dict) else None) or error}"
-    if has_messages and isinstance(status, str) and kind_of_end(status) in ("failed", "unfinished"):
-        return f"its `status` is `{status}`"
-    if kind == "result" and value.get("is_error") is True:  # Claude Code
-        return f"it failed: {value.get('result') or value.get('subtype')}"
-    if kind == "result" and status == "error":  # Gemini CLI
-        return f"it failed: {error}"
-    if value.get("isError") is True and isinstance(content, list):  # MCP
-        return f"it failed: {text_of(content)}"
-    if value.get("object") == "chat.completion" and not value.get("choices"):
-        return "it has no `choices`"
-    if is_gemini and not value.get("candidates") and "promptFeedback" not in value:
-        return "it has no `candidates`"
+    error, status = value.get("error"), value.get("status")
+    said = (error.get("message") if isinstance(error, dict) else None) or error
+    match value:
+        case (
+            {"choices": [{"message": _}, *_]}
+            | {"candidates": [{"content": _}, *_]}
+            | {"output": [{"type": _}, *_]}
+            | {"object": "response"}
+            | {"messages": [*_]}
+            | {"type": "message", "role": "assistant"}
+        ) if error:
+            return f"it failed: {said}"
+        case {"type": "error" | "turn.failed" | "RUN_ERROR", "error": {}}:
+            return f"it failed: {said}"
+        case {"messages": [*_]} if kind_of_end(str(status)) in ("failed", "unfinished"):
+            return f"its `status` is `{status}`"
+        case {"type": "result", "is_error": True}:  # Claude Code
+            return f"it failed: {value.get('result') or value.get('subtype')}"
+        case {"type": "result", "status": "error"}:  # Gemini CLI
+            return f"it failed: {error}"
+        case {"isError": True, "content": [*content]}:  # MCP
+            return f"it failed: {text_of(content)}"
+        case {"object": "chat.completion"} if not value.get("choices"):
+            return "it has no `choices`"
+        case {"usageMetadata": _, "modelVersion": _}:
+            has_candidates = value.get("candidates") or "promptFeedback" in value
+            return None if has_candidates else "it has no `candidates`"
     return None
-
-
-def _is_reply(value: Mapping[str, Any]) -> bool:
-    for key, inside in (("choices", "message"), ("candidates", "content"), ("output", "type")):
-        several = value.get(key)
-        if isinstance(several, list) and several and isinstance(several[0], dict):
-            return inside in several[0]
-    if value.get("object") == "response":
-        return True
-    return value.get("type") == "message" and value.get("role") == "assistant"
