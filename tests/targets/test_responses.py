@@ -110,7 +110,7 @@ def test_keys_beside_messages_that_are_not_read_are_told_of_once() -> None:
     read_answer(value, said.append)
     (warning,) = said
     assert "'created_at', 'background'" in warning
-    assert "and 16 more beside `messages` in an answer are not read" in warning
+    assert "and 16 more beside `messages` in an answer: not read" in warning
 
 
 def test_a_message_that_is_incomplete_is_cut_off() -> None:

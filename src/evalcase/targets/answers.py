@@ -81,15 +81,7 @@ def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
 def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
     """The same for a JSON value that the caller gives away."""
     answer = read_shape(value, warn)
-    return answer or Answer(note_end([content_message(value)], _find_end(value)))
-
-
-def _find_end(value: JSON) -> str | None:
-    """The reason for the end of a reply, which may be the text of its JSON."""
-    if isinstance(value, str) and value.startswith("{"):
-        with suppress(BadJsonError):
-            value = parse_json(value)
-    return find_end(value)
+    return answer or Answer(note_end([content_message(value)], find_end(value)))
 
 
 def _copy_answer(answer: Answer) -> Answer:
@@ -153,7 +145,10 @@ def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     for name in BODIES:
         items = value.get(name)
         if isinstance(items, list) and _holds_message(items):
-            _warn_of_unread(value, name, warn)
+            unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
+            if unread:
+                named = list_some(unread[:_MOST_NAMED], len(unread))
+                warn(f"{named} beside `{name}` in an answer: not read; usage and cost_usd are")
             return with_extras(read_messages(items), value, warn)
     message = find_message(value, EXTRAS)
     return None if message is None else with_extras(read_messages([message]), value, warn)
@@ -171,14 +166,6 @@ def read_beside(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
         truncated=answer.truncated or beside.truncated,
         ends_conversation=answer.ends_conversation or beside.ends_conversation,
     )
-
-
-def _warn_of_unread(value: dict[str, JSON], name: str, warn: Warn) -> None:
-    unread = [f"{key!r:.40}" for key in value if key != name and key not in EXTRAS]
-    if unread:
-        named = list_some(unread[:_MOST_NAMED], len(unread))
-        are = "is" if len(unread) == 1 else "are"
-        warn(f"{named} beside `{name}` in an answer {are} not read; usage and cost_usd are")
 
 
 def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn) -> Answer:
@@ -244,9 +231,8 @@ def _note_odd_parts(message: dict[str, Any]) -> dict[str, Any]:
         for part in parts_of(message.get("content"))
         if isinstance(part.get("name"), str) and not part.keys().isdisjoint(_ARGUMENTS)
     ]
-    if not odd or message["role"] != "assistant" or UNREAD in message:
-        return message
-    return {**message, UNREAD: odd}
+    is_known = message["role"] != "assistant" or UNREAD in message
+    return {**message, UNREAD: odd} if odd and not is_known else message
 
 
 def _message_error(message: str, item: object) -> TargetError:
@@ -307,7 +293,7 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
 
     `text`: all of it is the answer. `json`: it is one JSON value. `auto`: it is text, unless all of
     it is a JSON value in the shape of messages or of a reply, or a mapping of `text` and extras.
-    `agentv`: messages, else text, by the rule of AgentV.
+    `agentv`: the same, and any mapping with `text`.
     """
     if how == "text":
         return _read_text(output)
@@ -322,11 +308,10 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
         details = {"output": cut_bytes(output.data)}
         message = f"the output is not JSON: {error}"
         raise TargetError(message, kind="protocol", details=details) from None
-    if how == "agentv":
-        return _read_agentv(value, warn) or _read_text(output)
     answer = read_shape(value, warn)
     if answer is None and isinstance(value, dict) and isinstance(value.get("text"), str):
-        answer = read_beside(value, "text", warn) if value.keys() <= EXTRAS | {"text"} else None
+        is_answer = how == "agentv" or value.keys() <= EXTRAS | {"text"}
+        answer = read_beside(value, "text", warn) if is_answer else None
     if answer is None and how != "json":
         answer = _read_text(output)
         return replace(answer, messages=note_end(answer.messages, find_end(value)))
@@ -347,17 +332,3 @@ def _read_text(output: Output) -> Answer:
     if text.encode() != data:
         message[_RAW] = b64encode(data).decode()
     return Answer((take_message(message),), truncated=output.truncated)
-
-
-def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
-    if not isinstance(value, dict):
-        return None
-    for name in BODIES:
-        items = value.get(name)
-        if isinstance(items, list) and items:
-            try:
-                messages = read_messages(items)
-            except TargetError:
-                return None
-            return with_extras(note_unread(messages, leave_out(value, (name,))), value, warn)
-    return read_beside(value, "text", warn) if isinstance(value.get("text"), str) else None

@@ -7,6 +7,7 @@ is. Calls in data are not lost: `util.calls` finds them when a grader looks at c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeGuard
 
 from evalcase.errors import TargetError
@@ -458,8 +459,8 @@ _REPLY_KEYS = frozenset({
 
 
 def find_end(value: JSON) -> str | None:
-    """The reason for the end that a reply has, or the last of a list of its events with one."""
-    events = value if isinstance(value, list) else [value]
+    """The reason for the end that a reply has, or the last of its events with one."""
+    events = value if isinstance(value, list) else [_parse_last(value)]
     return next((each for event in reversed(events) for each in _list_reasons(event)), None)
 
 
@@ -519,17 +520,21 @@ def _reasons_of(value: Mapping[str, Any]) -> Iterator[str]:
 def refuse_failed(value: JSON) -> None:
     """Raise TargetError for a reply that says itself that it failed, or holds no answer; also as a
     list of events, or as text of JSON lines, whose last one says so."""
-    if isinstance(value, str):
-        last = value.rstrip().rsplit("\n", 1)[-1] if value.startswith("{") else ""
-        try:
-            value = parse_json(last) if last.startswith("{") else None
-        except BadJsonError:
-            return
-    elif isinstance(value, list):
+    if isinstance(value, list):
         value = value[-1] if value and isinstance(value[-1], dict) and "type" in value[-1] else None
+    value = _parse_last(value)
     why = _find_failure(value) if isinstance(value, dict) else None
     if why is not None:
         raise TargetError(f"the reply is no answer: {why!s:.500}", kind="protocol")
+
+
+def _parse_last(value: JSON) -> JSON:
+    """The object in the last line of a text of JSON objects; any other value as it is."""
+    if not isinstance(value, str) or not value.startswith("{"):
+        return value
+    with suppress(BadJsonError):
+        return parse_json(value.rstrip().rsplit("\n", 1)[-1])
+    return value
 
 
 def _find_failure(value: Mapping[str, Any]) -> str | None:
