@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from base64 import b64encode
+from collections.abc import Iterator
 from json import dumps
 from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.types.message import named_file, named_files, part_text, parts_of, text_of
+from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON
@@ -28,6 +30,11 @@ _STARTS = (
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF8", "image/gif"),
 )
+
+
+def list_faults(*rows: tuple[str, object, str]) -> Iterator[Finding]:
+    """A finding for each option that is wrong: its name, whether it is, and what to say."""
+    return (Finding((name,), f"`{name}` {what}") for name, is_wrong, what in rows if is_wrong)
 
 
 def last_user_content(question: Question) -> JSON:

@@ -21,6 +21,7 @@ from evalcase.targets.base import (
     describe_question,
     key_of_question,
     last_user_content,
+    list_faults,
     warn_of_hidden,
     write_content,
 )
@@ -174,51 +175,35 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
         return "none" if self.is_agentv or has_input else "json"
 
     def conflicts(self) -> Iterator[Finding]:
-        name, template = "command_template" if self.is_agentv else "command", self.template
-        for _, message in template.faults():
-            yield Finding((name,), f"`{name}`: {message}")
-        if self.is_agentv and "OUTPUT_FILE" not in template.used:
-            what = "has no {OUTPUT_FILE}, where the answer is read from"
-            yield Finding((name,), f"`{name}` {what}")
-        if self.mode == "worker" and template.used:
-            names = ", ".join(f"{{{each}}}" for each in sorted(template.used))
-            what = f"has {names}, but a worker is started once for many cases"
-            yield Finding((name,), f"`{name}` {what}")
-        if self.files_format is not None and not self.is_agentv:
-            yield Finding(("files_format",), "`files_format` goes with `command_template` only")
-        for _, message in self.files_template.faults():
-            yield Finding(("files_format",), f"`files_format`: {message}")
-        yield from self._command_faults()
-        yield from self._mode_faults()
-
-    def _command_faults(self) -> Iterator[Finding]:
-        if self.is_agentv:
-            if self.command is not None:
-                what = "`command` and `command_template` say the same thing: leave one out"
-                yield Finding(("command",), what)
-        elif self.command is None:
-            needs = "a target of kind `command` needs `command`"
+        command, used, is_agentv = self.command, self.template.used, self.is_agentv
+        is_worker, is_text = self.mode == "worker", isinstance(command, str)
+        name = "command_template" if is_agentv else "command"
+        for option, template in ((name, self.template), ("files_format", self.files_template)):
+            for _, message in template.faults():
+                yield Finding((option,), f"`{option}`: {message}")
+        if command is None and not is_agentv:
             example: list[JSON] = ["./agent", "--fast"]
-            hint = f"for example command: {example}"
-            yield Finding((), needs, hint, code="missing-option", example=("command", example))
-        elif not self.command:
-            yield Finding(("command",), "`command` is an empty list")
-        elif self.shell and not isinstance(self.command, str):
-            yield Finding(("command",), "`command` is one text with `shell`, not a list")
-        elif not self.shell and isinstance(self.command, str):
-            what = "`command` is a list of texts, not a string"
-            yield Finding(("command",), f"{what}; a shell line is one text, with shell = true")
-
-    def _mode_faults(self) -> Iterator[Finding]:
-        if self.output is not None and self.is_agentv:
-            what = "can't be combined with `command_template`, which says how it is read"
-            yield Finding(("output",), f"`output` {what}")
-        if self.mode == "once" and self.workers is not None:
-            yield Finding(("workers",), '`workers` goes with mode = "worker" only')
-        for name in ("stdin", "output"):
-            if self.mode == "worker" and getattr(self, name) is not None:
-                what = "can't be combined with mode = 'worker', which has a form of its own"
-                yield Finding((name,), f"`{name}` {what}")
+            what, hint = "a target of kind `command` needs `command`", f"for example {example}"
+            yield Finding((), what, hint, code="missing-option", example=("command", example))
+        names = ", ".join(f"{{{each}}}" for each in sorted(used))
+        no_file = "has no {OUTPUT_FILE}, where the answer is read from"
+        once = f"has {names}, but a worker is started once for many cases"
+        a_list = "is a list of texts, not a string; a shell line is one text, with shell = true"
+        alone = "can't be combined with `command_template`, which replaces it"
+        form = "can't be combined with mode = 'worker', which has a form of its own"
+        yield from list_faults(
+            (name, is_agentv and "OUTPUT_FILE" not in used, no_file),
+            (name, is_worker and used, once),
+            ("files_format", self.files_format and not is_agentv, "needs `command_template`"),
+            ("command", is_agentv and command is not None, alone),
+            ("command", command == (), "is an empty list"),
+            ("command", self.shell and command and not is_text, "is one text with `shell`"),
+            ("command", is_text and not self.shell, a_list),
+            ("workers", not is_worker and self.workers, 'goes with mode = "worker" only'),
+            ("output", is_agentv and self.output is not None, alone),
+            ("output", is_worker and self.output is not None, form),
+            ("stdin", is_worker and self.stdin is not None, form),
+        )
 
 
 def _split_words(value: str) -> dict[str, JSON]:

@@ -21,6 +21,7 @@ from evalcase.targets.base import (
     describe_files,
     describe_question,
     last_user_content,
+    list_faults,
     warn_of_hidden,
     write_content,
 )
@@ -138,48 +139,37 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
 
     def conflicts(self) -> Iterator[Finding]:
         yield from super().conflicts()
-        yield from self._request_faults()
-        for name in ("answer", "tool_calls", "usage", "cost_usd"):
-            if getattr(self, name) and self.stream is not None:
-                what = "is a path into one reply, and can't be combined with `stream`"
-                yield Finding((name,), f"`{name}` {what}")
-            elif getattr(self, name) and self.output == "text":
-                what = "is a path into JSON, and can't be combined with output = 'text'"
-                yield Finding((name,), f"`{name}` {what}")
-
-    def _request_faults(self) -> Iterator[Finding]:
         body, query = _template(self.body), _template(dict(self.query))
         for name, template in (("body", body), ("query", query)):
             for path, message in template.faults():
                 yield Finding((name, *path), f"`{name}`: {message}")
-        for name in _template(self.url).used:
-            what = f"has {{{name}}} in it, and is sent as it is written"
-            hint = "placeholders stand in `query` and `body`"
-            yield Finding(("url",), f"`url` {what}", hint)
-        if self.method == "GET" and self.body is not None:
-            yield Finding(("body",), "`body` is not sent with a GET: ask by `query`")
-        elif self.method == "GET" and not self.query:
-            what = "a GET has no body, so without `query` every case would be asked the same"
-            yield Finding(("method",), what, 'write query = {q = "{prompt}"}')
-        elif self.method == "GET":
-            yield from _need_placeholder(query, "query")
-        elif self.body is not None and not query.used:
-            yield from _need_placeholder(body, "body")
+        is_get = self.method == "GET"
+        asked, asks = ("query", query) if is_get else ("body", body)
+        is_same = not asks.used and not query.used and not any(asks.faults())
+        literal = (
+            "has {} in it, and is sent as it is written; placeholders stand in `query`, `body`"
+        )
+        same = "has no placeholder such as {prompt}, so every case would be asked the same"
+        query_needed = 'is GET, which has no body: write query = {q = "{prompt}"}'
+        whole = "is a path into one reply, and can't be combined with `stream`"
+        text = "is a path into JSON, and can't be combined with output = 'text'"
+        is_stream, is_text, paths = self.stream is not None, self.output == "text", self._paths()
+        yield from list_faults(
+            *(("url", True, literal.format(f"{{{name}}}")) for name in _template(self.url).used),
+            ("body", is_get and self.body is not None, "is not sent with a GET: ask by `query`"),
+            ("method", is_get and not self.query, query_needed),
+            (asked, is_same and getattr(self, asked), same),
+            *((name, is_stream and path, whole) for name, path in paths.items()),
+            *((name, is_text and path, text) for name, path in paths.items()),
+        )
+
+    def _paths(self) -> dict[str, JsonPath | bool | None]:
+        names = ("answer", "tool_calls", "usage", "cost_usd")
+        return {name: getattr(self, name) for name in names}
 
 
 def _template(value: JSON) -> Template:
     return Template(value, _PLACEHOLDERS, strict=True)
-
-
-def _need_placeholder(template: Template, name: str) -> Iterator[Finding]:
-    if template.used or any(template.faults()):
-        return
-    what = f"`{name}` has no placeholder, so every case would be asked the same"
-    for literal, path in template.escaped.items():
-        hint = f"{{{{{literal}}}}} is the literal {{{literal}}}: write it with one brace"
-        yield Finding((name, *path), what, f"{hint}, {{{literal}}}")
-        return
-    yield Finding((name,), what)
 
 
 class HttpTarget(WebTarget):
