@@ -148,7 +148,7 @@ def test_another_method_has_a_body_and_may_have_a_query(method: str) -> None:
         ),
         ({"query": {"q": 3}}, "`query.q` is text, not 3: quote it"),
         ({"query": {"api_key": "sk-1"}}, "send it as a header, by `header_env`"),
-        ({"url": "http://localhost/{prompt}"}, "placeholders stand in `query` and `body`"),
+        ({"url": "http://localhost/{prompt}"}, "placeholders stand in `query`, `body`"),
     ],
 )
 def test_what_a_request_can_not_say_is_refused(options: dict[str, Any], said: str) -> None:
