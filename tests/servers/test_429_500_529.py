@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.run.project import Project, case
-from tests.servers.aimock import Aimock, error
 from tests.servers.asking import ask
 from tests.servers.llmock import Llmock
 
@@ -19,16 +18,6 @@ def test_what_may_succeed_later_is_asked_again(project: Project, llmock: Llmock,
     assert {result.attempts for result in asked.results.values()} == {2}
     assert sorted(llmock.statuses()) == [200] * 5 + [408, 429, 500, 503, 529]
     assert llmock.findings() == []
-
-
-def test_retry_after_of_the_other_server_is_honoured(
-    project: Project, aimock: Aimock, kind: str
-) -> None:
-    aimock.in_turn("say ok", error(429, "slow down"), {"content": "ok"})
-    asked = ask(project, aimock, kind, case("c"))
-    assert asked.result.verdict == "passed"
-    first, second = aimock.journal()
-    assert second["timestamp"] - first["timestamp"] >= 1000
 
 
 def test_what_fails_every_time_is_errored_and_says_how(
@@ -64,10 +53,3 @@ def test_what_can_never_succeed_is_asked_once(project: Project, llmock: Llmock, 
         assert result.failure is not None
         assert result.failure.details["status"] == status
         assert f"no: {status}" in str(result.failure.details["body"])
-
-
-def test_a_request_that_drifts_is_noticed(project: Project, aimock: Aimock, kind: str) -> None:
-    asked = ask(project, aimock, kind, case("c", "nobody answers this"))
-    assert aimock.statuses() == [404]
-    assert asked.done.code == 3
-    assert asked.result.verdict == "errored"

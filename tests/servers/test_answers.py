@@ -69,18 +69,6 @@ def test_tool_calls_are_graded(
     ]  # fmt: skip
 
 
-def test_tools_that_are_offered_are_called(
-    project: Project, llmock: Llmock, protocol: str, stream: bool
-) -> None:
-    """llmock sends the arguments of a call in small pieces, and pings in between."""
-    llmock.order({"type": "reply", "text": "Well:", "tool_calls": [WEATHER, CLOCK]})
-    expected = [{"role": "assistant", "content": "Well:"} | calls("get_weather", "get_time")]
-    case = {"id": "c", "input": "What is the weather?", "expected_output": expected}
-    asked = ask(project, llmock, protocol, case, stream=stream)
-    assert asked.done.counts() == {"passed": 1}
-    assert llmock.findings() == []
-
-
 def test_a_whole_conversation_is_sent(project: Project, llmock: Llmock, protocol: str) -> None:
     llmock.say("ok")
     messages = [

@@ -24,11 +24,6 @@ def test_malformed_json_is_errored_and_kept(project: Project, aimock: Aimock, ki
     assert_malformed(ask(project, aimock, kind, case("c")), aimock)
 
 
-def test_malformed_json_is_no_stream(project: Project, aimock: Aimock, protocol: str) -> None:
-    aimock.when("say ok", {"content": "ok"}, chaos={"malformedRate": 1})
-    assert_malformed(ask(project, aimock, protocol, case("c"), stream=True), aimock)
-
-
 def assert_malformed(asked: Asked, aimock: Aimock) -> None:
     assert asked.done.code == 3
     failure = failure_of(asked.result)
@@ -47,17 +42,6 @@ def test_a_connection_that_is_cut_is_tried_again(
     assert asked.done.code == 0
     assert asked.result.attempts == 2
     assert aimock.statuses() == [0, 200]
-
-
-def test_a_connection_that_is_always_cut_is_errored(
-    project: Project, aimock: Aimock, kind: str
-) -> None:
-    aimock.when("say ok", {"content": "ok"}, chaos={"disconnectRate": 1})
-    asked = ask(project, aimock, kind, case("c"))
-    assert asked.done.code == 3
-    assert failure_of(asked.result).kind == "connection"
-    assert asked.result.attempts == 3
-    assert aimock.statuses() == [0, 0, 0]
 
 
 # Pieces that come before the second word.
@@ -79,37 +63,3 @@ def test_part_of_a_stream_is_no_answer(project: Project, llmock: Llmock, protoco
     # What was cut may come whole the next time; what makes no sense would not.
     cut, lost = ["stream:truncate"] * 3, ["stream:disconnect"] * 3
     assert faults == [*cut, "stream:malformed", *lost]
-
-
-def test_a_stream_that_breaks_once_is_tried_again(
-    project: Project, llmock: Llmock, protocol: str
-) -> None:
-    llmock.say("ok")
-    llmock.break_stream("disconnect")
-    asked = ask(project, llmock, protocol, case("c"), stream=True)
-    assert asked.done.code == 0
-    assert asked.result.attempts == 2
-    assert llmock.findings() == []
-
-
-def test_a_stream_that_the_other_server_cuts_is_errored(
-    project: Project, aimock: Aimock, protocol: str
-) -> None:
-    text = {"content": "ok or perhaps not"}
-    aimock.when("say ok", text, truncateAfterChunks=3, chunkSize=3, latency=5)
-    asked = ask(project, aimock, protocol, case("c"), stream=True)
-    assert asked.done.code == 3
-    assert failure_of(asked.result).kind == "connection"
-
-
-def test_arguments_that_are_no_json_are_graded_as_they_are(
-    project: Project, llmock: Llmock
-) -> None:
-    """It was the model that said so, not the service: a wrong answer, kept as it came."""
-    llmock.order({"type": "tool_fault", "kind": "malformed_arguments", "match": {}, "times": None})
-    call = {"tool": "llmock_unknown_tool", "input": {"city": "Bern"}}
-    expected = [{"role": "assistant", "tool_calls": [call]}]
-    asked = ask(project, llmock, "openai", case("c", expected_output=expected))
-    assert asked.result.verdict == "failed"
-    assert asked.result.answer is not None
-    assert [call.arguments for call in asked.result.answer.tool_calls] == ["{"]

@@ -49,17 +49,3 @@ def test_nothing_is_asked_without_the_key(project: Project, aimock: Aimock, kind
     assert done.code == 2
     assert KEY_NAME in done.err
     assert aimock.journal() == []
-
-
-def test_a_header_from_the_environment_is_kept_secret(project: Project, aimock: Aimock) -> None:
-    aimock.when("say ok", {"content": "ok, open-sesame-42"})
-    configure(project, aimock, "openai")
-    path = project.path / "evalcase.toml"
-    path.write_text(f'{path.read_text()}\nheader_env = {{"X-Team" = "TEAM_TOKEN"}}\n')
-    project.suite(case("c"))
-    env = {KEY_NAME: KEY, "TEAM_TOKEN": "open-sesame-42"}
-    done = project.run("run", "--target", "openai", env=env)
-    assert done.code == 1
-    (entry,) = aimock.journal()
-    assert entry["headers"]["x-team"]
-    assert_secret(project, done, "open-sesame-42")

@@ -90,15 +90,6 @@ def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
     assert "output_config" not in sent(question())
 
 
-def test_a_service_that_knows_no_schemas_is_asked_by_words() -> None:
-    said = {"type": "error", "error": {"message": "output_config: Extra inputs", "type": "x"}}
-    refusal = Reply(json.dumps(said).encode(), 400)
-    with serving(refusal, reply()) as server:
-        answer = ask(make(server), question(schema={"type": "object"}))
-    assert ["output_config" in each.json for each in server.requests] == [True, False]
-    assert answer.asked_as == "prompt"
-
-
 def test_system_messages_at_the_beginning_are_the_system() -> None:
     one = body({"role": "system", "content": "Be brief."}, user("Hi"))
     assert (one["system"], one["messages"]) == ("Be brief.", [user("Hi")])
@@ -118,13 +109,6 @@ def test_a_later_system_message_is_sent_in_its_place_with_a_warning() -> None:
     assert "system" not in given
     assert len(said) == 1
     assert "a system message that is not at the beginning is sent as a text of the user" in said[0]
-
-
-def test_neighbours_of_a_role_are_merged() -> None:
-    turns = body(user("a"), user({"b": 1}), {"role": "assistant", "content": "c"})["messages"]
-    assert turns == [
-        user([text("a"), text('{"b": 1}')]), {"role": "assistant", "content": "c"},
-    ]  # fmt: skip
 
 
 def test_both_spellings_of_calls_and_their_results() -> None:
@@ -220,43 +204,6 @@ def test_files_and_images_are_sent_as_what_they_are(tmp_path: Path) -> None:
 # What comes back.
 
 
-def test_texts_calls_and_other_blocks_are_told_apart() -> None:
-    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
-    cited = {**text("4."), "citations": [{"cited_text": "x"}]}
-    use = {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}
-    got = answer(reply(thinking, text("It is "), cited, use, stop_reason="tool_use"))
-    assert got.messages == (
-        {
-            "role": "assistant", "content": "It is 4.",
-            "tool_calls": [{"tool": "add", "input": {"a": 1}, "id": "t1"}],
-            "blocks": [thinking], "citations": [{"cited_text": "x"}], "stop_reason": "tool_use",
-        },
-    )  # fmt: skip
-    (call,) = got.tool_calls
-    assert (call.name, call.arguments, call.id) == ("add", {"a": 1}, "t1")
-
-
-def test_a_call_alone_has_no_content_and_nothing_at_all_is_an_empty_text() -> None:
-    use = {"type": "tool_use", "id": "t1", "name": "now", "input": {}}
-    (message,) = answer(reply(use)).messages
-    assert "content" not in message
-    assert answer({"content": [], "stop_reason": "end_turn"}).content == ""
-
-
-def test_input_tokens_are_all_of_them() -> None:
-    usage = {
-        "input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3,
-        "output_tokens": 2, "service_tier": "standard",
-    }  # fmt: skip
-    said: list[str] = []
-    price = {"input": 1, "output": 10, "cached": 0.1, "cache_write": 2}
-    got = answer(reply(usage=usage), warn=said.append, price=price)
-    assert (got.usage, said) == (Usage(18, 2, 5), [])
-    assert got.cost_usd == pytest.approx((10 + 20 + 0.5 + 6) / 1e6)
-    assert answer(reply(usage={"input_tokens": 1, "output_tokens": 2})).usage == Usage(1, 2)
-    assert answer(reply()).usage is None
-
-
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -343,28 +290,11 @@ def test_a_stream_is_put_together() -> None:
     )
 
 
-def test_a_call_that_nobody_says_the_end_of_has_its_input() -> None:
-    start = {"type": "tool_use", "id": "t1", "name": "add", "input": {}}
-    pieces = block(0, start, {"type": "input_json_delta", "partial_json": '{"a": 1}'})[:-1]
-    got = answer(Reply.events(START, *pieces, end("tool_use"), STOP), **STREAM)
-    assert got.tool_calls == [{"tool": "add", "input": {"a": 1}, "id": "t1"}]
-
-
 def test_a_stream_without_its_last_event_is_an_error_with_what_came() -> None:
     pieces = block(0, text(""), {"type": "text_delta", "text": "Hello"})
     error = failure(Reply.events(START, *pieces, end("end_turn")), **STREAM)
     assert "it ended before the answer was complete" in str(error)
     assert (error.kind, error.may_succeed_later) == ("protocol", True)
-
-
-def test_an_error_in_a_stream_is_an_error() -> None:
-    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    error = failure(Reply.events(START, overloaded), **STREAM)
-    assert "answered with an error: Overloaded" in str(error)
-    assert (error.kind, error.overloaded, error.may_succeed_later) == ("protocol", True, True)
-    other = {"type": "error", "error": {"type": "invalid_request_error", "message": "No"}}
-    error = failure(Reply.events(START, other), **STREAM)
-    assert (error.overloaded, error.may_succeed_later) == (False, False)
 
 
 @for_each(

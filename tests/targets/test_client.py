@@ -17,7 +17,7 @@ from evalcase.targets.client import retry_after_s
 from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.targets.web import Endpoint, find_proxy, is_refused
 from tests.for_each import for_each
-from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
+from tests.targets.questions import LIMIT_S, ask, question, target_of
 from tests.targets.server import Reply, serving
 
 
@@ -42,12 +42,6 @@ def test_a_refused_connection_may_succeed_later() -> None:
     assert (error.kind, error.may_succeed_later, error.overloaded) == ("connection", True, False)
     assert "/a: can't connect: " in str(error)
     assert "hidden" not in str(error)
-
-
-def test_a_name_that_is_not_known_may_be_known_later() -> None:
-    error = failure(target_of(HttpTarget, url="http://nowhere.invalid/"))
-    assert (error.kind, error.may_succeed_later) == ("connection", True)
-    assert "can't connect" in str(error)
 
 
 @for_each(
@@ -112,14 +106,6 @@ def test_cancelling_closes_the_connection() -> None:
         asyncio.run(run())
 
 
-@pytest.mark.parametrize("length", [True, False])
-def test_a_body_is_read_whole_with_or_without_its_length(length: bool) -> None:
-    body = b"x" * 300_000
-    reply = Reply(body) if length else Reply(raw=b"HTTP/1.1 200 OK\r\n\r\n" + body)
-    with serving(reply) as server:
-        assert ask(target_of(HttpTarget, url=server.url)).text == body.decode()
-
-
 def test_answers_are_not_compressed() -> None:
     """Half of a gzip file is a whole answer to aiohttp."""
     packed = Reply(gzip.compress(b"ok"), 200, {"Content-Encoding": "gzip"})
@@ -132,18 +118,6 @@ def test_answers_are_not_compressed() -> None:
 
 
 # Statuses.
-
-
-def test_a_key_that_was_not_sent_is_told_where_one_is_wanted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told = "no key was sent: `key_env` in the configuration names"
-    monkeypatch.setenv("SOME_KEY", "sk-1234567890")
-    with serving(Reply(b"", 401)) as server:
-        assert told in str(failure(target_of(HttpTarget, url=server.url)))
-        assert told not in str(failure(target_of(HttpTarget, url=server.url, key_env="SOME_KEY")))
-    with serving(Reply(b"", 403)) as server:
-        assert told not in str(failure(target_of(HttpTarget, url=server.url)))
 
 
 @for_each("status", [206, 400, 401, 403, 404, 409, 413, 422])
@@ -165,29 +139,6 @@ def test_what_may_succeed_later_says_so(status: int, overloaded: bool) -> None:
         error = failure(target_of(HttpTarget, url=server.url))
     assert (error.may_succeed_later, error.overloaded) == (True, overloaded)
     assert error.details == {"status": status, "body": "<html>"}
-
-
-def test_503_with_retry_after_is_overloaded() -> None:
-    with serving(Reply(b"", 503, {"Retry-After": "7"})) as server:
-        error = failure(target_of(HttpTarget, url=server.url))
-    assert (error.overloaded, error.retry_after_s) == (True, 7.0)
-
-
-def test_the_id_of_a_request_is_kept() -> None:
-    with serving(Reply(b"", 500, {"Request-Id": "req_1"})) as server:
-        assert failure(target_of(HttpTarget, url=server.url)).details["request_id"] == "req_1"
-
-
-@for_each("body", ['{"message": "m"}', '{"error": "m"}', '{"detail": "m"}'])
-def test_the_message_is_found_where_servers_put_it(body: str) -> None:
-    with serving(Reply(body.encode(), 400)) as server:
-        assert "(Bad Request): m, from" in str(failure(target_of(HttpTarget, url=server.url)))
-
-
-def test_the_body_of_an_error_survives_if_it_breaks_off_or_is_no_text() -> None:
-    with serving(Reply(b"a\xffb" + b"c" * 99, 500, cut=3)) as server:
-        error = failure(target_of(HttpTarget, url=server.url))
-    assert error.details == {"status": 500, "body": "a\\xffb"}
 
 
 def test_the_body_of_an_error_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,23 +195,6 @@ def test_a_redirect_is_not_followed(status: int, monkeypatch: pytest.MonkeyPatch
     assert (error.kind, error.may_succeed_later) == ("http", False)
 
 
-def test_a_redirect_may_point_to_a_path_or_nowhere() -> None:
-    with serving(Reply(b"", 307, {"Location": "/b"}), Reply(b"", 304)) as server:
-        assert f"points to {server.url}/b;" in str(
-            failure(target_of(HttpTarget, url=server.url + "/a"))
-        )
-        assert "HTTP 304 (Not Modified), from" in str(
-            failure(target_of(HttpTarget, url=server.url))
-        )
-
-
-@for_each("location", ["http://[::1", "//[x", "http://a\u2100b/"])
-def test_a_redirect_to_what_is_no_address_points_nowhere(location: str) -> None:
-    with serving(Reply(b"", 302, {"Location": location})) as server:
-        error = failure(target_of(HttpTarget, url=server.url))
-    assert str(error) == f"HTTP 302 (Found), from {server.url}"
-
-
 def test_keys_and_headers_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k1")
     monkeypatch.setenv("OTHER", "k2")
@@ -307,12 +241,6 @@ def test_netrc_is_never_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with serving(Reply(b"ok")) as server:
         ask(target_of(HttpTarget, url=server.url))
     assert "authorization" not in server.request.headers
-
-
-def test_cookies_are_not_kept() -> None:
-    with serving(Reply(b"ok", 200, {"Set-Cookie": "a=b"})) as server:
-        asyncio.run(answer_all(target_of(HttpTarget, url=server.url), [question()] * 2))
-    assert [request.headers.get("cookie") for request in server.requests] == [None, None]
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,20 +314,6 @@ def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: 
     assert find_proxy(endpoint.kind, endpoint.url, environment) == found
 
 
-def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
-    with pytest.raises(ConfigError, match="a socks5 proxy is set"):
-        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
-
-
-def test_a_bundle_of_authorities_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
-    with pytest.raises(ConfigError, match="REQUESTS_CA_BUNDLE can't be read"):
-        ask(target_of(HttpTarget, url="https://127.0.0.1:1"))
-
-
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_authorities_of_the_environment_are_trusted_and_no_others(
     name: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
@@ -433,15 +347,6 @@ def test_authorities_of_the_environment_are_trusted_and_no_others(
 def test_metadata_addresses_are_refused(host: str) -> None:
     with pytest.raises(ConfigError, match="allow_link_local = true"):
         asyncio.run(target_of(HttpTarget, url=f"http://{host}/latest").open())
-
-
-def test_metadata_addresses_can_be_allowed() -> None:
-    async def run() -> None:
-        target = target_of(HttpTarget, url="http://169.254.169.254/", allow_link_local=True)
-        await target.open()
-        await target.close()
-
-    asyncio.run(run())
 
 
 def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:

@@ -88,18 +88,6 @@ def test_placeholders_are_filled_in_once_and_never_seen_by_a_shell(make: Make) -
     assert json.loads(answer.text) == [text, "--id=c1", "3/1", "[]"]
 
 
-def test_other_braces_stay_and_doubled_ones_are_literal(make: Make) -> None:
-    arguments = ['{"a": {"b": 1}}', "{}", "{{prompt}}", "{{other}}", "${prompt}", "{unknown}"]
-    shown = json.loads(ask(make(SHOW, *arguments)).text)
-    assert shown == ['{"a": {"b": 1}}', "{}", "{prompt}", "{{other}}", "${prompt}", "{unknown}"]
-
-
-def test_a_placeholder_that_is_nearly_one_is_refused(make: Make) -> None:
-    with pytest.raises(ConfigError, match=r"no placeholder \{promt\}: did you mean \{prompt\}"):
-        make(SHOW, "{promt}")
-    assert json.loads(ask(make(SHOW, "{{promt}}")).text) == ["{promt}"]
-
-
 def test_the_input_may_come_in_a_file_and_stdin_is_empty_then(make: Make) -> None:
     source = """
         import sys
@@ -108,17 +96,6 @@ def test_the_input_may_come_in_a_file_and_stdin_is_empty_then(make: Make) -> Non
     answer = ask(make(source, "{input_file}", "{prompt_file}", output="text"), question(LONG))
     data, prompt = answer.text.split("\n")
     assert (json.loads(data)["input"], prompt) == (LONG, "Hi")
-
-
-def test_files_of_a_trial_are_gone_afterwards(make: Make) -> None:
-    path = ask(make("import sys; print(sys.argv[1])", "{prompt_file}")).text
-    assert not Path(path).parent.exists()
-
-
-def test_the_attempt_is_that_of_the_question(make: Make) -> None:
-    target = make(SHOW, "{attempt}")
-    answers = asyncio.run(answer_all(target, [question(), question(attempt=3)]))
-    assert [getattr(answer, "text", answer) for answer in answers] == ['["1"]', '["3"]']
 
 
 def test_hidden_messages_are_warned_of(make: Make) -> None:
@@ -156,29 +133,7 @@ def test_no_text_of_a_case_becomes_a_part_of_a_shell_line(tmp_path: Path, quote:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_program_that_does_not_read_its_input_answers_all_the_same(make: Make) -> None:
-    assert ask(make("print('ok')"), question("x" * 3_000_000)).text == "ok"
-
-
 # What it answers.
-
-
-def test_the_answer_is_what_it_prints(make: Make) -> None:
-    assert ask(make("print('4')")).text == "4"
-
-
-def test_messages_usage_and_cost_come_as_json(make: Make) -> None:
-    source = """
-        import json
-        calls = [{"tool": "search", "input": {"q": "x"}}]
-        print(json.dumps({
-            "messages": [{"role": "assistant", "content": "done", "tool_calls": calls}],
-            "usage": {"input_tokens": 5, "output_tokens": 7}, "cost_usd": 0.01,
-        }))
-    """
-    answer = ask(make(source))
-    assert (answer.text, answer.tool_calls[0].name) == ("done", "search")
-    assert (answer.usage, answer.cost_usd) == (Usage(5, 7), 0.01)
 
 
 def test_fault_08_json_with_garbage_around_is_text_or_an_error_never_half_an_answer(
@@ -215,12 +170,6 @@ def test_an_output_file_that_is_missing_or_odd_is_an_error(make: Make, source: s
     assert caught.value.kind == "protocol"
 
 
-def test_a_large_output_file_is_cut_and_marked(make: Make) -> None:
-    source = "import sys; open(sys.argv[1], 'w').write('x' * 100)"
-    answer = ask(make(source, "{output_file}", max_output_bytes=10))
-    assert (answer.text, answer.truncated) == ("x" * 10, True)
-
-
 # How it fails.
 
 
@@ -240,39 +189,6 @@ def test_an_exit_code_is_an_error_with_the_tail_of_stderr(make: Make) -> None:
     assert error.details["stdout"] == "half an answer\n"
     assert len(error.details["stderr"]) == 4096
     assert error.details["stderr"].endswith("x\nno such model\n")
-
-
-NODE = """
-    import sys
-    sys.stderr.write("/app/agent.js:3\\n  throw new Error('no key')\\n  ^\\n\\nError: no key\\n")
-    sys.stderr.write("    at main (/app/agent.js:3:9)\\n\\nNode.js v20.20.2\\n")
-    sys.exit(1)
-"""
-
-
-def test_the_line_that_says_why_is_shown_and_not_just_the_last(make: Make) -> None:
-    with pytest.raises(TargetError) as caught:
-        ask(make(NODE))
-    assert str(caught.value) == "the command exited with code 1: Error: no key"
-    with pytest.raises(TargetError, match=r"exited with code 1: ValueError: no key$"):
-        ask(
-            make(
-                "import sys, atexit\natexit.register(print, 'bye', file=sys.stderr)\n"
-                "raise ValueError('no key')"
-            )
-        )
-
-
-def test_a_signal_is_named(make: Make) -> None:
-    with pytest.raises(TargetError, match="was ended by SIGKILL"):
-        ask(make("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
-
-
-def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> None:
-    with pytest.raises(TargetError, match="NUL"):
-        ask(make(SHOW, "{prompt}"), question("a\0b"))
-    with pytest.raises(TargetError, match="too long; give long texts on stdin"):
-        ask(make(SHOW, "{prompt}"), question("x" * 3_000_000))
 
 
 @for_each(
@@ -382,19 +298,6 @@ def test_agentv_prompt_files_and_unknown_placeholders(tmp_path: Path) -> None:
     assert ask(target, question("Hi\n")).text == "Hi\n {OTHER}"
 
 
-def test_agentv_failures(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="exited with code 4, after it wrote: oops"):
-        ask(
-            target_of(
-                CommandTarget,
-                command_template="echo oops >&2; exit 4 {OUTPUT_FILE}",
-                root=str(tmp_path),
-            )
-        )
-    with pytest.raises(TargetError, match="left no answer"):
-        ask(target_of(CommandTarget, command_template=": {OUTPUT_FILE}", root=str(tmp_path)))
-
-
 SPLIT = CommandTarget.kind.split_value
 
 
@@ -403,11 +306,6 @@ def test_what_only_a_shell_understands_is_refused(line: str) -> None:
     assert SPLIT is not None
     with pytest.raises(ConfigError, match="no shell is asked: write command:sh -c '…'"):
         SPLIT(line)
-
-
-def test_in_quotes_it_is_an_argument() -> None:
-    assert SPLIT is not None
-    assert SPLIT("cut -d '|' \"a && b\"") == {"command": ["cut", "-d", "|", "a && b"]}
 
 
 # Transcripts of coding agents.
@@ -423,17 +321,6 @@ def test_the_transcript_of_an_agent_is_an_answer_with_its_calls(make: Make) -> N
         "There are two beds.", ["Bash"],
     )  # fmt: skip
     assert answer.usage is not None
-
-
-def test_a_limit_of_an_agent_is_an_answer_whatever_its_exit_code(make: Make) -> None:
-    said = [
-        {"type": "assistant", "message": {"role": "assistant", "content": "Still looking."}},
-        {"type": "result", "subtype": "error_max_turns", "is_error": True},
-    ]
-    lines = "\n".join(map(json.dumps, said))
-    source = f"import sys; print({lines!r}); sys.exit(1)"
-    answer = ask(make(source, output="claude-stream-json"))
-    assert (answer.text, answer.messages[-1]["finish_reason"]) == ("Still looking.", "max_turns")
 
 
 @for_each(

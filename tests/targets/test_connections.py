@@ -109,11 +109,6 @@ def tunnel(heard: list[bytes], said: bytes = b"HTTP/1.1 200 Go on\r\n\r\n") -> S
     return script
 
 
-async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """No answer at all."""
-    del reader, writer
-
-
 async def ask(url: str, times: int = 1, **options: Any) -> list[str]:
     target = target_of(HttpTarget, url=url, **options)
     await target.open()
@@ -161,37 +156,6 @@ def test_a_proxy_is_asked_for_a_whole_address(
     assert heard[0].startswith(start)
     secret = b"Proxy-Authorization: Basic " + b64encode(b"me:p@ss:") + b"\r\n"
     assert [secret in each for each in heard] == [bool(user)] * 2
-
-
-@pytest.mark.parametrize("user", ["", "me:p%40ss%3A@"])
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_proxy_passes_on_what_it_cannot_read(
-    tls: ssl.SSLContext, scheme: str, user: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[bytes] = []
-    asked: list[bytes] = []
-    monkeypatch.setenv("MY_KEY", "hunter2")
-
-    async def run() -> int:
-        certificate = tls if scheme == "https" else None
-        async with (
-            raw_server(saying(OK, OK, heard=asked), tls) as server,
-            raw_server(tunnel(heard), certificate) as proxy,
-        ):
-            monkeypatch.setenv("https_proxy", f"{scheme}://{user}127.0.0.1:{proxy.port}")
-            url = f"https://localhost:{server.port}/a"
-            assert await ask(url, 2, key_env="MY_KEY") == ["ok", "ok"]
-            assert (server.connections, proxy.connections) == (1, 1)
-            return server.port
-
-    port = asyncio.run(run())
-    (head,) = heard
-    assert head.startswith(f"CONNECT localhost:{port} HTTP/1.1\r\n".encode())
-    assert b"hunter2" not in head
-    assert (b64encode(b"me:p@ss:") in head) == bool(user)
-    assert asked[0].startswith(f"POST /a HTTP/1.1\r\nHost: localhost:{port}\r\n".encode())
-    assert b"\r\nAuthorization: Bearer hunter2\r\n" in asked[0]
-    assert b"Proxy-" not in asked[0]
 
 
 def test_behind_a_proxy_addresses_that_are_written_out_are_refused(

@@ -13,7 +13,6 @@ from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.types.answer import Usage
 from evalcase.types.target import Surroundings
-from evalcase.types.value import replace
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 from tests.targets.questions import (
@@ -86,13 +85,6 @@ def test_placeholders_in_a_longer_text_are_filled_in_once() -> None:
     assert server.request.json == expected
 
 
-def test_data_as_prompt_is_json() -> None:
-    with serving(text(b"ok")) as server:
-        given = question([{"role": "user", "content": {"a": [1]}}])
-        ask(target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}), given)
-    assert server.request.json == {"q": '{"a": [1]}'}
-
-
 @pytest.mark.parametrize("body", [None, {"files": "{files}"}])
 def test_files_are_sent_with_their_content(tmp_path: Path, body: Any) -> None:
     (tmp_path / "a.txt").write_text("text \u00e9")
@@ -126,20 +118,14 @@ def test_a_get_asks_by_its_query_and_has_no_body() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_another_method_has_a_body_and_may_have_a_query(method: str) -> None:
-    options: Any = {"method": method, "query": {"case": "{case_id}"}, "body": {"k": 3}}
-    with serving(text(b"ok")) as server:
-        ask(target_of(HttpTarget, url=server.url + "/ask", **options), question("Hi", id="x"))
-    assert (server.request.method, server.request.path) == (method, "/ask?case=x")
-    assert server.request.json == {"k": 3}
-
-
 @for_each(
     ("options", "said"),
     [
         ({"method": "GET"}, "`method` is GET, which has no body"),
-        ({"method": "GET", "query": {"q": "hi"}}, "`query` has no placeholder such as {prompt}, so every"),
+        (
+            {"method": "GET", "query": {"q": "hi"}},
+            "`query` has no placeholder such as",
+        ),
         ({"method": "GET", "body": {"q": "{prompt}"}}, "`body` is not sent with a GET"),
         ({"method": "GET", "query": {"q": "{promt}"}}, "did you mean {prompt}"),
         (
@@ -167,18 +153,6 @@ def test_hidden_messages_are_warned_of(options: Any) -> None:
     assert "sends the last user message only, and cases have several messages" in told[0]
 
 
-def test_method_and_query_decide_an_answer_and_a_session_does_not() -> None:
-    def key(session: str = "", **options: Any) -> str:
-        options = {"url": "http://localhost/", "query": {"q": "{session}{prompt}"}, **options}
-        target = target_of(HttpTarget, **options)
-        assert target.traits.stateless is False
-        return json.dumps(target.cache_key(replace(question("Hi"), session=session)))
-
-    assert key(session="a", method="GET") == key(session="b", method="GET")
-    keys = [key(), key(method="GET"), key(query={"q": "{session}"}), key(method="PUT")]
-    assert len(set(keys)) == 4
-
-
 def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"no placeholder \{promt\}: did you mean \{prompt\}\?"):
         target_of(HttpTarget, url="http://x", body={"a": ["{promt}"]})
@@ -191,36 +165,10 @@ def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
 # What comes back.
 
 
-def test_without_a_path_the_body_is_read_as_output_of_a_program_is() -> None:
-    shaped = {"text": "4", "usage": {"input_tokens": 3}, "cost_usd": 0.5}
-    with serving(shaped, {"a": 1}, {"a": 1}, shaped) as server:
-        answer = ask(target_of(HttpTarget, url=server.url))
-        assert (answer.text, answer.usage, answer.cost_usd) == ("4", Usage(3), 0.5)
-        assert ask(target_of(HttpTarget, url=server.url)).content == '{"a": 1}'
-        assert ask(target_of(HttpTarget, url=server.url, output="json")).content == {"a": 1}
-        assert ask(target_of(HttpTarget, url=server.url, output="text")).content == json.dumps(
-            shaped
-        )
-
-
 @pytest.mark.parametrize("path", ["out.0.text", "/out/0/text", "out.-1.text"])
 def test_the_answer_is_picked_by_a_path(path: str) -> None:
     with serving({"out": [{"text": "4"}], "id": 7}) as server:
         assert ask(target_of(HttpTarget, url=server.url, answer=path)).content == "4"
-
-
-@for_each(
-    ("found", "content"), [(4, 4), ({"a": 1}, {"a": 1}), ([1], [1]), (False, False), ("", "")]
-)
-def test_the_answer_at_a_path_may_be_any_value(found: Any, content: Any) -> None:
-    with serving({"a": found}) as server:
-        assert ask(target_of(HttpTarget, url=server.url, answer="a")).content == content
-
-
-def test_the_answer_at_a_path_may_be_messages() -> None:
-    message = {"role": "assistant", "tool_calls": [{"tool": "add", "input": {"a": 1}}], "x": 1}
-    with serving({"all": [message]}) as server:
-        assert ask(target_of(HttpTarget, url=server.url, answer="all")).messages == (message,)
 
 
 @for_each(
@@ -245,14 +193,6 @@ def test_tool_calls_are_picked_by_a_path(call: Any, read: Any) -> None:
     assert [dict(each) for each in answer.messages] == [
         {"role": "assistant", "tool_calls": [read]}, {"role": "assistant", "content": "Done."},
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("tools", [None, []])
-def test_no_tool_calls_are_none(tools: Any) -> None:
-    reply = {"text": "Done.", "tools": tools}
-    with serving(Reply(json.dumps(reply).encode())) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
-    assert [dict(each) for each in answer.messages] == [{"role": "assistant", "content": "Done."}]
 
 
 @pytest.mark.parametrize("options", [{}, {"output": "json"}, {"answer": "reply"}])
@@ -305,33 +245,6 @@ def test_a_path_of_calls_that_is_misspelt_is_an_error() -> None:
     assert "did you mean `actions`?" in str(error)
 
 
-def test_a_service_may_leave_out_calls_where_there_are_none() -> None:
-    said: list[str] = []
-    with serving({"text": "Done.", "sources": []}) as server:
-        paths = {"answer": "text", "tool_calls": "tools"}
-        answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
-    assert (answer.text, answer.tool_calls) == ("Done.", [])
-    (warning,) = said
-    assert warning.startswith("http target: there is nothing at `tools`: at the top there is")
-
-
-def test_a_path_into_a_message_does_not_double_its_calls() -> None:
-    reply = {"role": "assistant", "content": "Done.", "tool_calls": [{"name": "find", "args": {}}]}
-    with serving({"reply": reply}) as server:
-        path = "reply.tool_calls"
-        answer = ask(target_of(HttpTarget, url=server.url, answer="reply", tool_calls=path))
-    assert [call.name for call in answer.tool_calls] == ["find"]
-
-
-def test_an_agent_that_calls_a_tool_need_not_say_anything() -> None:
-    reply = {"text": None, "tools": [{"name": "find"}]}
-    with serving(Reply(json.dumps(reply).encode())) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, answer="text", tool_calls="tools"))
-    assert [dict(each) for each in answer.messages] == [
-        {"role": "assistant", "tool_calls": [{"tool": "find"}]}
-    ]
-
-
 @for_each(
     ("tools", "said"),
     [
@@ -357,18 +270,6 @@ def test_usage_and_cost_are_picked_by_paths() -> None:
     assert (answer.usage, answer.cost_usd, said) == (Usage(3, 2), 0.25, [])
 
 
-def test_usage_that_is_missing_is_unknown_with_a_warning() -> None:
-    said: list[str] = []
-    with serving({"a": "x"}) as server:
-        answer = ask(
-            target_of(HttpTarget, url=server.url, answer="a", usage="u.v", warn=said.append)
-        )
-    assert (answer.text, answer.usage) == ("x", None)
-    assert said == [
-        "http target: there is nothing at `u.v`: at the top there is a mapping with `a`"
-    ]
-
-
 @for_each(
     ("path", "there"),
     [
@@ -384,21 +285,6 @@ def test_a_path_that_leads_nowhere_says_what_is_there(path: str, there: str) -> 
     assert str(error) == f"`answer`: there is nothing at `{path}`: {there}"
     assert (error.kind, error.may_succeed_later) == ("protocol", False)
     assert error.details == {"body": '{"a": ["x"]}'}
-
-
-def test_null_at_a_path_is_no_answer() -> None:
-    with serving({"a": None}) as server:
-        error = failure(target_of(HttpTarget, url=server.url, answer="a"))
-    assert (str(error), error.kind) == ("`answer`: at `a` there is null", "protocol")
-
-
-@for_each("body", [b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"", b'{"a": "\xff"}'])
-def test_malformed_json_is_an_error_with_what_came(body: bytes) -> None:
-    with serving(text(body)) as server:
-        error = failure(target_of(HttpTarget, url=server.url, answer="a"))
-    assert "is not JSON" in str(error)
-    assert (error.kind, error.may_succeed_later) == ("protocol", False)
-    assert error.details["body"] == body.decode(errors="backslashreplace")
 
 
 def test_a_huge_text_is_cut_and_marked() -> None:
@@ -476,13 +362,6 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     assert "hunter2" not in "".join(different)
 
 
-def test_the_cache_knows_the_suite_where_it_is_sent_and_no_attempt() -> None:
-    target = target_of(HttpTarget, url="http://x/y")
-    first = target.cache_key(question())
-    assert target.cache_key(question(attempt=2, session="s")) == first
-    assert target.cache_key(question(suite="other.yaml")) != first
-
-
 def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:
     """Another tenant has another answer. Another key of the same tenant has not."""
 
@@ -500,37 +379,6 @@ def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None
     assert first == key(TENANT="acme-corp", MY_KEY="hunter3")
     assert "acme-corp" not in first
     assert "hunter2" not in first
-
-
-def test_what_the_cache_knows_an_answer_by_is_what_was_sent() -> None:
-    environment = {"TENANT": "acme-corp"}
-    with serving(text(b"ok")) as server:
-        options = HttpOptions(url=server.url, header_env={"X-Tenant": "TENANT"})
-        target = HttpTarget(options, Surroundings(".", environment, ignore, time))
-        keys = [target.cache_key(question())]
-
-        async def go() -> None:
-            await target.open()
-            environment["TENANT"] = "other"
-            keys.append(target.cache_key(question()))
-            await target.answer(question())
-            await target.close()
-
-        asyncio.run(go())
-    assert server.request.headers["x-tenant"] == "acme-corp"
-    assert keys[0] == keys[1]
-
-
-def test_what_is_read_from_a_body_is_part_of_what_decides_the_answer() -> None:
-    options: list[dict[str, Any]] = [
-        {}, {"answer": "a"}, {"answer": "b"}, {"output": "json"}, {"max_output_bytes": 9},
-        {"usage": "u"}, {"cost_usd": "u"},
-    ]  # fmt: skip
-    keys = [
-        json.dumps(target_of(HttpTarget, url="http://127.0.0.1:9/x", **each).cache_key(question()))
-        for each in options
-    ]
-    assert len(set(keys)) == len(keys)
 
 
 # Streams of events.
@@ -554,13 +402,6 @@ def test_a_stream_of_events_is_no_answer_unless_somebody_says_how_to_read_it(
     assert "data: " in error.details["body"]
 
 
-@for_each("body", [b"data: 42\n\n", b'\xef\xbb\xbfdata: {"a": 1}\n\n', b'x: y\ndata: {"a": 1}\n\n'])
-def test_what_says_that_it_is_a_stream_is_one(body: bytes) -> None:
-    with serving(Reply(body, 200, {"Content-Type": "text/event-stream; charset=utf-8"})) as server:
-        error = failure(target_of(HttpTarget, url=server.url))
-    assert str(error).startswith("the answer is a stream of events: ")
-
-
 @for_each(
     "body", [b"data: 42", b"data: 42\n\nThat is all.", b": a comment", b"id: x", b'{"data:": 1}']
 )
@@ -568,12 +409,6 @@ def test_a_text_that_begins_like_an_event_is_a_text(body: bytes) -> None:
     with serving(text(body)) as server:
         answer = ask(target_of(HttpTarget, url=server.url, output="auto"))
     assert answer.text == body.decode()
-
-
-def test_a_stream_may_be_meant_as_a_text() -> None:
-    with serving(Reply.stream(delta("Lima"))) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, output="text"))
-    assert answer.text.startswith("data: {")
 
 
 FINISHED = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
@@ -611,10 +446,3 @@ def test_a_stream_that_makes_no_sense_is_an_error(body: bytes, said: str) -> Non
         error = failure(target)
     assert said in str(error)
     assert str(error).startswith("`stream`: ")
-
-
-@for_each("name", ["answer", "tool_calls", "usage", "cost_usd"])
-def test_a_stream_has_no_other_paths(name: str) -> None:
-    options: dict[str, Any] = {"stream": DELTA, name: "a"}
-    with pytest.raises(ConfigError, match=f"`{name}` is a path into one reply"):
-        target_of(HttpTarget, url="http://x", **options)

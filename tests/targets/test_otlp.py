@@ -32,14 +32,6 @@ def test_a_trace_is_an_answer_with_what_it_took(tmp_path: Path) -> None:
     assert answer.earlier == Earlier(2.5)
 
 
-def test_spans_of_a_trace_may_stand_anywhere(tmp_path: Path) -> None:
-    first = json.loads(trace_of("one", "4"))
-    spans = first["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    lines = [line(spans[0]), trace_of("two", "5", 2), line(spans[1]), "\n", line(spans[1])]
-    found = asyncio.run(answer_all(otlp(tmp_path, *lines), [question(), question(id="two")]))
-    assert texts(found) == ["4", "5"]
-
-
 @for_each("indent", [None, 2])
 @for_each("wrap", [lambda each: each, lambda each: [each, export()]])
 def test_a_whole_file_may_be_one_export_or_a_list(tmp_path: Path, indent: Any, wrap: Any) -> None:
@@ -121,17 +113,6 @@ def test_the_turns_of_a_trial_are_of_one_conversation_where_they_name_it(tmp_pat
     assert "no trace of turn 2 of the newest conversation" in found[1]
 
 
-def test_an_inner_span_may_name_the_conversation(tmp_path: Path) -> None:
-    lines = []
-    for number, (name, turn) in enumerate((("A", 1), ("B", 1), ("B", 2), ("A", 2)), 1):
-        ids: dict[str, Any] = {"trace": f"{number:032x}", "start": number}
-        inner = chat(f"{name}{turn}", parent="01", attributes={"gen_ai.conversation.id": name})
-        root = span({**NAMED, "evalcase.turn": turn}, id="01", **ids)
-        lines.append(line({**inner, "traceId": ids["trace"]}, root))
-    asked = [question(turn=turn) for turn in (1, 2)]
-    assert texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked))) == ["B1", "B2"]
-
-
 @for_each(
     "turns",
     [("A1", "B1", "B2", "A2"), ("A1", "B1", "A2"), ("A1", "B1!", "A2!"), ("A1", "A2", "A2")],
@@ -179,15 +160,6 @@ def test_an_agent_that_failed_is_an_error_though_whoever_asked_it_caught_that(
         ask(otlp(tmp_path, line(span(NAMED, id="0a", seconds=9), *inner)))
 
 
-def test_what_was_tried_again_until_it_went_well_is_an_answer(tmp_path: Path) -> None:
-    again = [
-        span(AGENT, id="0b", parent="0a", name="agent", error="quota"),
-        span(AGENT, id="0c", parent="0a", name="agent", start=3, seconds=3),
-        chat("4", parent="0c", start=4),
-    ]
-    assert ask(otlp(tmp_path, line(span(NAMED, id="0a", seconds=9), *again))).text == "4"
-
-
 def test_a_trace_whose_first_span_is_missing_is_an_error_unless_that_is_elsewhere(
     tmp_path: Path,
 ) -> None:
@@ -197,13 +169,6 @@ def test_a_trace_whose_first_span_is_missing_is_an_error_unless_that_is_elsewher
     assert ask(otlp(tmp_path, line(far))).text == "4"
     filtered = [span(NAMED, id="0c"), near]  # some span between them is not exported
     assert ask(otlp(tmp_path, line(*filtered))).text == "4"
-
-
-@for_each("code", [2, "2", "STATUS_CODE_ERROR", "error"])
-def test_a_status_may_be_a_number_or_a_text(tmp_path: Path, code: Any) -> None:
-    root = span(NAMED, id="0a", name="agent", status={"code": code, "message": "no"})
-    with pytest.raises(TargetError, match="`agent` failed: no"):
-        ask(otlp(tmp_path, line(root, chat("4", parent="0a"))))
 
 
 def test_a_trace_that_has_not_ended_is_an_error(tmp_path: Path) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import EvalcaseError, GraderError, TargetError
+from evalcase.errors import TargetError
 from evalcase.targets.answers import How, read_output
 from evalcase.types.answer import Answer, Usage
-from evalcase.util.calls import seen_calls
 from evalcase.util.processes import Output
 from tests.for_each import for_each
 from tests.targets.questions import ignore
@@ -74,23 +73,6 @@ def test_auto_reads_text_with_tool_calls() -> None:
     assert answer.usage == Usage(1)
 
 
-def test_auto_reads_the_reply_of_a_model_and_no_call_is_overlooked() -> None:
-    call = {"name": "t", "args": {}}
-    message = {"role": "assistant", "content": "hi", "tool_calls": [call]}
-    answer = read({"choices": [{"message": message}], "usage": {"prompt_tokens": 3}})
-    assert (answer.text, answer.usage) == ("hi", Usage(3))
-    assert [call.name for call in answer.tool_calls] == ["t"]
-    for how in ("auto", "text"):
-        with pytest.raises(GraderError, match=r"`t` at `tool_calls\.0`"):
-            seen_calls(read({"reply": "hi", "tool_calls": [call]}, how))
-
-
-def test_auto_reads_a_message_and_a_list_of_messages() -> None:
-    message = {"role": "assistant", "content": "hi"}
-    assert read(message).messages == (message,)
-    assert read([message]).messages == (message,)
-
-
 def test_messages_that_are_not_valid_are_an_error_and_no_text() -> None:
     with pytest.raises(TargetError, match="message 2"):
         read({"messages": [{"role": "assistant", "content": "x"}, 3]})
@@ -109,10 +91,6 @@ def test_json_that_is_none_is_an_error_with_what_was_written(written: bytes | st
     assert "output" in caught.value.details
 
 
-def test_text_is_never_parsed() -> None:
-    assert read({"text": "hi"}, "text").content == '{"text": "hi"}'
-
-
 def test_invalid_utf8_is_kept_and_flagged() -> None:
     (message,) = read(b"caf\xe9 \x00\x1b[31m\n").messages
     assert message.content == "caf\ufffd \x00\x1b[31m"
@@ -126,12 +104,6 @@ def test_cut_text_ends_with_a_whole_character_and_is_marked() -> None:
     assert read("é", truncated=True).content == "é"
 
 
-def test_cut_json_is_text_and_an_error_where_json_was_asked_for() -> None:
-    assert read('{"text": "hi"}', truncated=True).content == '{"text": "hi"}'
-    with pytest.raises(TargetError, match="cut"):
-        read('{"text": "hi"}', "json", truncated=True)
-
-
 def test_agentv_prefers_messages_then_text_then_the_whole() -> None:
     message = {"role": "assistant", "content": "m"}
     both = {"output_messages": [message], "text": "t", "cost_usd": 0.5, "model": "x"}
@@ -139,37 +111,3 @@ def test_agentv_prefers_messages_then_text_then_the_whole() -> None:
     assert read({"text": "t", "model": "x"}, "agentv").content == "t"
     for odd in ('{"a": 1}', "[1]", "plain"):
         assert read(odd, "agentv").content == odd
-
-
-CALL = {"tool": "delete", "input": {"id": 1}}
-
-
-@for_each(
-    "written",
-    [
-        {"text": "Done.", "tool_calls": [CALL], "model": "x"},
-        {"text": "Done.", "toolCalls": [{"toolName": "delete", "input": {"id": 1}}]},
-        {"text": "Done.", "function_call": {"name": "delete", "arguments": '{"id": 1}'}},
-        {"output": [{"role": "assistant", "content": "Done.", "tool_calls": [CALL]}], "model": "x"},
-    ],
-)
-def test_agentv_reads_the_calls_beside_a_text(written: Any) -> None:
-    answer = read(written, "agentv")
-    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
-    assert answer.text == "Done."
-
-
-@for_each(
-    "written",
-    [
-        {"text": "Done.", "tool_calls": ["delete"]},
-        {"text": "Done.", "tool_calls": "delete"},
-        {"answer": "Done.", "tool_calls": [CALL]},
-        {"output": [{"role": "assistant", "content": "Done."}], "tool_calls": [CALL]},
-        {"output": [{"role": "assistant", "tool_calls": [CALL]}, 3]},
-        [{"tool_calls": [CALL]}],
-    ],
-)
-def test_agentv_overlooks_no_calls(written: Any) -> None:
-    with pytest.raises(EvalcaseError, match=r"`delete` at|doesn't name its tool|not a message"):
-        seen_calls(read(written, "agentv"))

@@ -12,10 +12,9 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.python import PythonTarget
-from evalcase.types.answer import Usage
 from evalcase.types.value import replace
 from tests.for_each import for_each
-from tests.targets.questions import answer_all, ask, of_value, question, target_of
+from tests.targets.questions import answer_all, ask, question, target_of
 
 Make = Callable[..., PythonTarget]
 
@@ -66,18 +65,6 @@ def test_functions_and_objects_of_every_kind_answer(make: Make, source: str) -> 
     assert ask(make(source)).text == "HI"
 
 
-def test_messages_come_as_a_list_of_messages(make: Make) -> None:
-    source = "def answer(messages): return f'{type(messages).__name__} {messages[-1].role}'"
-    assert ask(make(source), question(LONG)).text == "list user"
-
-
-def test_any_other_parameter_gets_the_last_user_content(make: Make) -> None:
-    source = "def answer(content): return content"
-    assert ask(make(source), question(LONG)).text == "Bye"
-    data = question([{"role": "user", "content": {"question": "x", "k": 3}}])
-    assert ask(make(source), data).content == {"question": "x", "k": 3}
-
-
 def test_hidden_messages_are_warned_of(make: Make) -> None:
     said: list[str] = []
     target = make("def answer(prompt): return prompt", warn=said.append)
@@ -87,28 +74,6 @@ def test_hidden_messages_are_warned_of(make: Make) -> None:
         "`agent:answer` sees the last user message only, and cases have several messages; a "
         "parameter named `messages`, or annotated as `Question`, would see all"
     )
-
-
-def test_nothing_is_warned_of_where_all_can_be_seen(make: Make) -> None:
-    said: list[str] = []
-    ask(make("def answer(prompt, messages): return prompt", warn=said.append), question(LONG))
-    assert said == []
-
-
-def test_a_case_without_a_user_message_is_an_error_for_who_sees_only_that(make: Make) -> None:
-    with pytest.raises(TargetError, match="no user message"):
-        ask(make("def answer(p): return p"), question([{"role": "system", "content": "x"}]))
-
-
-def test_usage_comes_with_an_answer_object(make: Make) -> None:
-    source = """
-        from evalcase.types.answer import Answer, Usage
-        from evalcase.types.message import Message
-        async def answer(prompt):
-            return Answer((Message({"role": "assistant", "content": "x"}),), Usage(1, 2), 0.5)
-    """
-    answer = ask(make(source))
-    assert (answer.text, answer.usage, answer.cost_usd) == ("x", Usage(1, 2), 0.5)
 
 
 def test_none_is_an_error(make: Make) -> None:
@@ -207,16 +172,6 @@ def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) ->
     with pytest.raises(TargetError, match="set-up failed: OSError: no key") as caught:
         ask(target)
     assert f"{tmp_path / 'agent.py'}:3" in str(caught.value)
-
-
-def test_a_set_up_that_fails_in_a_group_of_tasks_says_what_failed(make: Make) -> None:
-    target = make("""
-        class answer:
-            def __init__(self):
-                raise ExceptionGroup("two", [OSError("no key"), KeyError("x")])
-    """)
-    with pytest.raises(TargetError, match=r"set-up failed: OSError: no key \(and 1 more\)"):
-        ask(target)
 
 
 # Threads and time.
@@ -346,11 +301,6 @@ def test_options_are_checked(options: dict[str, object], said: str) -> None:
         target_of(PythonTarget, **options)  # type: ignore[arg-type]
 
 
-def test_from_value_is_the_function(tmp_path: Path, make: Make) -> None:
-    make("def answer(p): return p")
-    assert ask(of_value(PythonTarget, "agent:answer", root=str(tmp_path))).text == "Hi"
-
-
 def test_sessions_that_are_left_are_all_torn_down(make: Make, tmp_path: Path) -> None:
     target = make(
         f"""
@@ -432,25 +382,3 @@ def test_content_parts_are_given_as_their_joined_text(
     given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
     assert ask(target, given).text == "SUM UP."
     assert [part in each for part, each in zip(warned, said, strict=True)] == [True] * len(said)
-
-
-def test_data_is_given_as_it_is(make: Make) -> None:
-    for content in ({"k": 3}, [1, 2], {"type": "file", "path": "a.txt"}):
-        given = question([{"role": "user", "content": content}])
-        assert ask(make("def answer(text): return [text]"), given).content == [content]
-
-
-def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:
-    """Wherever the suite is, and whatever the working folder."""
-    (tmp_path / "evals" / "files").mkdir(parents=True)
-    (tmp_path / "evals" / "files" / "a.txt").write_text("one")
-    (tmp_path / "b.txt").write_text("two")
-    parts = [{"type": "file", "path": "files/a.txt"}, {"type": "file", "value": "b.txt"}]
-    source = """
-        from pathlib import Path
-        def answer(files): return [Path(file).read_text() for file in files]
-    """
-    given = question(
-        [{"role": "user", "content": parts}], suite=str(tmp_path / "evals" / "s.eval.yaml")
-    )
-    assert ask(make(source), given).content == ["one", "two"]

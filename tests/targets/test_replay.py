@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import ConfigError, GraderError, TargetError
-from evalcase.targets.answers import read_answer
+from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.replay import ReplayTarget
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.message import Message
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
 from evalcase.types.value import encode_object, replace
-from evalcase.util.calls import seen_calls
-from evalcase.util.json import MAX_LINE
 from tests.for_each import for_each
 from tests.store.rows import encode_row
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
@@ -52,12 +49,6 @@ def test_calls_beside_a_text_are_read(tmp_path: Path, name: str) -> None:
     answer = ask(replay(tmp_path, row))
     assert answer.text == "a"
     assert [(call.name, call.arguments) for call in answer.tool_calls] == [("t", {"x": 1})]
-
-
-def test_calls_beside_data_are_noted(tmp_path: Path) -> None:
-    row = {"case": "one", "answer": {"k": 1}, "tool_calls": [{"tool": "t"}]}
-    with pytest.raises(GraderError, match=r"`t` at `tool_calls\.0`"):
-        seen_calls(ask(replay(tmp_path, row)))
 
 
 def test_calls_beside_turns_are_an_error(tmp_path: Path) -> None:
@@ -141,16 +132,6 @@ def test_an_error_is_one_whatever_stands_beside_it(
     assert str(caught.value) == said
 
 
-@pytest.mark.parametrize("told", [{"error": None}, {"error": ""}, {"failure": None}])
-def test_no_error_is_none(tmp_path: Path, told: Any) -> None:
-    assert ask(replay(tmp_path, {"case": "one", "answer": "a", **told})).text == "a"
-
-
-def test_usage_and_cost_stand_beside_the_answer(tmp_path: Path) -> None:
-    answer = ask(replay(tmp_path, {"id": "one", "text": "a", "usage": {"input": 1}, "cost_usd": 2}))
-    assert (answer.usage, answer.cost_usd) == (Usage(1), 2.0)
-
-
 @for_each(
     ("noted", "seconds"),
     [
@@ -165,12 +146,6 @@ def test_what_an_answer_took_when_it_was_given_is_known_where_it_was_noted(
 ) -> None:
     answer = ask(replay(tmp_path, {"id": "one", "text": "a", "cost_usd": 2, **noted}))
     assert answer.earlier == Earlier(seconds, 2.0)
-
-
-def test_a_replay_of_a_replay_knows_what_the_first_answer_took(tmp_path: Path) -> None:
-    kept = Answer((Message(MESSAGE),), None, 0.0, cached=True, earlier=Earlier(2.5, 0.5))
-    target = target_of(ReplayTarget, path=journal(tmp_path, result("one", "t", kept)))
-    assert ask(target).earlier == Earlier(2.5, 0.5)
 
 
 def test_repeats_and_suites_are_told_apart(tmp_path: Path) -> None:
@@ -287,16 +262,6 @@ def test_a_row_that_was_changed_is_an_error_with_its_line_also_the_last(
         ask(target_of(ReplayTarget, path=str(path.parent)))
 
 
-def test_a_row_of_a_case_that_was_changed_is_an_error_too(tmp_path: Path) -> None:
-    case = {"type": "case", "suite": "suite.yaml", "case": "one", "data": {}}
-    folder = journal(tmp_path, case, result("one", "t", Answer.of_text("yes")))
-    path = Path(folder, "journal.jsonl")
-    assert ask(target_of(ReplayTarget, path=folder)).text == "yes"
-    path.write_bytes(path.read_bytes().replace(b'"data":{}', b'"data":[]', 1))
-    with pytest.raises(ConfigError, match=r"journal\.jsonl:1: the record is damaged"):
-        ask(target_of(ReplayTarget, path=folder))
-
-
 def test_a_row_that_is_changed_while_it_is_used_is_an_error_of_its_trial(tmp_path: Path) -> None:
     folder = journal(tmp_path, result("one", "t", Answer.of_text("yes")))
     path = Path(folder, "journal.jsonl")
@@ -315,21 +280,3 @@ def test_a_journal_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     path.symlink_to(path.rename(tmp_path / "elsewhere"))
     with pytest.raises(ConfigError, match="can't be read: it is a link"):
         ask(target_of(ReplayTarget, path=folder))
-
-
-@for_each("levels", [96, 97, 98, 99, 100])
-def test_an_answer_as_deep_as_one_can_be_is_replayed(tmp_path: Path, levels: int) -> None:
-    content: Any = "x"
-    for _ in range(levels):
-        content = [content]
-    given = read_answer(content)
-    folder = journal(tmp_path, result("one", "t", given))
-    assert ask(target_of(ReplayTarget, path=folder)).content == content
-
-
-def test_a_line_of_answers_without_end_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    with path.open("wb") as file:
-        file.truncate(MAX_LINE + 2)  # takes no room on disk
-    with pytest.raises(ConfigError, match=r"answers\.jsonl:1: a line is longer than"):
-        ask(target_of(ReplayTarget, path=str(path)))

@@ -12,7 +12,6 @@ import pytest
 import evalcase
 from evalcase import Answer, Case, Question, Target
 from evalcase.report.evaluated import Evaluated
-from evalcase.targets.replay import _list_unread as list_unread
 from evalcase.types.message import Message, Step
 from tests.cli.in_process import run_in_process
 
@@ -52,19 +51,6 @@ def verdicts(several: list[Evaluated]) -> list[str]:
     return [result.verdict for done in several for result in done.results]
 
 
-def test_steps_that_are_not_all_kept_are_told_again(root: Path) -> None:
-    steps: dict[str, Any] = {"type": "tool_calls", "steps": "execute_tool *", "max": 5}
-    cases = [Case(id="a", input="go", graders=[steps])]
-    done = evalcase.evaluate(cases, Agent(steps_cut=900))
-    assert verdicts([done, *replay_both_ways(done, cases, root)]) == ["errored"] * 3
-
-
-def test_an_answer_that_was_cut_is_told_again(root: Path) -> None:
-    cases = [Case(id="a", input="go", graders=[{"type": "contains", "value": "b", "not": True}])]
-    done = evalcase.evaluate(cases, Agent(truncated=True))
-    assert verdicts([done, *replay_both_ways(done, cases, root)]) == ["errored"] * 3
-
-
 def test_an_answer_that_lost_a_secret_is_never_graded_as_if_it_were_whole(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,21 +62,6 @@ def test_an_answer_that_lost_a_secret_is_never_graded_as_if_it_were_whole(
     done = evalcase.evaluate(cases, lambda question: f"{question}: sk-live-0123456789")
     again = verdicts([done, *replay_both_ways(done, cases, root)])
     assert again == ["failed", "errored", "errored"]
-
-
-def test_each_turn_has_its_own_steps(root: Path) -> None:
-    def calls(most: int) -> dict[str, Any]:
-        return {"type": "tool_calls", "steps": "execute_tool *", "min": most, "max": most}
-
-    turns: list[Any] = [{"input": f"{number}", "graders": [calls(1)]} for number in (1, 2)]
-    cases = [Case(id="a", turns=turns, graders=[calls(2)])]
-    done = evalcase.evaluate(cases, Agent())
-    recorded, _ = several = replay_both_ways(done, cases, root)
-    assert verdicts([done, recorded]) == ["passed", "passed"]
-    kept = recorded.results[0].answer
-    assert kept is not None
-    assert [step.name for step in kept.steps] == ["execute_tool a1", "execute_tool a2"]
-    assert verdicts(several)[1] != "failed", "a report tells no steps of a turn"
 
 
 def test_a_report_of_a_conversation_is_replayed_turn_by_turn(root: Path) -> None:
@@ -135,22 +106,6 @@ def test_an_answer_to_another_question_is_none(
     failure = edited[0].results[0].failure
     assert failure is not None
     assert "has no answer to what case `a` asks by now" in failure.message
-
-
-@pytest.mark.parametrize(
-    ("told", "grader"),
-    [
-        ({"truncated": True}, {"type": "contains", "value": "b", "not": True}),
-        ({"steps_cut": 9}, {"type": "tool_calls", "steps": "execute_tool *", "max": 5}),
-        ({}, {"type": "tool_calls", "steps": "execute_tool *", "max": 0}),
-    ],
-)
-def test_what_an_exported_trace_has_not_got_is_not_taken_for_nothing(
-    told: dict[str, Any], grader: Any, root: Path
-) -> None:
-    done = evalcase.evaluate([Case(id="a", input="go", graders=LENGTH)], Agent(**told))
-    again = replay_traces(done, [Case(id="a", input="go", graders=[grader])], root)
-    assert verdicts([again]) == ["errored"]
 
 
 def test_an_exported_trace_answers_only_what_was_asked_and_whole(
@@ -205,22 +160,3 @@ def test_a_row_of_somebody_else_may_say_what_was_asked(
     messages: Any = [{"role": "system", "content": "s"}, {"role": "user", "content": "Peru?"}]
     cases = [Case(id="a", input=messages, expected_output="Lima")]
     assert verdicts([evalcase.evaluate(cases, "replay:a.jsonl")]) == [verdict]
-
-
-def test_a_judge_that_is_replayed_is_found_by_its_case_alone(root: Path) -> None:
-    (root / "evalcase.toml").write_text('[judge]\ntarget = "replay:j.jsonl"')
-    cases = [Case(id="a", input="x", criteria="Is kind.")]
-    met = {"c1": {"reason": "so", "verdict": "met"}}
-    (root / "j.jsonl").write_text(json.dumps({"case": "a", "answer": json.dumps(met)}))
-    assert verdicts([evalcase.evaluate(cases, "echo")]) == ["passed"]
-
-
-def test_of_what_a_report_has_nothing_is_unknown(root: Path) -> None:
-    said = [{"turns": [{"input": "a"}, {"input": "b"}], "graders": ["json"]}]
-    cases = [Case(id="plain", input="go"), *[Case(id="talk", **each) for each in said]]
-    done = evalcase.evaluate(cases, Agent())
-    report = run_in_process(["report", done.run.id, "--format", "jsonl"], cwd=root, env={})
-    for line in report.stdout.splitlines():
-        row = json.loads(line)
-        assert list(list_unread(row)) == []
-        assert [list(list_unread(turn)) for turn in row.get("turns", [])] in ([], [[], []])

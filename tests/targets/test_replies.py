@@ -7,7 +7,6 @@ import pytest
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.targets.answers import read_answer
-from evalcase.types.answer import Usage
 from evalcase.util.calls import seen_calls
 from tests.for_each import for_each
 
@@ -15,123 +14,14 @@ CALL = {"tool": "delete", "input": {"id": 1}}
 OPENAI = {"id": "1", "type": "function", "function": {"name": "delete", "arguments": '{"id": 1}'}}
 OLDER = {"name": "delete", "arguments": '{"id": 1}'}
 LANGCHAIN = {"name": "delete", "args": {"id": 1}, "id": "1", "type": "tool_call"}
-VERCEL = {"toolName": "delete", "toolCallId": "1", "input": {"id": 1}}
 USE = {"type": "tool_use", "id": "1", "name": "delete", "input": {"id": 1}}
 GOOGLE = {"name": "delete", "args": {"id": 1}}
 GEMINI: dict[str, Any] = {"role": "model", "parts": [{"text": "Done."}, {"functionCall": GOOGLE}]}
-BEDROCK = {"toolUseId": "1", "name": "delete", "input": {"id": 1}}
 SAID = {"type": "text", "text": "Done."}
 DUMPED = {
     "content": "Done.", "refusal": None, "role": "assistant", "annotations": [], "audio": None,
     "function_call": None, "tool_calls": [OPENAI],
 }  # fmt: skip
-
-
-@for_each(
-    "value",
-    [
-        DUMPED,
-        {"choices": [{"message": DUMPED, "finish_reason": "tool_calls"}], "object": "x"},
-        {"content": "Done.", "tool_calls": [CALL]},
-        {"content": "Done.", "tool_calls": [LANGCHAIN], "type": "ai", "response_metadata": {}},
-        {"text": "Done.", "tool_calls": [OPENAI]},
-        {"output": "Done.", "tool_calls": [LANGCHAIN]},
-        {"output": "Done.", "toolCalls": [VERCEL], "usage": {"input_tokens": 1}},
-        {"text": "Done.", "function_call": OLDER},
-        {"role": "assistant", "content": "Done.", "function_call": OLDER},
-        {"role": "assistant", "content": "Done.", "toolCalls": [VERCEL]},
-        {"role": "assistant", "content": "Done.", "tool_calls": [LANGCHAIN]},
-        {"role": "assistant", "content": [SAID, USE], "type": "message", "stop_reason": "tool_use"},
-        {"role": "assistant", "content": [SAID, USE], "tool_calls": [LANGCHAIN]},
-        {"content": [SAID, USE]},
-        [SAID, USE],
-        [{"role": "assistant", "content": [USE]}, {"role": "assistant", "content": "Done."}],
-        {"messages": [{"role": "assistant", "content": "Done.", "function_call": OLDER}]},
-        GEMINI,
-        {**GEMINI, "parts": [{"text": "Done."}, {"function_call": {**GOOGLE, "id": None}}]},
-        {"candidates": [{"content": GEMINI, "finishReason": "STOP", "index": 0}]},
-        {"content": GEMINI, "finish_reason": "STOP"},
-        [{"role": "user", "parts": [{"text": "Delete 1."}]}, GEMINI],
-        {"messages": [GEMINI]},
-        {"parts": GEMINI["parts"]},
-        GEMINI["parts"],
-        {"text": "Done.", "functionCall": GOOGLE},
-        {"text": "Done.", "function_calls": [GOOGLE]},
-        {"role": "assistant", "content": [{"text": "Done."}, {"toolUse": BEDROCK}]},
-        {"message": DUMPED, "done": True, "model": "m"},
-        {
-            "role": "assistant",
-            "content": "Done.",
-            "tool_calls": [{"tool": "delete", "args": {"id": 1}}],
-        },
-        {**DUMPED, "function_call": OLDER, "tool_calls": [{"function": OLDER}]},
-    ],
-)
-def test_replies_have_their_calls_in_every_usual_form(value: Any) -> None:
-    answer = read_answer(value)
-    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("delete", {"id": 1})]
-    assert answer.text == "Done."
-
-
-def test_a_reply_that_only_calls_says_nothing() -> None:
-    for value in ({"tool_calls": [CALL]}, {**DUMPED, "content": None}, [USE]):
-        answer = read_answer(value)
-        assert (answer.text, [call.name for call in answer.tool_calls]) == ("", ["delete"])
-
-
-def test_a_completion_has_its_usage_and_its_model() -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": {"a": 1}}
-    said: list[str] = []
-    whole = {"choices": [{"message": DUMPED}], "usage": usage, "model": "m", "id": "x"}
-    answer = read_answer(whole, said.append)
-    assert (answer.usage, answer.model, said) == (Usage(3, 2), "m", [])
-
-
-def test_a_message_of_anthropic_has_its_usage_and_its_model() -> None:
-    usage = {
-        "input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2,
-        "output_tokens": 5, "cache_creation": {"a": 1}, "service_tier": "standard",
-    }  # fmt: skip
-    message = {"type": "message", "role": "assistant", "content": [SAID], "model": "m"}
-    said: list[str] = []
-    answer = read_answer({**message, "usage": usage}, said.append)
-    assert (answer.text, answer.usage, answer.model, said) == ("Done.", Usage(15, 5, 10), "m", [])
-    assert read_answer(message).usage is None
-
-
-def test_a_reply_of_gemini_has_its_usage_its_model_and_its_end() -> None:
-    counts = {"promptTokenCount": 3, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}
-    candidate = {"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}
-    whole = {"candidates": [candidate], "usageMetadata": counts, "modelVersion": "m"}
-    said: list[str] = []
-    answer = read_answer(whole, said.append)
-    assert (answer.text, answer.usage, answer.model, said) == ("", Usage(3, 7), "m", [])
-    assert answer.messages[0]["finish_reason"] == "MAX_TOKENS"
-
-
-def test_what_gemini_thinks_or_signs_is_kept_and_not_said() -> None:
-    thought, signed = {"text": "Hm.", "thought": True}, {"thoughtSignature": "x"}
-    parts = [thought, {"text": "Done."}, {"inlineData": {"data": "…"}}]
-    answer = read_answer({"role": "model", "parts": [*parts, {"functionCall": GOOGLE, **signed}]})
-    assert answer.text == "Done."
-    assert answer.messages == (
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thought", **thought},
-                {"type": "text", "text": "Done."},
-                {"type": "inlineData", "inlineData": {"data": "…"}},
-            ],
-            "tool_calls": [{"tool": "delete", "input": {"id": 1}, **signed}],
-        },
-    )
-
-
-def test_a_reply_that_calls_nothing_is_read_as_one_that_does() -> None:
-    silent = {**DUMPED, "tool_calls": None}
-    for value in (silent, {"choices": [{"message": silent}]}, {"text": "Done.", "tool_calls": []}):
-        answer = read_answer(value)
-        assert (answer.content, answer.tool_calls) == ("Done.", [])
 
 
 @for_each(

@@ -15,10 +15,6 @@ SAID: dict[str, Any] = {
     "id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "phase": None,
     "content": [{"type": "output_text", "text": "At nine.", "annotations": [], "logprobs": None}],
 }  # fmt: skip
-CALL: dict[str, Any] = {
-    "id": "fc_1", "type": "function_call", "name": "search", "call_id": "call_1",
-    "arguments": '{"q": "hours"}', "status": "completed",
-}  # fmt: skip
 THOUGHT: dict[str, Any] = {"id": "rs_1", "type": "reasoning", "summary": [], "content": None}
 ECHO: dict[str, Any] = dict.fromkeys((
     "created_at", "background", "conversation", "instructions", "max_output_tokens",
@@ -68,16 +64,6 @@ def test_calls_of_other_kinds_are_calls_too(
     assert (call.name, call.arguments) == (name, arguments)
 
 
-def test_what_notes_a_text_has_are_kept() -> None:
-    cited = {"type": "url_citation", "url": "https://example.com"}
-    part = {**SAID["content"][0], "annotations": [cited]}
-    answer = read_silently([{**SAID, "content": [part]}])
-    assert answer.text == "At nine."
-    assert answer.messages[0]["content"] == [
-        {"type": "text", "text": "At nine.", "annotations": [cited]}
-    ]
-
-
 @for_each(
     ("value", "said"),
     [
@@ -111,8 +97,3 @@ def test_keys_beside_messages_that_are_not_read_are_told_of_once() -> None:
     (warning,) = said
     assert "'created_at', 'background'" in warning
     assert "and 16 more beside `messages` in an answer: not read" in warning
-
-
-def test_a_message_that_is_incomplete_is_cut_off() -> None:
-    (message,) = read_answer(respond({**SAID, "status": "incomplete"})).messages
-    assert message["finish_reason"] == "incomplete"

@@ -66,63 +66,6 @@ def Part(**fields: Any) -> AnyModel:  # noqa: N802 - it stands for the classes o
     return AnyModel.model_validate(fields)
 
 
-def test_a_reply_of_an_sdk_has_its_calls_and_usage() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    completion = Part(
-        object="chat.completion", model="m", choices=[Part(message=message, finish_reason="stop")],
-        usage=Part(prompt_tokens=3, completion_tokens=2),
-    )  # fmt: skip
-    anthropic = Part(
-        type="message", role="assistant", stop_reason="tool_use", model="m",
-        content=[Part(type="tool_use", id="c1", name="add", input={})],
-        usage=Part(input_tokens=3, output_tokens=2),
-    )  # fmt: skip
-    for reply in (completion, anthropic):
-        found = read_answer(reply)
-        assert [each.name for each in seen_calls(found)] == ["add"]
-        assert (found.usage, found.model) == (Usage(3, 2), "m")
-
-
-class AIMessage(pydantic.BaseModel):
-    type: str = "ai"
-    content: Any = ""
-    additional_kwargs: dict[str, Any] = {}
-    response_metadata: dict[str, Any] = {}
-    tool_calls: list[Any] = []
-    usage_metadata: dict[str, Any] | None = None
-
-
-class OtherMessage(pydantic.BaseModel):
-    type: str
-    content: str
-    additional_kwargs: dict[str, Any] = {}
-    tool_call_id: str | None = None
-    status: str | None = None
-
-
-def test_the_state_of_a_graph_is_what_follows_the_question() -> None:
-    used = {"input_tokens": 5, "output_tokens": 1, "input_token_details": {"cache_read": 2}}
-    call = {"name": "add", "args": {"a": 1}, "id": "c1", "type": "tool_call"}
-    state = {
-        "messages": [
-            OtherMessage(type="human", content="Before?"),
-            AIMessage(content="Earlier.", usage_metadata=used),
-            OtherMessage(type="human", content="1+1?"),
-            AIMessage(tool_calls=[call], usage_metadata=used),
-            OtherMessage(type="tool", content="2", tool_call_id="c1", status="error"),
-            AIMessage(content="Two.", usage_metadata=used),
-        ],
-        "remaining_steps": 3,
-    }
-    found = read_answer(state)
-    assert [message.role for message in found.messages] == ["assistant", "tool", "assistant"]
-    assert (found.text, found.usage) == ("Two.", Usage(10, 2, 4))
-    assert [(each.name, each.arguments) for each in seen_calls(found)] == [("add", {"a": 1})]
-    assert found.messages[1]["status"] == "error"
-    assert read_answer(state["messages"][-1]).text == "Two."  # type: ignore[index]
-
-
 class Agent:
     """Something that no JSON can hold."""
 

@@ -21,7 +21,7 @@ from evalcase.tracing.trace import MAX_STEPS
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Step
 from evalcase.util.user_calls import UserCalls
-from tests.targets.questions import answer_all, ask, question, target_of
+from tests.targets.questions import ask, question, target_of
 
 TRACER = trace.get_tracer("agent")
 CHAT: dict[str, str | int] = {
@@ -49,12 +49,6 @@ def plain(text: str) -> str:
 async def waiting(text: str) -> str:
     await asyncio.sleep(0)
     return plain(text)
-
-
-def telling(text: str) -> Any:
-    plain(text)
-    message = {"role": "assistant", "content": text}
-    return {"messages": [message], "usage": {"input_tokens": 1, "output_tokens": 1}}
 
 
 def silent(text: str) -> str:
@@ -96,10 +90,6 @@ def test_the_steps_of_a_function_come_with_its_answer(function: Callable[..., An
     assert len(answer.trace or "") == 32
 
 
-def test_what_an_answer_says_of_its_tokens_counts() -> None:
-    assert ask(traced(telling)).usage == Usage(1, 1)
-
-
 def test_each_trial_has_a_trace_of_its_own_also_where_many_run_at_once() -> None:
     target = traced(waiting)
 
@@ -114,16 +104,6 @@ def test_each_trial_has_a_trace_of_its_own_also_where_many_run_at_once() -> None
     answers = asyncio.run(ask_all())
     assert len({answer.trace for answer in answers}) == 8
     assert all(bare(answer.steps) == STEPS for answer in answers)
-
-
-def test_without_the_option_nothing_is_traced() -> None:
-    answer = ask(traced(plain, trace=False))
-    assert (answer.steps, answer.trace, answer.usage) == ((), None, None)
-
-
-def test_a_function_without_spans_has_no_steps() -> None:
-    answer = ask(traced(silent))
-    assert (answer.steps, answer.usage) == ((), None)
 
 
 def test_more_steps_than_are_kept_are_counted() -> None:
@@ -187,15 +167,6 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
     seen: Any = tried.seen["steps"]
     assert [each.split(",")[0] for each in seen] == ["agent", "  chat small", "  execute_tool find"]
     assert seen[2].endswith("failed: LookupError: nothing")
-
-
-def test_an_error_of_the_function_is_an_error_as_ever() -> None:
-    def breaks(text: str) -> str:
-        with TRACER.start_as_current_span("agent"):
-            raise LookupError(text)
-
-    (error,) = asyncio.run(answer_all(traced(breaks), [question("no such city")]))
-    assert repr(error) == "LookupError('no such city')"
 
 
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

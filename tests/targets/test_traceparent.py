@@ -6,9 +6,6 @@ import asyncio
 import re
 import sys
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.targets.command import CommandTarget
@@ -18,7 +15,6 @@ from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
 from evalcase.util.user_calls import UserCalls
-from tests.for_each import for_each
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving
 
@@ -90,14 +86,6 @@ def test_the_trace_of_a_call_that_failed_is_told_once_with_its_error(tmp_path: P
     assert trace in server.request.headers["traceparent"]
 
 
-def test_what_is_known_of_a_call_is_told_once() -> None:
-    traces, given = StartedTraces(), question()
-    with pytest.raises(OSError, match="no disk"), traces.start(given) as begun:
-        raise OSError("no disk")
-    assert traces.seen_of(question()) == {}
-    assert [traces.seen_of(given), traces.seen_of(given)] == [{"trace": begun.trace}, {}]
-
-
 class Waiting(Target):
     """Begins a trace for each call, and fails in all of them once there are enough."""
 
@@ -128,20 +116,3 @@ def test_calls_that_ask_the_same_at_once_have_a_trace_each() -> None:
         assert len(set(target.begun)) == 3
 
     asyncio.run(go())
-
-
-class Odd(Target):
-    """A target of somebody's own that tells something odd of a call that failed."""
-
-    def __init__(self, told: Any) -> None:
-        self.traits = Traits(seen=lambda _: told)
-
-    async def answer(self, question: Question) -> Answer:
-        raise OSError(f"no disk for {question.case}")
-
-
-@for_each("told", [{"a": b"x"}, {"a": float("nan")}, {"a": "x" * 10**6}, 5, None])
-def test_whatever_a_target_tells_of_it_the_failure_itself_is_kept(told: Any) -> None:
-    failed = tried(Odd(told), question())
-    assert repr(failed.error).startswith("OSError(")
-    assert set(failed.seen or {}) <= {"dropped"}

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from evalcase.errors import GraderError, TargetError
-from evalcase.targets.base import describe_question
 from evalcase.targets.command import CommandTarget
-from evalcase.types.answer import Answer, Usage
+from evalcase.types.answer import Answer
 from evalcase.util.calls import seen_calls
 from tests.targets.bell import RING, Bell, is_there
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
@@ -60,14 +59,6 @@ def test_one_process_answers_many_cases(make: Make) -> None:
     assert first[1:] == second[1:]
 
 
-def test_it_is_given_the_same_as_a_command(make: Make) -> None:
-    shown = describe_question(question(id="greeting"))
-    assert ask(make("reply(id=id, answer=[given])"), question(id="greeting")).content == [
-        {**shown, "id": "x1"}
-    ]
-    assert shown["case"] == "greeting"
-
-
 def test_calls_beside_an_answer_are_read_or_noted(make: Make) -> None:
     target = make("""
         calls = [{"tool": "delete"}]
@@ -79,27 +70,6 @@ def test_calls_beside_an_answer_are_read_or_noted(make: Make) -> None:
     assert isinstance(noted, Answer)
     with pytest.raises(GraderError, match=r"`delete` at `tool_calls\.0`"):
         seen_calls(noted)
-
-
-def test_answers_of_every_shape(make: Make) -> None:
-    body = """
-        message = {"role": "assistant", "content": "m"}
-        if text == "json": reply(id=id, answer={"riskLevel": "High"})
-        if text == "messages": reply(id=id, answer=[message])
-        if text == "whole": reply(id=id, answer={"messages": [message], "cost_usd": 2})
-        if text == "usage": reply(id=id, answer="u", usage={"input": 1}, cost_usd=0.5)
-    """
-    target = make(body)
-    given = [question(text) for text in ("json", "messages", "whole", "usage")]
-    json, messages, whole, usage = asyncio.run(answer_all(target, given))
-    assert isinstance(json, Answer)
-    assert json.content == {"riskLevel": "High"}
-    assert isinstance(messages, Answer)
-    assert messages.text == "m"
-    assert isinstance(whole, Answer)
-    assert (whole.text, whole.cost_usd) == ("m", 2.0)
-    assert isinstance(usage, Answer)
-    assert (usage.usage, usage.cost_usd) == (Usage(1), 0.5)
 
 
 def test_an_error_it_reports_costs_the_trial_only(make: Make) -> None:
@@ -159,14 +129,6 @@ def test_a_reply_that_makes_no_sense_is_an_error(make: Make, body: str, said: st
 SAME = [question("a", suite=suite, repeat=repeat) for suite in "ab" for repeat in (1, 2)]
 
 
-def test_every_exchange_has_an_id_of_its_own(make: Make) -> None:
-    """Of the same case in two suites, twice each, and once more after an error."""
-    given = [*SAME, question("a", attempt=2)]
-    found = asyncio.run(answer_all(make("reply(id=id, answer=id)", workers=2), given))
-    ids = {each.text for each in found if isinstance(each, Answer)}
-    assert len(ids) == len(given)
-
-
 def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
     """Both lines come at once, so that one is there before the next question is."""
     body = "os.write(1, (json.dumps({'id': id, 'answer': os.getpid()}) + '\\n').encode() * 2)"
@@ -181,21 +143,6 @@ def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> N
         assert error.kind == "protocol"
 
 
-def test_a_second_line_after_the_last_question_is_warned_of(make: Make) -> None:
-    told: list[str] = []
-    body = "reply(id=id, answer=text); reply(id=id, answer='again')"
-    assert ask(make(body, warn=told.append), question("a")).text == "a"
-    line = '{"id": "x1", "answer": "again"}'
-    assert told == [f"a worker wrote a line that it was not asked for: {line}"]
-
-
-def test_a_line_of_a_worker_that_has_ended_is_warned_of(make: Make) -> None:
-    told: list[str] = []
-    body = "reply(id=id, answer=text); reply(id='bye'); sys.exit()"
-    assert ask(make(body, warn=told.append), question("a")).text == "a"
-    assert told == ['a worker wrote a line that it was not asked for: {"id": "bye"}']
-
-
 def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
     """It has the id of another question, whenever it comes."""
     body = """
@@ -208,14 +155,6 @@ def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> Non
     line = '{"id": "x1", "answer": "late"}'
     assert str(second) == f"the worker's reply has the id 'x1', not 'x2': {line}"
     assert isinstance(third, Answer)
-
-
-def test_a_line_that_makes_no_sense_is_shown(make: Make) -> None:
-    error, again = answers(make("print('Loading the model' + '.' * 300, flush=True)"), "a", "b")
-    assert str(error).startswith("the worker's reply is not JSON (Expecting value")
-    assert str(error).endswith(f"logs go to stderr: Loading the model{'.' * 183}…")
-    assert error.details["output"] == f"Loading the model{'.' * 300}\n"
-    assert isinstance(again, TargetError)
 
 
 def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) -> None:
@@ -278,9 +217,3 @@ def test_one_that_does_not_end_by_itself_is_ended(
     pid = ask(target).content
     assert isinstance(pid, int)
     assert not is_there(pid)
-
-
-def test_a_large_case_reaches_a_worker(make: Make) -> None:
-    assert (
-        ask(make("reply(id=id, answer=len(text))"), question("x" * 3_000_000)).content == 3_000_000
-    )
