@@ -12,7 +12,6 @@ from evalcase.errors import TargetError
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
-from evalcase.types.value import encode_object
 from tests.for_each import for_each
 
 
