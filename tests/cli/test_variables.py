@@ -124,7 +124,7 @@ def test_merged_runs_report_alike(suite: Project) -> None:
 
 @pytest.mark.parametrize(
     ("by", "said"),
-    [("vars.promt", "did you mean `prompt`?"), ("vars.", "name of a variable"),
+    [("vars.promt", "did you mean `prompt`?"), ("vars.", "and vars.NAME"),
      ("language", "is not one of target, tag, suite, grader and vars.NAME")],
 )  # fmt: skip
 def test_a_variable_that_no_case_has_is_refused(suite: Project, by: str, said: str) -> None:

@@ -11,7 +11,7 @@ from typing import TextIO
 import click
 
 from evalcase import __version__
-from evalcase.cli.errors import CRASH_CODE, explain_error, note_refused_run, tell_crash
+from evalcase.cli.errors import CRASH_CODE, explain_error, tell_crash
 from evalcase.cli.terminal import discard_stream
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
 from evalcase.types.problem import find_nearest
@@ -204,8 +204,6 @@ def _invoke(arguments: list[str]) -> object:
             said = error.message if is_unknown else error.format_message()
             error = click.UsageError(f"{said} {hint}", error.ctx)
         error.show()
-        if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
-            note_refused_run(arguments)
         return 2
 
 

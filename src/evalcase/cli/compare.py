@@ -19,7 +19,7 @@ from evalcase.cli.options import (
     run_option,
     runs_dir_option,
 )
-from evalcase.cli.report_files import look_for_runs, max_size_option, print_pieces, tell_written
+from evalcase.cli.stored import find_project, max_size_option, print_pieces, tell_written
 from evalcase.cli.terminal import screen_for
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
@@ -126,7 +126,7 @@ def compare_command(
     """
     if len(runs) > 2:
         raise WrongUsageError("give at most two runs: BASE and HEAD")
-    config = look_for_runs(os.getcwd())
+    config, _ = find_project(runs_dir)
     chosen = choose_form("json" if as_json else form, output, _COMPARED_FORMS)
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:

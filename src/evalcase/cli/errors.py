@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import TextIO
 
-from evalcase.cli.terminal import screen_for, write_prose
+from evalcase.cli.terminal import print_lines, screen_for, write_prose
 from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError
 from evalcase.report.problems import fold_problems
-from evalcase.store.folder import note_start
 from evalcase.types.problem import Problem
 from evalcase.types.value import replace
-from evalcase.util.environment import this_environment
 from evalcase.util.errors import failure_of
 from evalcase.util.secrets import Scrubber, mask_credentials
 from evalcase.util.text import make_visible
@@ -33,7 +29,7 @@ def tell_crash(
     failure = failure_of(error)
     said = scrub(failure.message)
     trace: list[str] = failure.details.get("traceback", [])
-    stream.writelines(make_visible(scrub(line)) + "\n" for line in trace)
+    print_lines((make_visible(scrub(line)) for line in trace), stream)
     write_prose(f"evalcase: can't continue: {said}; {_WHY}", stream)
     return said
 
@@ -63,17 +59,6 @@ def _scrub_problem(problem: Problem, scrubber: Scrubber) -> Problem:
     )  # fmt: skip
 
 
-def note_refused_run(arguments: Sequence[str]) -> None:
-    """Note that a run was refused, if one was meant."""
-    if "--dry-run" in arguments:
-        return
-    # click has refused the arguments, and so has no value of the option.
-    given = re.search(r"(?:^|\0)--runs-dir[=\0]([^\0]+)", "\0".join(arguments))
-    with suppress(ConfigError):
-        folder = read_config(os.getcwd(), os.getcwd()).find_runs(given and given[1])
-        note_start(folder, this_environment().now())
-
-
 def explain_error(error: EvalcaseError) -> int:
     """Say what keeps a run from starting, from being stored or from being read; the exit code."""
     if isinstance(error, SuiteError | ConfigError) and error.problems:
@@ -82,7 +67,7 @@ def explain_error(error: EvalcaseError) -> int:
         return 2
     several = error.messages if isinstance(error, ConfigError) else ()
     for text in several or (str(error),):
-        write_prose(f"evalcase: {mask_credentials(text)}", sys.stderr)
+        write_prose(f"evalcase: {mask_credentials(text)}")
     return 3 if isinstance(error, RecordError) else 2
 
 
@@ -90,4 +75,4 @@ def print_problems(problems: Iterable[Problem]) -> None:
     """Print problems to standard error, without secrets."""
     screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
     for lines in fold_problems(scrub_problems(list(problems)), screen, is_broken=is_broken):
-        sys.stderr.writelines(line + "\n" for line in (*lines, ""))
+        print_lines((*lines, ""), sys.stderr)

@@ -10,19 +10,9 @@ import click
 
 from evalcase.api import prepare_run
 from evalcase.cli.options import WrongUsageError, run_options
-from evalcase.cli.running import (
-    Manner,
-    OutputOptions,
-    ask_for,
-    execute_run,
-    go_back,
-    output_options,
-    plan_shown,
-    take_process,
-)
+from evalcase.cli.running import OutputOptions, Session, output_options
 from evalcase.cli.trust import refuse_graders, refuse_stranger, specs_of, trust_option
-from evalcase.config.config import Config, load_config
-from evalcase.config.options import RunOptions
+from evalcase.config.config import load_config
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.runner.regrade import (
     GradingBasis,
@@ -83,12 +73,11 @@ def grade_command(
     """
     if recorded and suites:
         raise WrongUsageError("--recorded and --suite can't be combined")
-    manner = take_process(output, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
-    folder = config.find_runs(asked["runs_dir"])
+    session = Session(output, config, asked["runs_dir"])
     if asked["env_file"] is not None:
         asked["env_file"] = os.path.abspath(asked["env_file"])
-    found, grading = find_run(run, folder)
+    found, grading = find_run(run, session.folder)
     if grading is not None and not recorded:
         said = f"say --recorded with `{run}`"
         raise ConfigError(f"the cases of a grading are stored in the record: {said}")
@@ -98,56 +87,43 @@ def grade_command(
         if not basis.graders and not basis.suites:
             return refuse_stranger(found, options, state)
         basis = basis.of_stranger()
-    basis = basis.with_options(_override_options(basis.options, asked))
     with open_graded(found, grading) as kept:
-        return _grade_answers(kept, basis, config, folder, manner, trust=trust)
+        return _grade_answers(session, kept, basis, asked, trust=trust)
 
 
 def finish_grading(
-    run: Run, broken: GradingRow, asked: Mapping[str, Any], config: Config, folder: str,
-    manner: Manner, *, trust: bool,
-) -> int:  # fmt: skip
+    session: Session, run: Run, broken: GradingRow, asked: Mapping[str, Any], *, trust: bool
+) -> int:
     """Go on with a grading that was broken off, by what it was begun by. The journal says that, and
     has no seal: graders that it names are held to what those of recorded cases are."""
     basis = basis_of_broken(run, broken, read_request(run))
-    basis = basis.with_options(_override_options(basis.options, asked))
     if not trust:
-        code = refuse_graders(run, parse_graders(broken.graders), config)
+        code = refuse_graders(run, parse_graders(broken.graders), session.config)
         if code is not None:
             return code
     with StoredRun(run, broken.cases_of) as kept:
-        return _grade_answers(kept, basis, config, folder, manner, trust=trust)
-
-
-def _override_options(options: RunOptions, asked: Mapping[str, Any]) -> RunOptions:
-    """Those of the run, but for what is said now. What judges may cost is said anew."""
-    return replace(options, max_cost_usd=None, env_file=None).override(asked)
+        return _grade_answers(session, kept, basis, asked, trust=trust)
 
 
 def _grade_answers(
-    kept: StoredRun,
-    basis: GradingBasis,
-    config: Config,
-    folder: str,
-    manner: Manner,
-    *,
-    trust: bool,
+    session: Session, kept: StoredRun, basis: GradingBasis, asked: Mapping[str, Any], *, trust: bool
 ) -> int:
-    """Grade all answers that are kept once more."""
+    """Grade all answers that are kept once more, with the options of the run, but for what is said
+    now. What judges may cost is said anew."""
+    options = replace(basis.options, max_cost_usd=None, env_file=None).override(asked)
+    basis = basis.with_options(options)
     held = recorded_suites(kept) if basis.recorded else None
     if held is not None and not basis.graders and not trust:
-        code = refuse_graders(kept.run, specs_of(case for _, case in held), config)
+        code = refuse_graders(kept.run, specs_of(case for _, case in held), session.config)
         if code is not None:
             return code
     if basis.is_as_now:
-        go_back(kept.run, config)
+        session.go_back(kept.run)
     require_paths(basis)
-    view = manner.make_view()
-    asked = ask_for(basis.options, config, folder, view, manner)
-    request = request_grading(asked, kept, basis, held)
+    request = request_grading(session.request(basis.options), kept, basis, held)
     try:
-        plan, by = settle_grading(plan_shown(request, view), kept, basis)
+        plan, by = settle_grading(session.plan(request), kept, basis)
     except SuiteError as error:
         raise explain_empty(error, basis) from None
-    view.expect(plan.trials)
-    return execute_run(prepare_run(request, plan, by), view, manner)
+    session.view.expect(plan.trials)
+    return session.execute(prepare_run(request, plan, by))

@@ -10,7 +10,7 @@ from typing import Literal
 import click
 
 from evalcase.cli.options import Count, runs_dir_option
-from evalcase.cli.report_files import look_for_runs
+from evalcase.cli.stored import find_project
 from evalcase.cli.terminal import columns_of, has_colour
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.conclusion import rate_of, remark_on
@@ -60,8 +60,7 @@ def list_command(
     evalcase report ID              show one of them
     evalcase resume ID              continue one that is marked incomplete
     """
-    config = look_for_runs(os.getcwd())
-    folder = config.find_runs(runs_dir)
+    config, folder = find_project(runs_dir)
     most = None
     if not (runs or suite or target):  # what is not shown need not be read
         most = limit if as_json else limit or _MOST_RUNS

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import ExitStack
 
 import click
 
 from evalcase.cli.options import runs_dir_option
-from evalcase.cli.report_files import look_for_runs
-from evalcase.cli.running import OutputOptions, output_options, print_conclusion, take_process
+from evalcase.cli.running import OutputOptions, Session, output_options
+from evalcase.cli.stored import find_project
 from evalcase.cli.terminal import write_prose
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
-from evalcase.report.source import RecordPlace
 from evalcase.store.folder import Run, Sealer, is_own, make_sealer
-from evalcase.store.merge import Shards, merge_shards, read_shards
+from evalcase.store.merge import merge_shards, read_shards
 from evalcase.store.runs import FoundRun, find_run, list_runs
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
-from evalcase.types.value import replace
 from evalcase.util.environment import Environment, this_environment
 
 
@@ -51,31 +48,26 @@ def merge_command(
     one is missing or not complete and --partial is not given, and otherwise that of an unsharded
     run.
     """
-    manner = take_process(output, is_new=False)
-    config, environment = look_for_runs(os.getcwd()), this_environment()
-    folder = config.find_runs(runs_dir)
+    (config, folder), environment = find_project(runs_dir), this_environment()
+    session = Session(output, config, runs_dir)
     with ExitStack() as stack:
-        found = [each for name in runs for each in _find_runs(name, folder)]
-        stored = [stack.enter_context(StoredRun(*each)) for each in _without_doubles(found)]
+        named = [each for name in runs for each in _find_runs(name, folder)]
+        found = {os.path.realpath(each.run.path): each for each in named}  # each once
+        stored = [stack.enter_context(StoredRun(*each)) for each in found.values()]
         shards = read_shards(stored)
-        _require_all(shards, partial=partial)
+        if (lacks := shards.lacks()) and not partial:
+            raise RecordError(f"{'; '.join(lacks)}. --partial merges what is there")
         for warning in shards.other_versions():
-            write_prose(f"warning: {warning}", sys.stderr)
+            write_prose(f"warning: {warning}")
         sealer = _sealer_for([each.run for each in stored], config, environment)
         run = merge_shards(
-            shards,
-            folder,
-            config.root,
-            now=environment.now(),
-            random=environment.entropy,
-            sealer=sealer,
-        )
-    evaluated = hold_to_gates(
-        read_evaluated(StoredRun(run)), RunOptions.from_dict(run.about.options)
-    )
-    manner = replace(manner, is_own=sealer is not None)
-    written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
-    return first_code(evaluated.exit_code, written)
+            shards, folder, config.root,
+            now=environment.now(), random=environment.entropy, sealer=sealer,
+        )  # fmt: skip
+    options = RunOptions.from_dict(run.about.options)
+    evaluated = hold_to_gates(read_evaluated(StoredRun(run)), options)
+    session.is_own = sealer is not None
+    return first_code(evaluated.exit_code, session.conclude(evaluated))
 
 
 def _find_runs(name: str, folder: str) -> list[FoundRun]:
@@ -93,17 +85,6 @@ def _find_runs(name: str, folder: str) -> list[FoundRun]:
         except ConfigError:
             raise ConfigError(f"the folder {name} has no runs") from None
     return [find_run(name, folder)]
-
-
-def _without_doubles(found: list[FoundRun]) -> list[FoundRun]:
-    """Each record once: a folder and a run in it may both be named."""
-    return list({os.path.realpath(each.run.path): each for each in found}.values())
-
-
-def _require_all(shards: Shards, *, partial: bool) -> None:
-    lacks = shards.lacks()
-    if lacks and not partial:
-        raise RecordError(f"{'; '.join(lacks)}. --partial merges what is there")
 
 
 def _sealer_for(runs: list[Run], config: Config, environment: Environment) -> Sealer | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from evalcase.cli.options import Count, WrongUsageError, checked, runs_dir_option
-from evalcase.cli.report_files import look_for_runs
+from evalcase.cli.stored import find_project
 from evalcase.errors import RecordError
 from evalcase.store.runs import Keeping, OldRun, find_old, remove_rests, remove_run
 from evalcase.util.text import make_visible, write_count
@@ -55,7 +54,7 @@ def prune_command(
     """
     if keep is None and older_than is None:
         raise WrongUsageError("say what to keep: --keep N, --older-than AGE, or both")
-    folder = look_for_runs(os.getcwd()).find_runs(runs_dir)
+    _, folder = find_project(runs_dir)
     found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
     going = [each for each in found if not each.kept_for]
     staying = [each for each in found if each.kept_for]

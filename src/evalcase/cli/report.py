@@ -8,10 +8,10 @@ import sys
 import click
 
 from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option, verbose_option
-from evalcase.cli.report_files import (
+from evalcase.cli.stored import (
     check_parts,
-    look_for_runs,
     max_size_option,
+    open_run,
     print_pieces,
     tell_written,
 )
@@ -22,8 +22,6 @@ from evalcase.report.figures import PART_KINDS, Interval, PartKind
 from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
 from evalcase.report.source import RecordPlace, Reported, Wanted
 from evalcase.store.folder import is_own
-from evalcase.store.runs import find_run
-from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
@@ -90,9 +88,7 @@ def report_command(
 
     Only the record is read: its suites may be gone, and it may come from somebody else.
     """
-    config = look_for_runs(os.getcwd())
-    found = find_run(run, config.find_runs(runs_dir))
-    with StoredRun(*found) as kept:
+    with open_run(run, runs_dir) as (kept, config):
         place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
             kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or PART_KINDS,

@@ -12,19 +12,10 @@ import click
 from evalcase.api import prepare_run
 from evalcase.cli.grade import finish_grading
 from evalcase.cli.options import run_options
-from evalcase.cli.report_files import tell_owed
-from evalcase.cli.running import (
-    Manner,
-    OutputOptions,
-    ask_for,
-    execute_run,
-    go_back,
-    output_options,
-    plan_shown,
-    take_process,
-)
+from evalcase.cli.running import OutputOptions, Session, output_options, tell_owed
+from evalcase.cli.terminal import write_prose
 from evalcase.cli.trust import refuse_stranger, trust_option
-from evalcase.config.config import Config, load_config
+from evalcase.config.config import load_config
 from evalcase.config.options import LocalOptions
 from evalcase.runner.resume import (
     choose_run,
@@ -38,7 +29,6 @@ from evalcase.runner.resume import (
 from evalcase.store.folder import Run, left_no_record
 from evalcase.store.runs import newest_run
 from evalcase.types.result import first_code
-from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
 
 
@@ -79,13 +69,13 @@ def resume_command(
     evalcase resume --retry-errored      run errored trials again, too
     evalcase resume latest               the newest run, complete or not
     """
-    manner = take_process(output, is_new=False)
-    config = load_config(os.getcwd(), os.getcwd())
-    folder = config.find_runs(asked["runs_dir"])
-    chosen = choose_run(run, folder, errored=retry_errored)
-    is_named, state = run is not None, this_environment().state
+    config, state = load_config(os.getcwd(), os.getcwd()), this_environment().state
+    session = Session(output, config, asked["runs_dir"])
+    chosen = choose_run(run, session.folder, errored=retry_errored)
     if not trust:
-        stranger = find_stranger(chosen, folder, config.root, state, is_named=is_named)
+        stranger = find_stranger(
+            chosen, session.folder, config.root, state, is_named=run is not None
+        )
         if stranger is not None:
             return refuse_stranger(stranger, read_request(stranger), state)
     if chosen is None:
@@ -95,47 +85,36 @@ def resume_command(
         asked["env_file"] = os.path.abspath(asked["env_file"])
     broken = find_broken_grading(chosen)
     if broken is not None and broken.origin == "grade":
-        code = finish_grading(chosen, broken, asked, config, folder, manner, trust=trust)
+        code = finish_grading(session, chosen, broken, asked, trust=trust)
     else:
-        code = _go_on(chosen, asked, config, folder, manner, retry_errored=retry_errored)
-    return code if is_named else first_code(code, _code_of_newest(folder, chosen))
+        code = _run_rest(session, chosen, asked, retry_errored=retry_errored)
+    return code if run is not None else first_code(code, _code_of_newest(session.folder, chosen))
 
 
-def _go_on(
-    run: Run, asked: Mapping[str, Any], config: Config, folder: str, manner: Manner,
-    *, retry_errored: bool,
-) -> int:  # fmt: skip
+def _run_rest(session: Session, run: Run, asked: Mapping[str, Any], *, retry_errored: bool) -> int:
     options = read_request(run).override(asked)
-    go_back(run, config)
-    view = manner.make_view()
-    request = replace(ask_for(options, config, folder, view, manner), local=LocalOptions.of(asked))
+    session.go_back(run)
+    request = session.request(options, LocalOptions.of(asked))
     request = request_rest(request, run, retry_errored=retry_errored)
-    execution = prepare_run(request, plan_shown(request, view))
+    execution = prepare_run(request, session.plan(request))
     if dropped := describe_dropped(run):
-        view.tell(dropped)
-    return execute_run(execution, view, manner)
+        session.view.tell(dropped)
+    return session.execute(execution)
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:
     """The exit code of the newest run, if that is another than the chosen one: to go on with an
-    older one doesn't make it better."""
-    newest = newest_run(folder)
+    older one doesn't make it better. A run that was refused has no record, and is newer."""
+    newest, code = newest_run(folder), 0
     if newest is None:
         return 0
-    code = 0
     if newest.path != chosen.path:
         code = first_code(find_exit_code(newest), tell_owed(newest))
     if code:
-        sys.stderr.write(
-            f"the newest run is a different one, {newest.id}: its exit code is {code}\n"
-        )
-    return first_code(code, _refusal_code(folder, newest))
-
-
-def _refusal_code(folder: str, newest: Run) -> int:
+        write_prose(f"the newest run is a different one, {newest.id}: its exit code is {code}")
     if not left_no_record(folder, newest):
-        return 0
-    sys.stderr.write(
-        "the last `evalcase run` was refused, or ended before it had a record: the exit code is 2\n"
+        return code
+    write_prose(
+        "the last `evalcase run` was refused, or ended before it had a record: the exit code is 2"
     )
-    return 2
+    return first_code(code, 2)

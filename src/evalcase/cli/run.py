@@ -5,34 +5,42 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.options import (
-    GroupedCommand,
-    run_options,
-)
-from evalcase.cli.running import (
-    OutputOptions,
-    ask_for,
-    execute_run,
-    output_options,
-    plan_shown,
-    take_process,
-)
-from evalcase.config.config import read_config
+from evalcase.cli.options import GroupedCommand, run_options
+from evalcase.cli.running import OutputOptions, Session, output_options
+from evalcase.config.config import Config, read_config
 from evalcase.config.options import make_options
+from evalcase.errors import ConfigError
 from evalcase.runner.plan import Plan, trials_of
 from evalcase.runner.select import find_failed
 from evalcase.store.folder import note_start
-from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
 
 
-@click.command("run", cls=GroupedCommand)
+class _RunCommand(GroupedCommand):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = args[:]
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            if "--dry-run" not in given:
+                with suppress(ConfigError):
+                    _note_start(read_config(os.getcwd(), os.getcwd()), None)
+            raise
+
+
+def _note_start(config: Config, runs_dir: str | None) -> None:
+    """A run may be refused, or what is imported may end the process: no record would tell of it."""
+    note_start(config.find_runs(runs_dir), this_environment().now())
+
+
+@click.command("run", cls=_RunCommand)
 @click.argument("paths", nargs=-1)
 @run_options()
 @click.option(
@@ -56,23 +64,19 @@ def run_command(
     Exit code: 0 all passed; 1 some failed or were not graded, or a gate failed; 2 invalid suite,
     configuration or usage; 3 trials errored, or the run is not complete; 130 interrupted.
     """
-    config, environment = read_config(os.getcwd(), os.getcwd()), this_environment()
-    folder = config.find_runs(asked["runs_dir"])
+    config = read_config(os.getcwd(), os.getcwd())
     if not dry_run:
-        # It may be refused, or what is imported may end the process: no record would tell of it.
-        note_start(folder, environment.now())
-    manner = take_process(output, is_new=True)
-    view = manner.make_view()
+        _note_start(config, asked["runs_dir"])
+    session = Session(output, config, asked["runs_dir"], is_new=True)
     if asked["failed_of"] is not None:
-        asked["failed_of"] = find_failed(asked["failed_of"], folder, config.root)
+        asked["failed_of"] = find_failed(asked["failed_of"], session.folder, config.root)
     asked |= {"paths": paths or (".",), "targets": tuple(dict.fromkeys(asked["targets"]))}
-    options, local = make_options(asked, environment.entropy)
-    request = replace(ask_for(options, config, folder, view, manner), local=local)
-    plan = plan_shown(request, view)
+    request = session.request(*make_options(asked, this_environment().entropy))
+    plan = session.plan(request)
     if dry_run:
-        manner.print(_say_what_would_run(plan, manner.as_json))
+        session.print(_say_what_would_run(plan, output.as_json))
         return 0
-    return execute_run(prepare_run(request, plan), view, manner)
+    return session.execute(prepare_run(request, plan))
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""What `run` and `resume` share: a run carried out, watched, interrupted and concluded."""
+"""What commands share that make, continue or merge runs: a run executed, watched, interrupted and
+concluded, with the reports that were asked for."""
 
 from __future__ import annotations
 
@@ -6,21 +7,20 @@ import asyncio
 import json
 import os
 import signal
-import sys
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, wraps
 from typing import Any, NamedTuple
 
 import click
 
 from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.options import json_option, verbose_option
-from evalcase.cli.report_files import Request, request_reports, tell_owed, write_reports
+from evalcase.cli.stored import tell_written
 from evalcase.cli.terminal import (
-    Streams,
     discard_stream,
     keep_shown,
     make_view,
+    print_lines,
     same_streams,
     screen_for,
     take_streams,
@@ -28,19 +28,19 @@ from evalcase.cli.terminal import (
 )
 from evalcase.cli.trust import why_unsealed
 from evalcase.config.config import Config
-from evalcase.config.options import RunOptions
-from evalcase.errors import EvalcaseError, RecordError
+from evalcase.config.options import LocalOptions, RunOptions
+from evalcase.errors import ConfigError, EvalcaseError, RecordError
 from evalcase.report.conclusion import Reader, name_run
 from evalcase.report.evaluated import Evaluated, read_evaluated
+from evalcase.report.formats import form_of, require_form, write_file
 from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
 from evalcase.report.progress import RunView
-from evalcase.report.source import RecordPlace
+from evalcase.report.source import RecordPlace, Reported
 from evalcase.report.summary import gather_highlights, last_lines, summary_lines
-from evalcase.report.terminal import defuse_lines
+from evalcase.report.terminal import defuse_lines, seen_from
 from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
-    Emit,
     Event,
     LoopBlocked,
     RunNote,
@@ -51,10 +51,10 @@ from evalcase.runner.events import (
 )
 from evalcase.runner.plan import Plan, RunRequest, make_scrubber, prepare_plan
 from evalcase.runner.run import Execution
-from evalcase.store.folder import Run
+from evalcase.store.folder import Run, note_pending, read_pending
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
-from evalcase.types.value import Value, replace
+from evalcase.types.value import replace
 from evalcase.util.environment import (
     allow_descriptors,
     collector_paused,
@@ -62,43 +62,12 @@ from evalcase.util.environment import (
     this_environment,
 )
 from evalcase.util.secrets import Scrubber
+from evalcase.util.text import make_visible
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
 """How many are open at once: of evalcase itself, and of a trial, which may have a program."""
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
-
-
-class Manner(Value, frozen=True):
-    """How a run is shown."""
-
-    streams: Streams
-    quiet: bool
-    as_json: bool
-    cwd: str
-    """Where the person is; `resume` works elsewhere."""
-    is_new: bool = True
-    """Whether all of its results are made now: then its record need not be read for a summary."""
-    reports: tuple[Request, ...] = ()
-    """What is to be written when it is over."""
-    is_own: bool = True
-    """Whether the record is this user's own, with which `resume` goes on."""
-    verbose: bool = False
-    """Whether all figures are shown."""
-
-    def make_view(self) -> RunView:
-        return make_view(self.streams, quiet=self.quiet or self.as_json)
-
-    def print(self, lines: Iterable[str]) -> None:
-        """Write what was asked for to standard output."""
-        out = self.streams.out
-        try:
-            for line in lines:
-                out.write(line + "\n")
-            out.flush()
-        except OSError:
-            discard_stream(out)
-            raise
 
 
 class OutputOptions(NamedTuple):
@@ -128,156 +97,200 @@ def output_options(command: Callable[..., int]) -> Callable[..., int]:
     return with_output
 
 
-def take_process(output: OutputOptions, *, is_new: bool) -> Manner:
-    """Keep standard output for evalcase, which user code shares with it; and how a run is shown."""
-    reports, quiet, verbose, as_json = output
-    wanted = request_reports(reports)
-    return Manner(take_streams(), quiet, as_json, os.getcwd(), is_new, wanted, verbose=verbose)
+class Session:
+    """A command at work on a run, and how a person sees that. Standard output is kept for evalcase,
+    which user code shares with it."""
 
+    def __init__(
+        self, output: OutputOptions, config: Config, runs_dir: str | None, *, is_new: bool = False
+    ) -> None:
+        """`is_new` says that all results are made now: then the record need not be read for a
+        summary."""
+        self.config = config
+        self.folder = config.find_runs(runs_dir)
+        self.place = RecordPlace(os.getcwd(), config)  # `resume` works elsewhere
+        self.is_own = True
+        """Whether the record is this user's own, with which `resume` goes on."""
+        self._requests = _request_reports(output.reports)
+        self._output = output
+        self._is_new = is_new
+        self._streams = take_streams()
+        self._scrubber: Scrubber | None = None
 
-def ask_for(
-    options: RunOptions, config: Config, folder: str, view: RunView, manner: Manner
-) -> RunRequest:
-    """A run that a person asks for. Its secrets are kept from now on, also by other code."""
-    environment = this_environment()
-    scrubber = make_scrubber(config, environment.variables, view.warn)
-    manner.streams.scrub_lent(scrubber.text)
-    return RunRequest(
-        options, config, environment, folder, _show_events(view, manner, config, scrubber), scrubber
-    )
+    @cached_property
+    def view(self) -> RunView:
+        return make_view(self._streams, quiet=self._output.quiet or self._output.as_json)
 
+    def print(self, lines: Iterable[str]) -> None:
+        """Write what was asked for to standard output."""
+        try:
+            print_lines(lines, self._streams.out)
+            self._streams.out.flush()
+        except OSError:
+            discard_stream(self._streams.out)
+            raise
 
-def _show_events(view: RunView, manner: Manner, config: Config, scrubber: Scrubber) -> Emit:
-    """Show a run to a person."""
+    def request(self, options: RunOptions, local: LocalOptions | None = None) -> RunRequest:
+        """The run that a person asks for. From now on its secrets are kept, also by other code."""
+        environment = this_environment()
+        scrubber = make_scrubber(self.config, environment.variables, self.view.warn)
+        self._scrubber = scrubber
+        for stream in self._streams.lent:
+            stream.scrub = scrubber.text
+        return RunRequest(
+            options, self.config, environment, self.folder, self._show, scrubber,
+            local=local or LocalOptions(),
+        )  # fmt: skip
 
-    def show(event: Event) -> None:
+    def _show(self, event: Event) -> None:
         match event:
             case TrialStarted():
-                view.started(event.trial)
+                self.view.started(event.trial)
             case TrialFinished():
-                view.finished(event.result)
+                self.view.finished(event.result)
             case RunStarted():
-                view.resumed(event.finished)
+                self.view.resumed(event.finished)
             case RunWarning():
-                view.warn(event.text)
+                self.view.warn(event.text)
             case RunNote():
-                view.tell(event.text)
+                self.view.tell(event.text)
             case LoopBlocked():
-                _exit_blocked(event, manner, config, scrubber)
+                self._exit_blocked(event)
 
-    return show
+    def _exit_blocked(self, event: LoopBlocked) -> None:
+        """Exit while the event loop is blocked: nothing in Python can end the call that blocks it,
+        and finished trials are on disk."""
+        said = f"{event.call} blocks all trials beyond its time limit"
+        if self._scrubber is not None:
+            said = self._scrubber.text(said)
+        hint = "await what takes long, write a plain function, or use --processes"
+        err = self._streams.err
+        write_prose(f"evalcase: can't continue: {said}; {hint}", err)
+        name = name_run(event.run, self.place)
+        write_prose(f"finished trials are kept: evalcase resume {name}", err)
+        err.flush()
+        os._exit(CRASH_CODE)
 
+    def go_back(self, run: Run) -> None:
+        """Go to where a run was started: the paths of its suites are seen from there."""
+        try:
+            os.chdir(os.path.join(self.config.root, run.about.cwd))
+        except (OSError, ValueError):
+            gone = f"was started in a folder that no longer exists: {run.about.cwd!r}"
+            raise RecordError(f"{run.path} {gone}") from None
 
-def go_back(run: Run, config: Config) -> None:
-    """Go to where the run was begun: the paths of its suites were written as seen from there."""
-    try:
-        os.chdir(os.path.join(config.root, run.about.cwd))
-    except (OSError, ValueError):
-        gone = f"was started in a folder that no longer exists: {run.about.cwd!r}"
-        raise RecordError(f"{run.path} {gone}") from None
+    def plan(self, request: RunRequest) -> Plan:
+        """The plan of a run. The view is told how many trials it has."""
+        with same_streams(), collector_paused(for_good=True):
+            plan = prepare_plan(request)
+        self.view.expect(plan.trials)
+        return plan
 
+    def execute(self, execution: Execution) -> int:
+        """Run, show, and say by the exit code how it went."""
+        plan = execution.plan
+        concurrency = plan.options.concurrency or plan.config.concurrency
+        allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
+        try:
+            with keep_shown(self.view, self._streams):
+                evaluated = run_async(_until_interrupted(execution, self.view))
+        except (EvalcaseError, OSError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # noqa: BLE001 - how far it came is in the record
+            return self._conclude_broken(execution, error)
+        known = self._is_new and evaluated.status != "failed"
+        written = self.conclude(evaluated, self.view.highlights if known else None)
+        if not evaluated.complete or evaluated.totals.trials.errored:
+            why = why_unsealed(evaluated.run, plan.environment.state)
+            if why:
+                write_prose(f"{why}; so `evalcase resume` needs --trust")
+        return first_code(evaluated.exit_code, written)
 
-def plan_shown(request: RunRequest, view: RunView) -> Plan:
-    """The plan of a run. The view is told how many trials it has."""
-    with same_streams(), collector_paused(for_good=True):
-        plan = prepare_plan(request)
-    view.expect(plan.trials)
-    return plan
+    def _conclude_broken(self, execution: Execution, error: BaseException) -> int:
+        """Say what broke a run, and what is kept of it."""
+        if isinstance(error, asyncio.CancelledError):
+            error = RuntimeError("the run was cancelled by code of a target or a grader")
+        elif isinstance(error, LoopEndedError):
+            error = RuntimeError(str(error))  # where it was raised says nothing
+        said = tell_crash(error, self._streams.err, execution.plan.scrubber.text)
+        if execution.record is not None:
+            with StoredRun(execution.record) as kept:
+                self.conclude(replace(read_evaluated(kept), status="failed", notice=said))
+        return CRASH_CODE
 
+    def conclude(self, evaluated: Evaluated, highlights: Highlights | None = None) -> int:
+        """Say what came of a run, and write the reports that are wanted: 0 if that could be done.
+        Without highlights, the record is read for them."""
+        with StoredRun(evaluated.run) as kept:
+            if self._output.as_json:
+                self.print([json.dumps(summary_object(evaluated))])
+            else:
+                self._print_summary(evaluated, highlights, kept)
+            if self._requests:
+                return self._write_reports(kept)
+        return 0 if self._is_new else tell_owed(evaluated.run)
 
-def execute_run(execution: Execution, view: RunView, manner: Manner) -> int:
-    """Run, show, and say by the exit code how it went."""
-    plan = execution.plan
-    concurrency = plan.options.concurrency or plan.config.concurrency
-    allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
-    try:
-        with keep_shown(view):
-            evaluated = run_async(_until_interrupted(execution, view))
-    except (EvalcaseError, OSError, KeyboardInterrupt):
-        raise
-    except BaseException as error:  # noqa: BLE001 - how far it came is in the record
-        return _conclude_broken(execution, error, manner)
-    known = manner.is_new and evaluated.status != "failed"
-    highlights = view.highlights if known and not manner.as_json else None
-    place = RecordPlace(manner.cwd, execution.plan.config)
-    written = print_conclusion(evaluated, highlights, place, manner)
-    if not evaluated.complete or evaluated.totals.trials.errored:
-        _warn_unsealed(evaluated.run, execution.plan.environment.state)
-    return first_code(evaluated.exit_code, written)
-
-
-def _conclude_broken(execution: Execution, error: BaseException, manner: Manner) -> int:
-    """Say what broke a run, and what is kept of it."""
-    if isinstance(error, asyncio.CancelledError):
-        error = RuntimeError("the run was cancelled by code of a target or a grader")
-    elif isinstance(error, LoopEndedError):
-        error = RuntimeError(str(error))  # where it was raised says nothing
-    said = tell_crash(error, manner.streams.err, execution.plan.scrubber.text)
-    if execution.record is not None:
-        with StoredRun(execution.record) as kept:
-            evaluated = replace(read_evaluated(kept), status="failed", notice=said)
-        place = RecordPlace(manner.cwd, execution.plan.config)
-        print_conclusion(evaluated, None, place, manner)
-    return CRASH_CODE
-
-
-def _exit_blocked(event: LoopBlocked, manner: Manner, config: Config, scrubber: Scrubber) -> None:
-    """Exit while the event loop is blocked: nothing in Python can end the call that blocks it, and
-    finished trials are on disk."""
-    said = scrubber.text(f"{event.call} blocks all trials beyond its time limit")
-    hint = "await what takes long, write a plain function, or use --processes"
-    write_prose(f"evalcase: can't continue: {said}; {hint}", manner.streams.err)
-    name = name_run(event.run, RecordPlace(manner.cwd, config))
-    write_prose(f"finished trials are kept: evalcase resume {name}", manner.streams.err)
-    manner.streams.err.flush()
-    os._exit(CRASH_CODE)
-
-
-def _warn_unsealed(run: Run, state: str | None) -> None:
-    """Say what it takes to go on with a run that can't be told from a stranger's."""
-    why = why_unsealed(run, state)
-    if why:
-        write_prose(f"{why}; so `evalcase resume` needs --trust", sys.stderr)
-
-
-def print_conclusion(
-    evaluated: Evaluated, highlights: Highlights | None, place: RecordPlace, manner: Manner
-) -> int:
-    """Say what came of it, and write the reports that are wanted: 0 if that could be done.
-    Without highlights, the record is read for them."""
-    if manner.as_json:
-        manner.print([json.dumps(summary_object(evaluated))])
-    else:
-        _print_summary(evaluated, highlights, place, manner)
-    if not manner.reports:
-        return 0 if manner.is_new else tell_owed(evaluated.run)
-    with StoredRun(evaluated.run) as kept:
-        return write_reports(manner.reports, kept, place, quiet=manner.quiet)
-
-
-def _print_summary(
-    evaluated: Evaluated, highlights: Highlights | None, place: RecordPlace, manner: Manner
-) -> None:
-    out = manner.streams.out
-    reader = Reader(place, screen_for(out), manner.is_own, manner.verbose)
-    with StoredRun(evaluated.run) as kept:
-        if not manner.quiet:
-            highlights = highlights or _known_highlights(evaluated, kept)
-        if manner.quiet or highlights is None:
+    def _print_summary(
+        self, evaluated: Evaluated, highlights: Highlights | None, kept: StoredRun
+    ) -> None:
+        screen = screen_for(self._streams.out)
+        reader = Reader(self.place, screen, self.is_own, self._output.verbose)
+        if highlights is None and not self._output.quiet:
+            try:
+                highlights = gather_highlights(kept)
+            except RecordError:
+                if evaluated.status != "failed":  # else it may be the record that failed
+                    raise
+        if self._output.quiet or highlights is None:
             lines = last_lines(evaluated, reader)
         else:
             lines = summary_lines(evaluated, highlights, kept.find_case, reader)
-        manner.print(defuse_lines(lines))
+        self.print(defuse_lines(lines))
+
+    def _write_reports(self, kept: StoredRun) -> int:
+        """Write what was asked for; 0, or the exit code for what could not be written, now or
+        before. What was run is kept all the same, and can be reported again."""
+        left = set(read_pending(kept.run)) - {form for form, _ in self._requests}
+        note_pending(kept.run, left | {form for form, _ in self._requests})
+        code = 0
+        for form, path in self._requests:
+            try:
+                write_file(form, Reported(kept, self.place), path)
+                if not self._output.quiet:
+                    tell_written(seen_from(self.place.cwd, path))
+            except EvalcaseError as error:
+                write_prose(f"evalcase: {error}")
+                left.add(form)
+                code = 3
+        note_pending(kept.run, left)
+        return code or tell_owed(kept.run)
 
 
-def _known_highlights(evaluated: Evaluated, kept: StoredRun) -> Highlights | None:
-    """Those of the record; None where it is the record that failed, and can't be read."""
-    try:
-        return gather_highlights(kept)
-    except RecordError:
-        if evaluated.status != "failed":
-            raise
-        return None
+def _request_reports(paths: Sequence[str]) -> list[tuple[str, str]]:
+    """The form and the absolute path of each. Raise ConfigError for what can't be written, before
+    anything is run, and paid."""
+    requests = []
+    for path in paths:
+        form = form_of(path)
+        require_form(form)
+        folder = os.path.dirname(path) or "."
+        if os.path.isdir(path) or not os.path.isdir(folder):
+            why = "it is a folder" if os.path.isdir(path) else f"there is no folder {folder}"
+            raise ConfigError(f"{path} can't be written: {why}")
+        requests.append((form, os.path.abspath(path)))
+    return requests
+
+
+def tell_owed(run: Run) -> int:
+    """Say which reports an earlier command could not write: 0, or the exit code if there are."""
+    owed = read_pending(run)
+    if not owed:
+        return 0
+    # A note may come from anyone, as the run may.
+    forms = make_visible(", ".join(sorted(owed)))
+    said = f"a report of {run.id} was asked for and could not be written: {forms}"
+    write_prose(f"{said}; `evalcase resume --report FILE` writes it. The exit code is 3")
+    return 3
 
 
 async def _until_interrupted(execution: Execution, view: RunView) -> Evaluated:

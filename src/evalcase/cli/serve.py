@@ -9,7 +9,7 @@ from typing import BinaryIO
 import click
 
 from evalcase.cli.options import Count, runs_dir_option
-from evalcase.cli.report_files import look_for_runs
+from evalcase.cli.stored import find_project
 from evalcase.runner.event_loop import run_async
 from evalcase.store.runs import find_run
 from evalcase.util.environment import this_environment
@@ -37,8 +37,7 @@ def view_command(run: str | None, port: int, no_browser: bool, runs_dir: str | N
     """
     from evalcase.report.view import Opening, serve_viewer  # aiohttp
 
-    config = look_for_runs(os.getcwd())
-    folder = config.find_runs(runs_dir)
+    config, folder = find_project(runs_dir)
     found = find_run(run, folder).run if run is not None else None
     opening = Opening(folder, config, found, port, opens_browser=not no_browser)
     try:

@@ -13,7 +13,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO, TextIOWrapper
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO, cast
@@ -22,7 +22,8 @@ from evalcase.report.terminal import Screen, defuse_lines, hang_text
 from evalcase.util.text import defuse_line, in_ci, make_visible
 
 if TYPE_CHECKING:
-    # Only one of them is needed.
+    from rich.file_proxy import FileProxy
+
     from evalcase.report.progress import RunView
 
 
@@ -53,16 +54,19 @@ def columns_of(stream: TextIO) -> int:
     return max(20, columns) if columns else 80
 
 
-def prose_width(stream: TextIO) -> int | None:
-    """Where prose is broken: at the edge of a terminal; nowhere in a file or a pipe, whose reader
-    takes a line for one problem."""
-    return columns_of(stream) if stream.isatty() else None
+def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write lines to standard output, or to another stream."""
+    write = (stream or sys.stdout).write
+    for line in lines:
+        write(line + "\n")
 
 
-def write_prose(text: str, stream: TextIO) -> None:
-    """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
-    rows = hang_text(make_visible(text), prose_width(stream), indent=2)
-    stream.writelines(row + "\n" for row in defuse_lines(rows))
+def write_prose(text: str, stream: TextIO | None = None) -> None:
+    """Write a sentence that may hold anybody's text, to standard error if nothing else is said. On
+    a terminal it is broken between words; the reader of a file takes a line for one problem."""
+    stream = stream or sys.stderr
+    width = columns_of(stream) if stream.isatty() else None
+    print_lines(defuse_lines(hang_text(make_visible(text), width, indent=2)), stream)
 
 
 class LentStream(TextIOWrapper):
@@ -70,11 +74,16 @@ class LentStream(TextIOWrapper):
 
     scrub: Callable[[str], str] | None = None
     """What is done to a text before it is written."""
+    above: FileProxy | None = None
+    """What writes above the status line of a live view."""
 
     def write(self, text: str) -> int:
         shown = text if self.scrub is None else self.scrub(text)
         with suppress(OSError):
-            super().write(shown)
+            if self.above is not None:
+                self.above.write(shown)
+            else:
+                super().write(shown)
         return len(text)
 
     def flush(self) -> None:
@@ -91,11 +100,6 @@ class Streams(NamedTuple):
     out: TextIO
     err: TextIO
     lent: tuple[LentStream, ...] = ()
-
-    def scrub_lent(self, scrub: Callable[[str], str]) -> None:
-        """From now on, take secrets out of what others print."""
-        for stream in self.lent:
-            stream.scrub = scrub
 
 
 def take_streams() -> Streams:
@@ -179,8 +183,8 @@ def make_view(streams: Streams, *, quiet: bool) -> RunView:
     from evalcase.report.progress import LiveView
 
     view = LiveView(stream, colour=has_colour(stream), same=streams.out.isatty())
-    # From here on, so that loggers which the user's modules set up write above the line, too.
-    sys.stdout = sys.stderr = cast("TextIO", FileProxy(view.console, sys.stderr))
+    for lent in streams.lent:
+        lent.above = FileProxy(view.console, lent)
     return view
 
 
@@ -216,9 +220,8 @@ def _is_pipe(mode: int) -> bool:
 
 
 @contextmanager
-def keep_shown(view: RunView) -> Iterator[None]:
+def keep_shown(view: RunView, streams: Streams) -> Iterator[None]:
     """Show a run, and leave the terminal as it was, whatever ends it."""
-    stderr = sys.stderr
 
     def tidy_up(number: int, _: object) -> None:
         view.close()
@@ -231,17 +234,10 @@ def keep_shown(view: RunView) -> Iterator[None]:
         with same_streams():
             yield
     finally:
-        if view.is_live:
-            _take_back(stderr)
+        for lent in streams.lent:
+            if lent.above is not None:
+                lent.above.flush()
+                lent.above = None
         view.close()
         if view.is_live:
             signal.signal(signal.SIGTERM, before)
-
-
-def _take_back(stderr: TextIO) -> None:
-    """Standard error as it was before a live view stood before it."""
-    from rich.file_proxy import FileProxy
-
-    if isinstance(stderr, FileProxy):
-        stderr.flush()
-        sys.stdout = sys.stderr = cast("TextIO", stderr.rich_proxied_file)

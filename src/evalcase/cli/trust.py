@@ -31,10 +31,10 @@ trust_option = click.option(
 def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     """Say what a record names, each thing on its line, and that nothing of it is used."""
     where = "by you on this machine and in this folder, or was changed since"
-    write_prose(f"evalcase: {run.path} was not made {where}", sys.stderr)
+    write_prose(f"evalcase: {run.path} was not made {where}")
     why = why_unsealed(run, state)
     if why:
-        write_prose(why, sys.stderr)
+        write_prose(why)
     sys.stderr.write("continuing it would use:\n")
     for what, values in _find_named(run, request):
         _list_named(what, values)
