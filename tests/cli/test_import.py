@@ -79,7 +79,7 @@ def test_columns_that_are_missing_are_listed(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ("input", "'input' is not FIELD=COLUMN, such as input=question."),
-        ("inputs=question", "'inputs' is not a field of a case. Did you mean 'input'?"),
+        ("inputs=question", "'inputs' is not a field of a case; did you mean `input`?"),
     ],
 )
 def test_a_map_that_makes_no_sense_is_a_mistake(tmp_path: Path, given: str, said: str) -> None:

@@ -422,7 +422,7 @@ continuing it would use:
   env file  some.env
   folder    .
   path      s.eval.yaml
-nothing was done; if you trust it, add --trust
+nothing was done; if you trust the record, add --trust
 """
 
 

@@ -170,7 +170,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         (CONFIG, ["--case", "one", "--tag", "b"], "no case is left to run"),
         (CONFIG, ["--shard", "3/2"], "shard"),
         (CONFIG, ["--shard", "auto"], "this is not an array task"),
-        (CONFIG, ["--shard", "auto/0"], "write it as auto, or as auto/5 for five parts"),
+        (CONFIG, ["--shard", "auto/0"], "write it as 2/5"),
         (CONFIG, ["--repeat", "0"], "repeat"),
         (CONFIG, ["--concurrency", "x"], "concurrency"),
         (CONFIG, ["--nonsense"], "nonsense"),

@@ -95,7 +95,7 @@ def test_several_cases_in_the_order_of_the_file(folder: Path) -> None:
 def test_a_case_that_does_not_exist(folder: Path) -> None:
     result = evalcase("show", "math.eval.yaml", "--case", "smu", cwd=folder)
     assert (result.code, result.out) == (2, "")
-    assert "there is no case 'smu'. Did you mean 'sum'?" in result.err
+    assert "there is no case `smu`; did you mean `sum`?" in result.err
     both = evalcase("show", "math.eval.yaml", "--case", "sum", "--case", "zzzzz", cwd=folder)
     assert both.code == 2
     assert [case["id"] for case in json.loads(both.stdout)] == ["sum"]
@@ -108,7 +108,7 @@ def test_a_case_of_a_file_with_errors_is_not_said_to_be_missing(folder: Path) ->
     )
     result = evalcase("show", "both.eval.yaml", "--case", "fine", cwd=folder)
     assert result.code == 2
-    assert "case 'fine' is not shown, because its file has errors." in result.err
+    assert "case `fine` is not shown, because its file has errors" in result.err
     assert "there is no case" not in result.err
 
 

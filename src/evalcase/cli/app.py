@@ -57,34 +57,24 @@ _FILES = {
 """Modules with several commands; any other command has one of its name."""
 
 _ELSEWHERE: Mapping[str, str] = {
-    "eval": "run", "evaluate": "run", "exec": "run", "start": "run", "test": "run",
-    "continue": "resume", "retry": "resume --retry-errored",
-    "lint": "check", "validate": "check", "verify": "check",
-    "fix": "check --fix", "fmt": "check --fix", "format": "check --fix", "watch": "check --watch",
-    "diff": "compare", "history": "list", "log": "list", "logs": "list", "ls": "list",
-    "runs": "list", "summary": "report", "results": "report", "export": "report",
-    "html": "report --format html -o FILE", "dashboard": "view", "open": "view", "serve": "view",
-    "ui": "view", "server": "view", "web": "view",
-    "clean": "prune", "delete": "prune", "gc": "prune", "remove": "prune", "rm": "prune",
-    "convert": "import", "create": "init", "new": "init", "regrade": "grade", "score": "grade",
-    "scorers": "graders", "assertions": "graders", "metrics": "graders",
-    "print": "show", "upgrade": "migrate", "help": "--help", "version": "--version",
+    "eval": "run", "evaluate": "run", "test": "run", "retry": "resume --retry-errored",
+    "lint": "check", "validate": "check", "fix": "check --fix", "watch": "check --watch",
+    "diff": "compare", "logs": "list", "ls": "list", "runs": "list", "summary": "report",
+    "results": "report", "export": "report", "html": "report --format html -o FILE",
+    "serve": "view", "ui": "view", "rm": "prune", "convert": "import", "new": "init",
+    "regrade": "grade", "score": "grade", "scorers": "graders", "assertions": "graders",
+    "help": "--help", "version": "--version",
 }  # fmt: skip
 """What other tools call what a command does."""
 
 _OPTIONS: Mapping[str, str] = {
-    "-m": "--target", "--model": "--target", "--provider": "--target",
-    "--providers": "--target", "--agent": "--target",
-    "-j": "--concurrency", "--workers": "--concurrency",
-    "--parallel": "--concurrency", "--jobs": "--concurrency", "--max-concurrency": "--concurrency",
-    "--max-connections": "--concurrency", "--runs": "--repeat", "--times": "--repeat",
-    "--epochs": "--repeat", "--trials": "--repeat",
-    "--id": "--case", "--filter": "--case", "--only": "--case",
-    "--filter-pattern": "--case", "--tags": "--tag",
-    "--max-samples": "--limit", "--max-examples": "--limit",
-    "--json": "--format json", "--html": "--format html", "--threshold": "--fail-under",
-    "--env": "--env-file", "--budget": "--max-cost", "--output": "-o", "--out": "-o",
-    "--timeout-s": "--timeout", "--last-failed": "--failed-of", "--lf": "--failed-of",
+    "-m": "--target", "--model": "--target", "--provider": "--target", "--agent": "--target",
+    "-j": "--concurrency", "--workers": "--concurrency", "--max-concurrency": "--concurrency",
+    "--max-connections": "--concurrency", "--epochs": "--repeat", "--trials": "--repeat",
+    "--filter": "--case", "--filter-pattern": "--case", "--tags": "--tag",
+    "--max-samples": "--limit", "--json": "--format json", "--html": "--format html",
+    "--threshold": "--fail-under", "--env": "--env-file", "--budget": "--max-cost",
+    "--output": "-o", "--out": "-o", "--last-failed": "--failed-of", "--lf": "--failed-of",
 }  # fmt: skip
 """The same for options: what to write, where a command has it."""
 

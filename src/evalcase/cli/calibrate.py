@@ -10,7 +10,7 @@ import sys
 import click
 
 from evalcase.cli.options import Number, json_option, runs_dir_option
-from evalcase.cli.terminal import screen_for
+from evalcase.cli.terminal import print_lines, screen_for
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.report.calibrate import (
@@ -63,26 +63,23 @@ class _Labelling:
         """Ask until nothing is left or the person has enough. `again` is the command that
         calibrates by the same labels."""
         if not self._left:
-            sys.stdout.write(f"nothing left to label for {self._by}\n")
+            print_lines([f"nothing left to label for {self._by}"])
             return
         at = 0
         try:
-            while at < len(self._left):
-                step = self._ask_one(at)
-                if step is None:
-                    break
+            while at < len(self._left) and (step := self._ask_one(at)):
                 at = max(0, at + step)
         finally:
             labels = write_count(self._written, "label")
-            sys.stdout.write(f"\n{labels} written to {make_visible(self._path)}\n")
+            print_lines(["", f"{labels} written to {make_visible(self._path)}"])
             if self._written:
-                sys.stdout.write(f"to see what they tell  {again}\n")
+                print_lines([f"to see what they tell  {again}"])
             if len(self._said) < len(self._left):
                 by = make_visible(shlex.quote(self._by))
-                sys.stdout.write(f"to go on               {again} --label --by {by}\n")
+                print_lines([f"to go on               {again} --label --by {by}"])
 
-    def _ask_one(self, at: int) -> int | None:
-        """How far to go on: 1 to the next answer, -1 to the one before; None to stop."""
+    def _ask_one(self, at: int) -> int:
+        """How far to go on: 1 to the next answer, -1 to the one before; 0 to stop."""
         judged = self._left[at]
         self._show(judged, f"answer {at + 1:,} of {len(self._left):,}")
         while True:
@@ -91,9 +88,9 @@ class _Labelling:
             typed = sys.stdin.readline()
             word = typed.strip().lower()
             if not typed:
-                sys.stdout.write("\n")
+                print_lines([""])
             if not typed or word in ("q", "quit"):
-                return None
+                return 0
             if word in ("s", "skip"):
                 return 1
             if word in ("b", "back"):
@@ -101,18 +98,18 @@ class _Labelling:
             if word in _KEYS:
                 self._save(judged, _KEYS[word])
                 return 1
-            sys.stdout.write(f"`{cut(make_visible(word), 20)}` {_NO_KEY}\n" if word else "")
+            if word:
+                print_lines([f"`{cut(make_visible(word), 20)}` {_NO_KEY}"])
 
     def _show(self, judged: Judged, title: str) -> None:
         name, screen = judged.answer, screen_for(sys.stdout)
         result = self._stored.find_result(TrialKey(*name[:3], judged.repeat))
         case = self._stored.find_case(name.suite, name.case)
-        sys.stdout.write("\n" + f"── {title} ".ljust(screen.width, "─") + "\n")
+        print_lines(["", f"── {title} ".ljust(screen.width, "─")])
         if result is not None:
-            for line in question_lines(case, result, self._judge.name, self._criterion, screen):
-                sys.stdout.write(line + "\n")
+            print_lines(question_lines(case, result, self._judge.name, self._criterion, screen))
         if (said := self._said.get(name)) is not None:
-            sys.stdout.write(f"you said {'pass' if said else 'fail'}; skip keeps it\n")
+            print_lines([f"you said {'pass' if said else 'fail'}; skip keeps it"])
 
     def _save(self, judged: Judged, passed: bool) -> None:
         name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
@@ -180,17 +177,20 @@ def calibrate_command(
             _Labelling(kept, judge, criterion, path, by or _find_user()).ask(again)
             return 0
         kept.refuse_interrupted()
-        labels = [each for each in _read_known_labels(path, again) if by in (None, each.by)]
+        try:
+            labels = [each for each in read_labels(path) if by in (None, each.by)]
+        except FileNotFoundError as error:
+            hint = f"`{again} --label` creates it"
+            raise ConfigError(f"there are no labels: {path} does not exist; {hint}") from error
         calibration = calibrate_grader(kept.run.id, judge.name, judge.said, labels, criterion)
     if as_json:
-        sys.stdout.write(json_line(calibration_object(calibration, min_kappa)) + "\n")
+        print_lines([json_line(calibration_object(calibration, min_kappa))])
     else:
-        for line in calibration_lines(calibration, screen_for(sys.stdout)):
-            sys.stdout.write(line + "\n")
+        print_lines(calibration_lines(calibration, screen_for(sys.stdout)))
     if min_kappa is None or all(section.reaches(min_kappa) for section in calibration.sections):
         return 0
     if not as_json:
-        sys.stdout.write(f"\nthe interval of kappa starts below --min-kappa {min_kappa:g}\n")
+        print_lines(["", f"the interval of kappa starts below --min-kappa {min_kappa:g}"])
     return 1
 
 
@@ -214,11 +214,3 @@ def _write_command(
     for name, value in options.items():
         words += [name, value] if value is not None else []
     return make_visible(shlex.join(words))
-
-
-def _read_known_labels(path: str, again: str) -> list[Label]:
-    try:
-        return read_labels(path)
-    except FileNotFoundError as error:
-        hint = f"`{again} --label` creates it"
-        raise ConfigError(f"there are no labels: {path} does not exist; {hint}") from error

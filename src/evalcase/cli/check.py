@@ -7,16 +7,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import chain
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
 import click
 
 from evalcase import __version__
 from evalcase.cli.errors import scrub_problems
 from evalcase.cli.options import WrongUsageError, stdin_format
-from evalcase.cli.terminal import is_live, screen_for
+from evalcase.cli.terminal import is_live, print_lines, screen_for
 from evalcase.config.catalogue import Catalogue, check_project
 from evalcase.config.config import read_config
 from evalcase.format.load import Loaded
@@ -34,16 +33,17 @@ from evalcase.util.files import write_atomically
 from evalcase.util.project import project_root
 from evalcase.util.text import list_some, make_visible, write_count
 
+_PAUSE_S = 0.5
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+_NAMED = 3
 
-def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
+
+def _fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     """Mend every file that paths stand for, as far as one can."""
-    paths = list(paths)
-    if STDIN in paths:
-        raise WrongUsageError("--fix needs files, not standard input")
     for path in discover_files(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:
-            talk.writelines(line + "\n" for line in _write_fixed(fixed, screen_for(talk)))
+            print_lines(_write_fixed(fixed, screen_for(talk)), talk)
 
 
 def _write_fixed(fixed: Fixed, screen: Screen) -> Iterator[str]:
@@ -60,27 +60,24 @@ def _write_fixed(fixed: Fixed, screen: Screen) -> Iterator[str]:
     yield ""
 
 
-PAUSE_S = 0.5
-_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
-_NAMED = 3
-
-FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
-"""Time of the last change, size and number of each file, by its path."""
-
-
-def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
-    """Check until Ctrl-C; the exit code of the last check that was done."""
-    look = partial(stamp_files, folders_of(paths))
+def _watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
+    """Check until Ctrl-C; the exit code of the last check that was done. What a check rests on are
+    the suites, attachments, code and configuration of the projects."""
+    real = [os.path.realpath(each) for each in paths]
+    around = [each if os.path.isdir(each) else os.path.dirname(each) for each in real]
+    folders = {project_root(each) for each in around}
     code: int | None = None
     try:
         while True:
-            seen = look()  # before the check: a change in the midst of it is not missed
+            seen = _stamp_files(folders)  # before the check: a change in the midst is not missed
             code = check()
             _write_text("\nwaiting for changes; press Ctrl-C to stop\n")
-            while not (changed := changed_files(seen, look())):
-                time.sleep(PAUSE_S)
+            while (now := _stamp_files(folders)) == seen:
+                time.sleep(_PAUSE_S)
+            changed = sorted(each for each in {**seen, **now} if seen.get(each) != now.get(each))
+            named = (make_visible(seen_from(os.getcwd(), each)) for each in changed[:_NAMED])
             _write_text(_CLEAR if is_live(sys.stdout) else "\n")
-            _write_text(f"{describe_change(changed, os.getcwd())}\n\n")
+            _write_text(f"changed: {list_some(named, len(changed))}\n\n")
     except KeyboardInterrupt:
         if code is None:
             raise
@@ -88,70 +85,33 @@ def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
         return code
 
 
-def folders_of(paths: Iterable[str]) -> list[str]:
-    """The folders whose files a check rests on: suites, attachments, code and configuration of the
-    project that each path belongs to. None of them lies in another."""
-    folders = set()
-    for path in paths:
-        real = os.path.realpath(path)
-        folders.add(project_root(real if os.path.isdir(real) else os.path.dirname(real)))
-    return sorted(each for each in folders if not any(map(partial(_is_below, each), folders)))
-
-
-def _is_below(folder: str, other: str) -> bool:
-    return folder != other and folder.startswith(os.path.join(other, ""))
-
-
-def describe_change(changed: list[str], cwd: str) -> str:
-    """Which files have changed, the first of them by name."""
-    named = (make_visible(seen_from(cwd, each)) for each in changed[:_NAMED])
-    return f"changed: {list_some(named, len(changed))}"
-
-
 def _write_text(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
-def stamp_files(folders: Iterable[str]) -> FileStamps:
-    """Every file in some folders and below, but for hidden folders and other programs' own."""
-    stamps: FileStamps = {}
-    left = list(folders)
-    seen = set(left)
-    while left:
-        folder = left.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue  # the check reports a folder that can't be read
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.path not in seen and enters_folder(folder, entry.name):
-                    seen.add(entry.path)
-                    left.append(entry.path)
-                continue
-            with suppress(OSError):  # it is gone by now, or a link to nothing
-                about = entry.stat()
-                stamps[entry.path] = about.st_mtime_ns, about.st_size, about.st_ino
+def _stamp_files(folders: Iterable[str]) -> dict[str, tuple[int, int, int]]:
+    """Time of the last change, size and number of every file in some folders and below, but for
+    hidden folders and other programs' own."""
+    stamps = {}
+    for top in folders:
+        for folder, below, names in os.walk(top):
+            below[:] = [each for each in below if enters_folder(folder, each)]
+            for path in (os.path.join(folder, each) for each in names):
+                with suppress(OSError):  # it is gone by now, or a link to nothing
+                    about = os.stat(path)
+                    stamps[path] = about.st_mtime_ns, about.st_size, about.st_ino
     return stamps
-
-
-def changed_files(before: FileStamps, now: FileStamps) -> list[str]:
-    """The paths that were changed, added or removed, in order."""
-    return sorted(path for path in {**before, **now} if before.get(path) != now.get(path))
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1)
 @click.option(
-    "--format",
-    "output",
-    type=click.Choice(["text", "json", "github", "sarif"]),
-    default="text",
+    "--format", "output", type=click.Choice(["text", "json", "github", "sarif"]), default="text",
     show_default=True,
     help="text for people, json for programs, github for annotations in a workflow, "
     "sarif for code scanning.",
-)
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option(
     "--fix", is_flag=True, help="Apply hints that are one exact edit, and show what is left."
@@ -178,28 +138,19 @@ def check_command(
     last check.
     """
     paths = paths or (".",)
-    if watch:
-        if STDIN in paths:
-            raise WrongUsageError("--watch needs files, not standard input")
+    if (watch or fix) and STDIN in paths:
+        raise WrongUsageError(f"{'--watch' if watch else '--fix'} needs files, not standard input")
+    if watch and (fix or output != "text"):
+        raise WrongUsageError("--watch can't be combined with --fix, and only writes text")
+
+    def check() -> int:
+        tally, catalogue = _Tally(), Catalogue(read_config(os.getcwd(), os.getcwd()))
         if fix:
-            raise WrongUsageError("--watch and --fix can't be combined")
-        if output != "text":
-            raise WrongUsageError(f"--watch only writes text, not {output}")
-        return watch_files(paths, lambda: _check_files(paths, output, strict, fix, stdin_format))
-    return _check_files(paths, output, strict, fix, stdin_format)
+            _fix_files(paths, catalogue, sys.stdout if output == "text" else sys.stderr)
+        _print_problems(tally.watch(check_project(paths, catalogue, stdin_format)), output, tally)
+        return 2 if tally.errors or (strict and tally.warnings) else 0
 
-
-def _check_files(
-    paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
-) -> int:
-    tally = _Tally()
-    catalogue = Catalogue(read_config(os.getcwd(), os.getcwd()))
-    if fix:
-        talk = sys.stdout if output == "text" else sys.stderr
-        fix_files(paths, catalogue, talk)
-    files = tally.watch(check_project(paths, catalogue, stdin_format))
-    _print_problems(files, output, tally)
-    return 2 if tally.errors or (strict and tally.warnings) else 0
+    return _watch_files(paths, check) if watch else check()
 
 
 class _Tally:
@@ -223,17 +174,15 @@ class _Tally:
 
 
 def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
-    write, problems = sys.stdout.write, chain.from_iterable(files)
+    problems = chain.from_iterable(files)
     if output == "text":
-        screen = screen_for(sys.stdout)
-        for line in as_text(files, tally.checked, screen, is_broken=sys.stdout.isatty()):
-            write(line + "\n")
-        if tally.first_code is not None and sys.stdout.isatty():
-            more = f"evalcase explain {tally.first_code} tells more"
-            write(screen.paint(more, "dim") + "\n")
+        screen, is_terminal = screen_for(sys.stdout), sys.stdout.isatty()
+        print_lines(as_text(files, tally.checked, screen, is_broken=is_terminal))
+        if tally.first_code is not None and is_terminal:
+            print_lines([screen.paint(f"evalcase explain {tally.first_code} tells more", "dim")])
     elif output == "github":
-        sys.stdout.writelines(line + "\n" for line in as_github(problems))
+        print_lines(as_github(problems))
     elif output == "json":
-        write(format_json(problems) + "\n")
+        print_lines([format_json(problems)])
     else:
-        write(as_sarif(problems, version=__version__) + "\n")
+        print_lines([as_sarif(problems, version=__version__)])

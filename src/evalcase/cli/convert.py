@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from typing import TextIO
 
 import click
 
 from evalcase.cli.errors import print_problems
 from evalcase.cli.options import Count, checked
+from evalcase.cli.terminal import print_lines
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.format.fields import CASE_FIELDS
 from evalcase.format.source import STDIN, format_of
-from evalcase.importers.convert import IMPORTERS, Imported, import_suite
+from evalcase.importers.convert import IMPORTERS, import_suite
 from evalcase.importers.draft import Choices
 from evalcase.importers.harvest import Harvested, HarvestOptions, harvest_file
 from evalcase.importers.source import FileShape, UnusableError
 from evalcase.runner.plan import make_scrubber
 from evalcase.tracing.otlp import BadTraceError
-from evalcase.types.problem import find_nearest
+from evalcase.types.problem import did_you_mean
 from evalcase.util.files import OutsideError, write_atomically
 from evalcase.util.project import leaves_by_link
 from evalcase.util.secrets import PERSONAL, Finder
-from evalcase.util.text import make_visible, write_count
+from evalcase.util.text import list_some, make_visible, write_count
 
 _NAMED = 5
-"""So many cases are named of those that have something in common."""
+"""So many are named of those that have something in common."""
 
 
 def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
@@ -39,9 +40,8 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
         if not (is_pair and field and column):
             raise click.BadParameter(f"'{each}' is not FIELD=COLUMN, such as input=question.")
         if field not in CASE_FIELDS and not field.startswith("metadata."):
-            close = find_nearest(field, CASE_FIELDS)
-            hint = f" Did you mean '{close}'?" if close else ""
-            raise click.BadParameter(f"'{field}' is not a field of a case.{hint}")
+            hint = did_you_mean(field, CASE_FIELDS) or "see `evalcase schema`"
+            raise click.BadParameter(f"'{field}' is not a field of a case; {hint}")
         if field in columns:
             raise click.BadParameter(f"'{field}' is filled twice.")
         columns[field] = column
@@ -95,8 +95,7 @@ def import_command(
     Exit code: 0 if everything was imported, 1 if something was left out, 2 if nothing was written.
     """
     path = output or STDIN
-    if path != STDIN and os.path.lexists(path):
-        return _refuse(f"{make_visible(path)} already exists")
+    _refuse_existing(path)
     # A printed suite has no folder yet: files are looked up from that of the source.
     folder = os.path.dirname(os.path.abspath(file if path == STDIN else path))
     choices = Choices(columns, keeps_rest=rest is not None, expected=expected)
@@ -109,32 +108,18 @@ def import_command(
         sys.stderr.write("nothing was written\n")
         return 2
     print_problems(imported.problems)
-    if not dry_run and (why := _write_suite(imported.text, path)):
-        return _refuse(why)
-    _conclude_import(imported, path, dry_run=dry_run)
-    return 1 if imported.problems else 0
-
-
-def _conclude_import(imported: Imported, path: str, *, dry_run: bool) -> None:
     lost = len(imported.problems)
     left = f", {write_count(lost, 'thing')} not imported" if lost else ""
-    tool = IMPORTERS[imported.name].tool
-    cases = write_count(imported.cases, "case")
-    talk = _tell_written(path, f"{cases} of {tool}{left}", dry_run=dry_run)
+    what = f"{write_count(imported.cases, 'case')} of {IMPORTERS[imported.name].tool}{left}"
+    talk = _write_suite(imported.text, path, what, dry_run=dry_run)
     if imported.ungraded:
-        talk.write(_tell_ungraded(imported.ungraded))
+        count = len(imported.ungraded)
+        named = list_some(map(make_visible, imported.ungraded[:_NAMED]), count)
+        what = "1 case has" if count == 1 else f"{count:,} cases have"
+        talk.write(f"{what} nothing to grade, and can never pass: {named}\n")
     if imported.targets:
         talk.write(f"\nfor evalcase.toml:\n\n{imported.targets}")
-
-
-def _tell_ungraded(ids: Sequence[str]) -> str:
-    """That cases can never pass, and which."""
-    named = ", ".join(map(make_visible, ids[:_NAMED])) + (", …" if len(ids) > _NAMED else "")
-    what = "1 case has" if len(ids) == 1 else f"{len(ids):,} cases have"
-    return f"{what} nothing to grade, and can never pass: {named}\n"
-
-
-_SHOWN = 5
+    return 1 if lost else 0
 
 
 def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -188,74 +173,65 @@ def harvest_command(
     Exit code: 0, 1 if a trace could not be converted to a case, 2 if nothing was written.
     """
     path = output or STDIN
-    if path != STDIN:
-        if format_of(path) != "yaml":
-            return _refuse(f"{make_visible(path)} is not a .yaml or .yml file, and a suite is YAML")
-        if os.path.lexists(path):
-            return _refuse(f"{make_visible(path)} already exists")
+    if path != STDIN and format_of(path) != "yaml":
+        raise _nothing(f"{path} is not a .yaml or .yml file, and a suite is YAML")
+    _refuse_existing(path)
+    config = load_config(os.getcwd(), os.getcwd())
+    own = [Finder(name, pattern) for name, pattern in config.harvest.patterns.items()]
+    finders = (*(PERSONAL if config.harvest.defaults else ()), *own)
+    options = HarvestOptions(traces, only, sample, seed, criteria, keep_system, finders)
     try:
-        config = load_config(os.getcwd(), os.getcwd())
-        own = [Finder(name, pattern) for name, pattern in config.harvest.patterns.items()]
-        finders = (*(PERSONAL if config.harvest.defaults else ()), *own)
-        options = HarvestOptions(traces, only, sample, seed, criteria, keep_system, finders)
         harvested = harvest_file(options, make_scrubber(config, os.environ, lambda _: None))
-    except ConfigError as error:
-        return _refuse(str(error))
     except OSError as error:
-        return _refuse(f"{make_visible(traces)} can't be read: {error.strerror or error}")
+        raise _nothing(f"{traces} can't be read: {error.strerror or error}") from error
     except BadTraceError as error:
-        return _refuse(make_visible(f"{traces}{error}"))
+        raise _nothing(f"{traces}{error}") from error
     if not harvested.cases:
-        _tell_harvest(harvested, sys.stderr.write)
-        return _refuse(f"{make_visible(traces)} has no trace that can become a case")
-    if not dry_run and (why := _write_suite(harvested.text, path)):
-        return _refuse(why)
-    cases, traces_read = (
-        write_count(harvested.cases, "case"), write_count(harvested.traces, "trace")
-    )  # fmt: skip
-    talk = _tell_written(path, f"{cases} of {traces_read}", dry_run=dry_run)
-    _tell_harvest(harvested, talk.write)
+        print_lines(_describe_harvest(harvested), sys.stderr)
+        raise _nothing(f"{traces} has no trace that can become a case")
+    cases = write_count(harvested.cases, "case")
+    what = f"{cases} of {write_count(harvested.traces, 'trace')}"
+    talk = _write_suite(harvested.text, path, what, dry_run=dry_run)
+    print_lines(_describe_harvest(harvested), talk)
     return 1 if harvested.left_out else 0
 
 
-def _tell_harvest(harvested: Harvested, write: Callable[[str], object]) -> None:
+def _describe_harvest(harvested: Harvested) -> Iterator[str]:
     if harvested.chosen < harvested.traces:
-        write(f"chosen    {harvested.chosen:,} by --only\n")
+        yield f"chosen    {harvested.chosen:,} by --only"
     if harvested.merged:
-        write(f"folded    {harvested.merged:,} that ask nearly the same as another\n")
+        yield f"folded    {harvested.merged:,} that ask nearly the same as another"
     if harvested.replaced:
         told = [f"{name} × {times:,}" for name, times in harvested.replaced.items()]
-        write(f"replaced  {', '.join(told)}\n")
-    for number, why in enumerate(harvested.left_out):
-        if number == _SHOWN:
-            write(f"          and {len(harvested.left_out) - _SHOWN:,} more\n")
-            break
-        write(f"{'left out' if not number else '':8}  {make_visible(why)}\n")
+        yield f"replaced  {', '.join(told)}"
+    for number, why in enumerate(harvested.left_out[:_NAMED]):
+        yield f"{'' if number else 'left out':8}  {make_visible(why)}"
+    if len(harvested.left_out) > _NAMED:
+        yield f"          and {len(harvested.left_out) - _NAMED:,} more"
 
 
-def _refuse(why: str) -> int:
-    sys.stderr.write(f"evalcase: {why}; nothing was written\n")
-    return 2
+def _nothing(why: str) -> ConfigError:
+    return ConfigError(f"{why}; nothing was written")
 
 
-def _write_suite(text: str, path: str) -> str:
-    """Write a new file, or to standard output; why that can't be done, if it can't."""
-    if path == STDIN:
-        sys.stdout.write(text)
-        return ""
-    try:
-        if leaves_by_link(path):
-            raise OutsideError
-        write_atomically(path, text.encode(), replace=False)
-    except OSError as error:
-        return f"{make_visible(path)} can't be written: {error.strerror or error}"
-    return ""
+def _refuse_existing(path: str) -> None:
+    if path != STDIN and os.path.lexists(path):
+        raise _nothing(f"{path} already exists")
 
 
-def _tell_written(path: str, what: str, *, dry_run: bool) -> TextIO:
-    """Say what was written, and return the stream for what else is to say: standard output, unless
-    the suite itself is there."""
+def _write_suite(text: str, path: str, what: str, *, dry_run: bool) -> TextIO:
+    """Write a new file, or to standard output, and say so. Return the stream for what else is to
+    say: standard output, unless the suite itself is there."""
     talk = sys.stderr if path == STDIN and not dry_run else sys.stdout
+    if not dry_run and path == STDIN:
+        sys.stdout.write(text)
+    elif not dry_run:
+        try:
+            if leaves_by_link(path):
+                raise OutsideError
+            write_atomically(path, text.encode(), replace=False)
+        except OSError as error:
+            raise _nothing(f"{path} can't be written: {error.strerror or error}") from error
     place = "standard output" if path == STDIN else make_visible(path)
     talk.write(f"{'would write' if dry_run else 'wrote'} {place}: {what}\n")
     return talk

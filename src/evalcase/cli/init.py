@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 
 import click
 
+from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.config import read_config
 from evalcase.util.files import read_file
 from evalcase.util.text import make_visible
@@ -71,10 +71,12 @@ IGNORED = """\
 
 NEXT = """\
 next:
+{enter}\
   evalcase run                  four cases, which pass
   evals/first.eval.yaml         change what is expected, and see one fail
-  agent.py                      put your own agent there
+  agent.py                      put your own agent there\
 """
+_MOST_BYTES = 1_000_000
 
 
 @click.command("init")
@@ -92,45 +94,37 @@ def init_command(folder: str) -> int:
 
     Exit code: 0, or 2 if a file is in the way or can't be written.
     """
-    files = {
-        os.path.normpath(os.path.join(folder, name)): text
-        for name, text in (
-            ("evalcase.toml", CONFIG),
-            ("agent.py", AGENT),
-            ("evals/first.eval.yaml", SUITE),
-        )
-    }
+    starters = {"evalcase.toml": CONFIG, "agent.py": AGENT, "evals/first.eval.yaml": SUITE}
+    files = {os.path.normpath(os.path.join(folder, name)): text for name, text in starters.items()}
     in_the_way = {path: "already exists" for path in files if os.path.lexists(path)}
-    if (settings := _find_settings(folder)) is not None:
-        in_the_way.setdefault(settings, "already has settings for evalcase")
+    settings = read_config(folder, root=folder).path if os.path.isdir(folder) else None
+    if settings is not None:
+        path = os.path.normpath(os.path.join(folder, os.path.basename(settings)))
+        in_the_way.setdefault(path, "already has settings for evalcase")
     if in_the_way:
         for path, why in in_the_way.items():
-            sys.stderr.write(f"evalcase: {make_visible(path)} {why}\n")
-        sys.stderr.write("nothing was written; `evalcase init FOLDER` makes a new folder\n")
+            write_prose(f"evalcase: {path} {why}")
+        write_prose("nothing was written; `evalcase init FOLDER` makes a new folder")
         return 2
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
     if not os.path.lexists(ignored):
         files[ignored] = IGNORED
     elif not _ignores_runs(ignored):
         hint = "add .evalcase/ to it: records of runs don't belong in git"
-        sys.stdout.write(f"left {make_visible(ignored)} as it is: {hint}\n")
+        print_lines([f"left {make_visible(ignored)} as it is: {hint}"])
     for path, text in files.items():
         try:
-            _write_file(path, text)
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            # Never over a file, not even one that came into being since it was looked for.
+            with open(path, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
         except OSError as error:
-            sys.stderr.write(f"evalcase: {make_visible(path)} can't be written: {error.strerror}\n")
+            write_prose(f"evalcase: {path} can't be written: {error.strerror}")
             return 2
-        sys.stdout.write(f"wrote {make_visible(path)}\n")
-    sys.stdout.write("\n" + _write_next_steps(folder))
+        print_lines([f"wrote {make_visible(path)}"])
+    enter = f"  cd {make_visible(shlex.quote(folder))}\n"
+    print_lines(["", NEXT.format(enter=enter if os.path.normpath(folder) != "." else "")])
     return 0
-
-
-def _find_settings(folder: str) -> str | None:
-    """The file that has settings already, if a folder is that of a project which has some."""
-    if not os.path.isdir(folder):
-        return None
-    path = read_config(folder, root=folder).path
-    return None if path is None else os.path.normpath(os.path.join(folder, os.path.basename(path)))
 
 
 def _ignores_runs(path: str) -> bool:
@@ -139,20 +133,3 @@ def _ignores_runs(path: str) -> bool:
     except OSError:
         return False
     return any(line.strip().strip("/") in (".evalcase", "**/.evalcase") for line in lines)
-
-
-_MOST_BYTES = 1_000_000
-
-
-def _write_file(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    # Never over a file, not even one that came into being since it was looked for.
-    with open(path, "x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-
-
-def _write_next_steps(folder: str) -> str:
-    if os.path.normpath(folder) == ".":
-        return NEXT
-    heading, _, rest = NEXT.partition("\n")
-    return f"{heading}\n  cd {make_visible(shlex.quote(folder))}\n{rest}"

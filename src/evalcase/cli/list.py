@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from datetime import UTC, datetime
-from typing import Literal
 
 import click
 
 from evalcase.cli.options import Count, runs_dir_option
 from evalcase.cli.stored import find_project
-from evalcase.cli.terminal import columns_of, has_colour
+from evalcase.cli.terminal import columns_of, has_colour, print_lines
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.conclusion import rate_of, remark_on
 from evalcase.report.evaluated import read_evaluated
@@ -27,7 +26,6 @@ from evalcase.types.value import fits_pattern
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible
 
-NameKind = Literal["suites", "targets"]
 _LONGEST = 100
 _MOST_RUNS = 20
 
@@ -43,13 +41,9 @@ _MOST_RUNS = 20
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 @runs_dir_option
 def list_command(
-    runs: tuple[str, ...],
-    limit: int | None,
-    suite: str | None,
-    target: str | None,
-    as_json: bool,
-    runs_dir: str | None,
-) -> int:
+    runs: tuple[str, ...], limit: int | None, suite: str | None, target: str | None,
+    as_json: bool, runs_dir: str | None,
+) -> int:  # fmt: skip
     """List the runs of this project and their results, newest first.
 
     RUNS are given as for `report`, optionally with a grading: RUN@1. By default, all are listed.
@@ -65,19 +59,21 @@ def list_command(
     if not (runs or suite or target):  # what is not shown need not be read
         most = limit if as_json else limit or _MOST_RUNS
     known = [_find_listed(name, folder) for name in runs] or list_runs(folder, most)
-    wanted = [each for each in known if _is_of(each, "suites", suite)]
-    wanted = [each for each in wanted if _is_of(each, "targets", target)]
+    wanted = known
+    for key, glob in (("suites", suite), ("targets", target)):
+        found = [each for each in wanted if glob is None or _has_name(each, key, glob)]
+        if wanted and not found and not as_json:
+            raise ConfigError(_say_none(wanted, key, glob or ""))
+        wanted = found
     if as_json:
         lines = [json_line(_object_of_run(each)) for each in wanted[:limit]]
-        sys.stdout.write("[" + ",\n".join(lines) + "]\n")
+        print_lines(["[" + ",\n".join(lines) + "]"])
     elif wanted:
         count = len(wanted) if most is None else count_runs(folder)
         _print_table(wanted[: limit or _MOST_RUNS], count, config.root)
-    elif known:
-        raise ConfigError(_say_none(known, suite, target))
     else:
         place = make_visible(seen_from(os.getcwd(), folder))
-        sys.stdout.write(f"no runs yet in {place}; `evalcase run` creates one\n")
+        print_lines([f"no runs yet in {place}; `evalcase run` creates one"])
     return 0
 
 
@@ -88,25 +84,17 @@ def _find_listed(name: str, folder: str) -> ListedRun:
     return ListedRun(run.id, run.path, run, grading=grading)
 
 
-def _is_of(listed: ListedRun, key: NameKind, glob: str | None) -> bool:
+def _has_name(listed: ListedRun, key: str, glob: str) -> bool:
     """Whether a run names something that matches; one that can't be read names nothing."""
-    if glob is None:
-        return True
     names = _names_of(listed.run, key) if listed.run is not None else ()
     return any(fits_pattern(name, glob) for name in names)
 
 
-def _say_none(known: list[ListedRun], suite: str | None, target: str | None) -> str:
+def _say_none(known: list[ListedRun], key: str, glob: str) -> str:
     """That no run is of what was asked for, and what is nearest."""
-    kinds: tuple[tuple[str, NameKind, str | None], ...]
-    kinds = ("suite", "suites", suite), ("target", "targets", target)
-    for noun, key, glob in kinds:
-        if glob is None or any(_is_of(each, key, glob) for each in known):
-            continue
-        runs = [each.run for each in known if each.run is not None]
-        hint = did_you_mean(glob, [name for run in runs for name in _names_of(run, key)])
-        return f"no run has a {noun} `{glob}`{f'; {hint}' if hint else ''}"
-    return f"no run of suite `{suite}` has a target `{target}`"
+    names = [name for each in known if each.run for name in _names_of(each.run, key)]
+    hint = did_you_mean(glob, names)
+    return f"no run has a {key.removesuffix('s')} `{glob}`{f'; {hint}' if hint else ''}"
 
 
 def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
@@ -116,11 +104,9 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     environment = this_environment()
     now, sealer = environment.now(), find_sealer(environment.state, root)
     entries = [_make_entry(each, root, now, sealer) for each in runs]
-    for line in list_lines(entries, Screen(width, colour=has_colour(sys.stdout))):
-        sys.stdout.write(line + "\n")
-    more = count - len(runs)
-    if more > 0:
-        sys.stdout.write(f"and {more:,} more: evalcase list --limit {count}\n")
+    print_lines(list_lines(entries, Screen(width, colour=has_colour(sys.stdout))))
+    if count > len(runs):
+        print_lines([f"and {count - len(runs):,} more: evalcase list --limit {count}"])
 
 
 def _object_of_run(listed: ListedRun) -> dict[str, object]:
@@ -158,7 +144,7 @@ def _make_entry(listed: ListedRun, root: str, now: float, sealer: Sealer | None)
     )  # fmt: skip
 
 
-def _names_of(run: Run, key: NameKind) -> tuple[str, ...]:
+def _names_of(run: Run, key: str) -> tuple[str, ...]:
     names = run.about.suites if key == "suites" else run.about.targets
     return tuple(name[:_LONGEST] for name in names)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from evalcase.cli.options import stdin_format
-from evalcase.cli.terminal import screen_for
+from evalcase.cli.terminal import print_lines, screen_for
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.migrate import Migration, migrate_file
 from evalcase.format.positions import Format
@@ -54,10 +54,12 @@ def migrate_command(paths: tuple[str, ...], diff: bool, check: bool, stdin_forma
         failed += bool(migration.errors)
         # Standard output is for the text itself when that is what was asked for.
         talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
-        for line in _report_migration(
-            migration, screen_for(talk), is_broken=talk.isatty(), done=not (diff or check)
-        ):
-            talk.write(line + "\n")
+        print_lines(
+            _report_migration(
+                migration, screen_for(talk), is_broken=talk.isatty(), done=not (diff or check)
+            ),
+            talk,
+        )
     return 2 if failed else 1 if check and changed else 0
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -72,6 +72,8 @@ class Number(click.FloatRange):
         super().__init__(least, most, min_open=min_open)
         self._whole = whole
         self._meant = meant
+        more = f"more than {least:g}" if min_open else f"at least {least:g}"
+        self._range = more if most is None else f"{least:g} to {most:.12g}"
 
     def get_metavar(self, *_: object, **__: object) -> str:
         return "N" if self._whole else "NUMBER"
@@ -80,33 +82,24 @@ class Number(click.FloatRange):
         """For the help page, which doesn't say of a number that it is not negative."""
         return "" if self.max is None else self._range
 
-    @property
-    def _range(self) -> str:
-        least = f"more than {self.min:g}" if self.min_open else f"at least {self.min:g}"
-        if self.max is None:
-            return least
-        most = f"{self.max:.12g}"
-        return f"{least}, at most {most}" if self.min_open else f"{self.min:g} to {most}"
-
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        hint = self._hint_at_share(str(value))
         try:
             number = int(str(value)) if self._whole else float(str(value))
         except ValueError:
-            if self._whole:
-                self.fail(f"{value!r} is not a whole number.", param, ctx)
-            self.fail(f"{value!r} is not a number: give {self._meant}.{hint}", param, ctx)
+            meant = "a whole number" if self._whole else f"a number: give {self._meant}"
+            self.fail(f"{value!r} is not {meant}.{self._hint(str(value))}", param, ctx)
         if isinstance(number, float) and not isfinite(number):
             self.fail("a finite number is needed", param, ctx)
         assert self.min is not None
         is_under = number <= self.min if self.min_open else number < self.min
         if is_under or (self.max is not None and number > self.max):
-            self.fail(f"{number} is out of range: {self._range}.{hint}", param, ctx)
+            said = f"{number} is out of range: {self._range}.{self._hint(str(value))}"
+            self.fail(said, param, ctx)
         return number
 
-    def _hint_at_share(self, text: str) -> str:
+    def _hint(self, text: str) -> str:
         """A number from 1 to 100 is meant as per cent."""
         try:
             share = float(text.removesuffix("%")) / 100
@@ -118,11 +111,6 @@ class Number(click.FloatRange):
 Count = partial(Number, whole=True)
 
 
-def existing_file() -> click.Path:
-    """The path of a file that can be read."""
-    return click.Path(exists=True, dir_okay=False)
-
-
 stdin_format: Decorator = click.option(
     "--stdin-format",
     type=click.Choice(["yaml", "json", "jsonl"]),
@@ -132,30 +120,18 @@ stdin_format: Decorator = click.option(
 )
 
 
-class _Array(NamedTuple):
-    """The variables by which one kind of scheduler tells a process its place."""
-
-    name: str
-    number: str
-    first: str
-    """The number of the first process, or the variable that has it."""
-    total: str
-    """The variable that has how many there are; empty where none does."""
-    step: str = "1"
-    """The same for what lies between two numbers."""
-
-
-_ARRAYS = (
-    _Array(
-        "Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT",
-        "SLURM_ARRAY_TASK_STEP",
+_ARRAYS = {
+    "SLURM_ARRAY_TASK_ID": (
+        "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_STEP",
     ),
-    _Array("Kubernetes", "JOB_COMPLETION_INDEX", "0", ""),
-    _Array("GitLab", "CI_NODE_INDEX", "1", "CI_NODE_TOTAL"),
-    _Array("CircleCI", "CIRCLE_NODE_INDEX", "0", "CIRCLE_NODE_TOTAL"),
-    _Array("Buildkite", "BUILDKITE_PARALLEL_JOB", "0", "BUILDKITE_PARALLEL_JOB_COUNT"),
-    _Array("Cloud Run", "CLOUD_RUN_TASK_INDEX", "0", "CLOUD_RUN_TASK_COUNT"),
-)  # fmt: skip
+    "JOB_COMPLETION_INDEX": ("0", "", "1"),
+    "CI_NODE_INDEX": ("1", "CI_NODE_TOTAL", "1"),
+    "CIRCLE_NODE_INDEX": ("0", "CIRCLE_NODE_TOTAL", "1"),
+    "BUILDKITE_PARALLEL_JOB": ("0", "BUILDKITE_PARALLEL_JOB_COUNT", "1"),
+    "CLOUD_RUN_TASK_INDEX": ("0", "CLOUD_RUN_TASK_COUNT", "1"),
+}  # fmt: skip
+"""The variables by which schedulers tell a task its number. For each: the number of the first task,
+how many there are (Kubernetes doesn't say), and the step between two; a number, or its variable."""
 
 
 def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
@@ -164,33 +140,28 @@ def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
     Raise ValueError, with what to do, where it isn't said, or not clearly: a wrong guess would run
     some cases twice, and others never.
     """
-    found = [each for each in _ARRAYS if environment.get(each.number)]
+    found = [each for each in _ARRAYS if environment.get(each)]
     if not found:
-        known = ", ".join(each.number for each in _ARRAYS)
+        known = ", ".join(_ARRAYS)
         raise ValueError(f"this is not an array task: none of {known} is set; write it as 2/5")
     if len(found) > 1:
-        several = " and ".join(each.number for each in found)
+        several = " and ".join(found)
         raise ValueError(f"{several} are both set: write the one that is meant as 2/5")
-    return _place_in(found[0], environment, of)
-
-
-def _place_in(array: _Array, environment: Mapping[str, str], of: int | None) -> Shard:
-    said = _read_number(array.total, environment) if array.total else None
-    if said is None and of is None:
+    name = found[0]
+    first, total, step = _ARRAYS[name]
+    count = _read_number(total, environment) if total else of
+    if count is None:
         raise ValueError(
-            f"{array.name} doesn't tell a task how many there are: write it as auto/5, "
-            "for five of them"
+            f"beside {name}, nothing says how many tasks there are: write it as auto/5"
         )
-    if said is not None and of is not None and said != of:
-        raise ValueError(f"{array.total} is {said}, not {of}")
-    count = of if said is None else said
-    assert count is not None
-    ahead = _read_number(array.number, environment) - _read_number(array.first, environment)
-    place, rest = divmod(ahead, max(_read_number(array.step, environment), 1))
+    if of not in (None, count):
+        raise ValueError(f"{total} is {count}, not {of}")
+    ahead = _read_number(name, environment) - _read_number(first, environment)
+    place, rest = divmod(ahead, max(_read_number(step, environment), 1))
     if rest or not 0 <= place < count:
         raise ValueError(
-            f"{array.number} is {environment[array.number]}, which is not one of {count} tasks "
-            "without a gap: write it as 2/5"
+            f"{name} is {environment[name]}, which is not one of {count} tasks without a gap: "
+            "write it as 2/5"
         )
     return Shard(place + 1, count)
 
@@ -238,7 +209,7 @@ def run_options(*names: str, **helps: str) -> Decorator:
 def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
     type = flag.option.takes
     if flag.option.name == "env_file":
-        return existing_file()
+        return click.Path(exists=True, dir_okay=False)
     match type.json:
         case "choice":
             return click.Choice(type.bounds["enum"])
@@ -253,15 +224,11 @@ def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
 
 
 def _read_shard(value: str | None) -> Shard | None:
-    if value is None:
-        return None
-    auto = re.fullmatch(r"auto(?:/([1-9][0-9]{0,8}))?", value)
-    if auto is None and value.startswith("auto"):
-        raise click.BadParameter("write it as auto, or as auto/5 for five parts")
+    auto = re.fullmatch(r"auto(?:/([1-9][0-9]{0,8}))?", value or "")
     try:
-        if auto is None:
-            return Shard.parse(value)
-        return read_shard(os.environ, int(auto[1]) if auto[1] else None)
+        if auto is not None:
+            return read_shard(os.environ, int(auto[1]) if auto[1] else None)
+        return None if value is None else Shard.parse(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import click
 
 from evalcase.cli.options import Count, WrongUsageError, checked, runs_dir_option
 from evalcase.cli.stored import find_project
+from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.errors import RecordError
 from evalcase.store.runs import Keeping, OldRun, find_old, remove_rests, remove_run
-from evalcase.util.text import make_visible, write_count
+from evalcase.util.text import write_count
 
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _LONGEST = 100 * 365 * 86_400
@@ -59,50 +59,44 @@ def prune_command(
     going = [each for each in found if not each.kept_for]
     staying = [each for each in found if each.kept_for]
     if not as_json:
-        _print_plan(going, staying, yes)
+        print_lines(_plan_lines(going, staying, yes))
+    removed: list[OldRun] = []
     if yes:
         remove_rests(folder)
-        removed = _remove_runs(going, quiet=as_json)
+        removed = _remove_runs(going)
     if as_json:
-        _print_object(going, staying, removed if yes else [])
+        data = {
+            "would_remove": [_object_of_run(each) for each in going],
+            "stays": [{**_object_of_run(each), "because": each.kept_for} for each in staying],
+            "removed": [each.run.id for each in removed],
+        }
+        print_lines([json.dumps(data)])
+    elif removed:
+        print_lines([f"removed {_count_runs(removed)}"])
     return 3 if yes and len(removed) < len(going) else 0
 
 
-def _remove_runs(going: Sequence[OldRun], *, quiet: bool) -> list[OldRun]:
+def _remove_runs(going: Sequence[OldRun]) -> list[OldRun]:
     """Remove one after the other; what can't be removed is said, and keeps no other from going."""
     removed = []
     for each in going:
         try:
             remove_run(each.run)
         except RecordError as error:
-            sys.stderr.write(f"evalcase: {make_visible(str(error))}\n")
+            write_prose(f"evalcase: {error}")
         else:
             removed.append(each)
-    if removed and not quiet:
-        sys.stdout.write(f"removed {_count_runs(removed)}\n")
     return removed
 
 
-def _print_plan(going: Sequence[OldRun], staying: Sequence[OldRun], yes: bool) -> None:
-    for each in going:
-        sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  {each.run.status}\n")
-    for each in staying:
-        sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  kept: {each.kept_for}\n")
+def _plan_lines(going: Sequence[OldRun], staying: Sequence[OldRun], yes: bool) -> Iterator[str]:
+    for each in (*going, *staying):
+        what = f"kept: {each.kept_for}" if each.kept_for else each.run.status
+        yield f"{each.run.id}  {_say_size(each.bytes):>8}  {what}"
     if not going:
-        sys.stdout.write("nothing to remove\n")
+        yield "nothing to remove"
     elif not yes:
-        sys.stdout.write(f"{_count_runs(going)} would be removed; add --yes to remove them\n")
-
-
-def _print_object(
-    going: Sequence[OldRun], staying: Sequence[OldRun], removed: Sequence[OldRun]
-) -> None:
-    data = {
-        "would_remove": [_object_of_run(each) for each in going],
-        "stays": [{**_object_of_run(each), "because": each.kept_for} for each in staying],
-        "removed": [each.run.id for each in removed],
-    }
-    sys.stdout.write(json.dumps(data) + "\n")
+        yield f"{_count_runs(going)} would be removed; add --yes to remove them"
 
 
 def _object_of_run(old: OldRun) -> dict[str, object]:

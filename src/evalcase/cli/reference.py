@@ -7,7 +7,7 @@ import sys
 import click
 
 from evalcase.cli.options import WrongUsageError
-from evalcase.cli.terminal import screen_for
+from evalcase.cli.terminal import print_lines, screen_for
 from evalcase.config.catalogue import (
     config_schema,
     declared_graders,
@@ -38,15 +38,15 @@ def explain_command(code: str | None) -> int:
     """
     if code is None:
         width = max(map(len, CODES))
-        for name, (severity, title) in CODES.items():
-            sys.stdout.write(f"{name:{width}}  {severity:7}  {title}\n")
+        print_lines(
+            f"{name:{width}}  {severity:7}  {title}" for name, (severity, title) in CODES.items()
+        )
         return 0
     code = code.strip().strip("[]").rpartition("[")[2]
     if code not in CODES:
         hint = did_you_mean(code, CODES) or "`evalcase explain` lists all codes"
         raise ConfigError(f"there is no diagnostic code `{code}`: {hint}")
-    for line in page_lines(read_page(code), screen_for(sys.stdout)):
-        sys.stdout.write(line + "\n")
+    print_lines(page_lines(read_page(code), screen_for(sys.stdout)))
     return 0
 
 
@@ -71,13 +71,11 @@ def graders_command(name: str | None) -> int:
     """
     screen = screen_for(sys.stdout)
     if name in RUBRIC_NAMES:
-        lines = iter(rubric_text(name).rstrip("\n").split("\n"))
+        print_lines([rubric_text(name).rstrip("\n")])
     elif name is None:
-        lines = grader_lines(declared_graders(), screen)
+        print_lines(grader_lines(declared_graders(), screen))
     else:
-        lines = explain_grader(declared_grader(find_class("graders", name)), screen)
-    for line in lines:
-        sys.stdout.write(line + "\n")
+        print_lines(explain_grader(declared_grader(find_class("graders", name)), screen))
     return 0
 
 
@@ -104,5 +102,5 @@ def schema_command(config: bool, sidecar: bool) -> int:
     if config and sidecar:
         raise WrongUsageError("--config and --sidecar can't be combined")
     schema = config_schema if config else sidecar_schema if sidecar else suite_schema
-    sys.stdout.write(json_text(schema()) + "\n")
+    print_lines([json_text(schema())])
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from evalcase.cli.terminal import write_prose
+from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.store.folder import Run
@@ -18,10 +18,11 @@ from evalcase.types.case import Case
 from evalcase.types.value import JSON
 from evalcase.util.environment import read_key
 from evalcase.util.json import compact_encoder
-from evalcase.util.text import make_visible
+from evalcase.util.text import make_visible, shorten_text
 
 _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
+_REFUSED = "nothing was done; if you trust the record, add --trust"
 
 trust_option = click.option(
     "--trust", is_flag=True, help="Use what the record names, even if somebody else made it."
@@ -32,13 +33,16 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     """Say what a record names, each thing on its line, and that nothing of it is used."""
     where = "by you on this machine and in this folder, or was changed since"
     write_prose(f"evalcase: {run.path} was not made {where}")
-    why = why_unsealed(run, state)
-    if why:
+    if why := why_unsealed(run, state):
         write_prose(why)
-    sys.stderr.write("continuing it would use:\n")
-    for what, values in _find_named(run, request):
-        _list_named(what, values)
-    sys.stderr.write("nothing was done; if you trust it, add --trust\n")
+    default = run.about.default_target
+    named = {
+        "target": request.targets or ([default] if default else []),
+        "env file": [request.env_file] if request.env_file is not None else [],
+        "folder": [run.about.cwd],
+        "path": request.paths,
+    }
+    print_lines(["continuing it would use:", *_list_named(named), _REFUSED], sys.stderr)
     return 2
 
 
@@ -59,12 +63,9 @@ def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Conf
     found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
     if not found:
         return None
-    sys.stderr.write(
-        f"evalcase: {make_visible(run.path)} names graders that would run code, or ask targets "
-        "that the configuration does not name:\n"
-    )
-    _list_named("grader", found)
-    sys.stderr.write("nothing was done; if you trust the record, add --trust\n")
+    why = "that would run code, or ask targets that the configuration does not name"
+    write_prose(f"evalcase: {run.path} names graders {why}:")
+    print_lines([*_list_named({"grader": found}), _REFUSED], sys.stderr)
     return 2
 
 
@@ -91,22 +92,10 @@ def why_unsealed(run: Run, state: str | None) -> str:
     return ""
 
 
-def _list_named(what: str, values: Sequence[str]) -> None:
-    for value in values[:_MOST_SHOWN]:
-        sys.stderr.write(f"  {what:<9} {_show_text(value)}\n")
-    if len(values) > _MOST_SHOWN:
-        sys.stderr.write(f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more\n")
-
-
-def _find_named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]:
-    """What a record names, by what it is."""
-    default = run.about.default_target
-    yield "target", request.targets or ([default] if default else [])
-    yield "env file", [request.env_file] if request.env_file is not None else []
-    yield "folder", [run.about.cwd]
-    yield "path", request.paths
-
-
-def _show_text(text: str) -> str:
-    """A text of a stranger on one line, and of a sane length."""
-    return make_visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+def _list_named(named: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Each text of a stranger on one line, and of a sane length."""
+    for what, values in named.items():
+        for value in values[:_MOST_SHOWN]:
+            yield f"  {what:<9} {make_visible(shorten_text(value, _LONGEST))}"
+        if len(values) > _MOST_SHOWN:
+            yield f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more"
