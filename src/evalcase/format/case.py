@@ -328,7 +328,7 @@ class Shared(NamedTuple):
     """Fields of cases that don't have them."""
     variables: SuiteVariables | None = None
     lacks_graders: bool = False
-    """Whether graders with errors are missing here."""
+    """Whether graders with errors are missing here, so that cases can't be advised of any."""
     are_evaluators: bool = False
     """Whether the graders are written as AgentV's `evaluators`."""
 
@@ -572,7 +572,8 @@ def resolve_case(
     if findings.errors > before:
         return None
     case = canonical_case(data)
-    advise_case(case, named, turns, shared.lacks_graders and with_graders, findings)
+    if not shared.lacks_graders:
+        advise_case(case, named, turns, False, findings)
     return case if findings.errors == before else None
 
 

@@ -34,8 +34,6 @@ class Spelling(NamedTuple):
     adds: Mapping[str, JSON] = MappingProxyType({})
     """Options that the other name implies."""
     renames: Mapping[str, str] = MappingProxyType({})
-    refuses: Mapping[str, str] = MappingProxyType({})
-    """Options that give it another meaning, each with what to write then."""
 
     def told(self, after_name: str = "") -> str:
         """The grader here, for a sentence: `contains` with `ignore_case: true`."""
@@ -50,8 +48,6 @@ _ANY = {"value": "any"}
 _ALL = {"value": "all"}
 _SCRIPT = Spelling("script", renames={"script": "value", "command": "value"})
 SCRIPT_NAMES = ("code_judge", "code-judge", "code_grader", "code-grader", "script-grader")
-_NO_SCHEMA = "write `json_schema` for a schema; it unwraps a fenced block, too"
-_NO_MEAN = "write `weighted`, whose weighted mean must reach it"
 
 OTHER_NAMES: Mapping[str, Spelling] = {
     "contains-all": Spelling("contains", renames=_ALL),
@@ -61,13 +57,13 @@ OTHER_NAMES: Mapping[str, Spelling] = {
     "icontains-any": Spelling("contains", _ANY_CASE, _ANY),
     "starts-with": Spelling("starts_with"),
     "ends-with": Spelling("ends_with"),
-    "is-json": Spelling("json", {"strict": True}, refuses={"value": _NO_SCHEMA}),
+    "is-json": Spelling("json", {"strict": True}),
     **dict.fromkeys(
         ("llm-rubric", "model-graded-closedqa", "llm_judge", "llm-judge", "llm_grader",
          "llm-grader", "rubric"), Spelling("judge"),
     ),
     **dict.fromkeys(SCRIPT_NAMES, _SCRIPT),
-    "assert-set": Spelling("all", renames={"assert": "value"}, refuses={"threshold": _NO_MEAN}),
+    "assert-set": Spelling("all", renames={"assert": "value"}),
 }  # fmt: skip
 """The names that AgentV and promptfoo have for graders of ours."""
 
@@ -164,23 +160,24 @@ def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
         message = f"a grader is a name or a mapping, not {what}"
         findings.add("bad-grader", path, message, SHORT_FORMS)
         return None
-    if "type" in item:
-        at, name = (*path, "type"), item["type"]
-        if type(name) is not str or not name:
-            findings.add("bad-grader", at, "the name of a grader is a string", SHORT_FORMS)
-            return None
+    is_typed = "type" in item
+    name = item["type"] if is_typed else next(iter(item))
+    at = (*path, "type" if is_typed else name)
+    if type(name) is not str or not name:
+        message = "the name of a grader is a string"
+        findings.add("bad-grader", at if is_typed else path, message, SHORT_FORMS)
+        return None
+    if is_typed:
         options = {key: value for key, value in item.items() if key != "type"}
         return _split_name(_Written(name, options, at, "value", path), findings)
-    name = next(iter(item))
     if len(item) > 1 or name in SHARED:
-        name = _report_no_type(item, path, findings)
-        if name is None:
-            return None
-    elif not name:
-        findings.add("bad-grader", path, "the name of a grader is a string", SHORT_FORMS)
+        kinds = [each for each in item if findings.declared(each) or each in SPELLINGS]
+        kind = (*kinds, str(item.get("name", "NAME")))[0]
+        message = "a grader with options says its name in `type`"
+        hint = f"write {{type: {kind:.40}, value: …}}, and each grader as an item of its own"
+        findings.add("bad-grader", path, message, hint)
         return None
-    at, argument = (*path, name), item[name]
-    spelling = _find_spelling(name, findings)
+    argument, spelling = item[name], _find_spelling(name, findings)
     own = name if spelling is None else spelling.name
     declared = findings.declared(own)
     takes_mapping = own in MAPPING_ARGUMENTS if declared is None else declared.takes_mapping
@@ -188,8 +185,7 @@ def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
     if is_absent or (type(argument) is dict and not takes_mapping):
         return _split_name(_Written(name, dict(argument or {}), at, "key", at), findings)
     option = (declared and declared.kind.argument) or "value"
-    rest = {key: value for key, value in item.items() if key != name}
-    return _Written(name, {option: argument, **rest}, at, "key", path if rest else at, option)
+    return _Written(name, {option: argument}, at, "key", at, option)
 
 
 def _split_name(written: _Written, findings: Findings) -> _Written:
@@ -203,24 +199,6 @@ def _split_name(written: _Written, findings: Findings) -> _Written:
     return written._replace(
         name=name, options=options, argument=option, argument_at=written.name_at
     )
-
-
-def _report_no_type(item: dict[str, Any], path: KeyPath, findings: Findings) -> str | None:
-    """Report options beside a name. The one grader among the keys is returned, to be checked."""
-    names = [each for each in item if each not in SHARED]
-    kinds = [
-        each
-        for each in names
-        if findings.known is None or findings.declared(each) or _find_spelling(each, findings)
-    ]
-    kind = (*kinds, *names, "name")[0]
-    hint = f"write {{type: {kind:.40}, value: …}} with the options beside them"
-    if len(kinds) > 1:
-        hint = "each grader is an item of its own, after `- `"
-    elif type(item.get("name")) is str and not kinds:
-        hint = f"did you mean {{type: {item['name']:.40}, …}}? `name` is what results call it"
-    findings.add("bad-grader", path, "a grader with options says its name in `type`", hint)
-    return kinds[0] if len(kinds) == 1 else None
 
 
 def _find_spelling(name: str, findings: Findings) -> Spelling | None:
@@ -242,14 +220,11 @@ def _rename(written: _Written, spelling: Spelling, findings: Findings) -> _Writt
     written_as: dict[str, str] = {}
     for old, value in written.options.items():
         new = spelling.renames.get(old, old)
-        at = written.place((old,))
-        if old in spelling.refuses and value is not None:
-            message = f"`{name}` with `{old}` is not one of our graders"
-            findings.add("unknown-option", at, message, spelling.refuses[old], "key")
-        elif options.get(new) is None:
+        if options.get(new) is None:
             options[new], written_as[new] = value, old
         elif value is not None:
             message = f"`{old}` is already set by `{written_as.get(new, name)}`"
+            at = written.place((old,))
             findings.add("conflicting-fields", at, message, "keep one of the two", "key")
     argument = written.argument and spelling.renames.get(written.argument, written.argument)
     return written._replace(
@@ -433,13 +408,10 @@ def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findin
         findings.mention("asked", name, written.place(path))
     if declared.kind.judges and not targets:
         findings.mention("judge", written.name, written.name_path, written.name_at)
-    for name in declared.naming("file"):
-        holds = declared.options[name].takes.kind.holds
-        if type(options.get(name)) is str:
-            findings.add_file(options[name], written.place((name,)), from_root=True, holds=holds)
-    for name in declared.naming("prompt"):
-        if type(options.get(name)) is str and names_file(options[name]):
-            findings.add_file(options[name], written.place((name,)), from_root=True)
+    for option in (*declared.naming("file"), *declared.naming("prompt")):
+        value, holds = options.get(option), declared.options[option].takes.kind.holds
+        if type(value) is str and (option in declared.naming("file") or names_file(value)):
+            findings.add_file(value, written.place((option,)), from_root=True, holds=holds)
     for what, name, path in find_named_code(declared, options):
         place = written.place(path)
         findings.mention(what, name, place)
@@ -455,19 +427,13 @@ def _check_options(
 ) -> None:
     faults = list(declared.faults(written.options))
     # An argument that the grader doesn't take is probably the option that is missing.
-    has_argument = any(
-        fault.code == "unknown-option" and fault.path == (written.argument,) for fault in faults
-    )
+    unknown = [fault.path for fault in faults if fault.code == "unknown-option"]
     for fault in faults:
-        if not (has_argument and fault.code == "missing-option"):
+        if fault.code != "missing-option" or (written.argument,) not in unknown:
             _report(fault, written, declared, findings)
-    if (
-        not faults
-        and within is not None
-        and within.kind.threshold == "none"
-        and written.options.get("weight") is not None
-    ):
-        message = f"`weight` has no effect in `{within.kind.name}`, which goes by how many pass"
+    has_no_mean = within is not None and within.kind.threshold == "none"
+    if not faults and has_no_mean and written.options.get("weight") is not None:
+        message = "`weight` has no effect here, where only the number of those that pass counts"
         hint = "leave it out, or use `weighted`, which takes their mean"
         findings.add("conflicting-fields", written.place(("weight",)), message, hint, "key")
 
@@ -477,20 +443,20 @@ def _report(
 ) -> None:
     """Report a fault in the words of the grader that has it, at its place."""
     message, hint, at = fault.message, fault.hint, fault.at
-    example = declared and declared.kind.example and f"for example: {declared.kind.example}"
+    kind = None if declared is None else declared.kind
+    example = f"for example: {kind.example}" if kind and kind.example else None
     name = str(fault.path[0]) if fault.path else ""
     if name and name == written.argument:
         message = message.replace(f"`{name}`", f"the argument of `{written.name}`", 1)
         at = written.argument_at if len(fault.path) == 1 else at
         if len(fault.path) == 1 and fault.code == "unknown-option":
             given = describe_kind(written.options[name])
-            message = f"the grader `{written.name}` takes options, not {given}"
-            hint = example or None
+            message, hint = f"the grader `{written.name}` takes options, not {given}", example
     elif name in written.written_as:
         message = message.replace(f"`{name}`", f"`{written.written_as[name]}`", 1)
-    if fault.code == "missing-option" and declared is not None and example:
+    if fault.code == "missing-option" and kind and example:
         hint = example
-        if "threshold" in written.options and declared.kind.argument not in written.options:
-            hint = f"`threshold` is a score; its limit is `{declared.kind.argument}`; {example}"
+        if "threshold" in written.options and kind.argument not in written.options:
+            hint = f"`threshold` is a score; its limit is `{kind.argument}`; {example}"
     place = written.place(fault.path)
     findings.add_finding(fault._replace(path=place, message=message, hint=hint, at=at))

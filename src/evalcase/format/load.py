@@ -27,6 +27,7 @@ from evalcase.format.source import (
     folder_of,
     format_at,
     is_sidecar,
+    list_names,
     number_lines,
     open_bytes,
     outside_link,
@@ -37,7 +38,6 @@ from evalcase.format.source import (
 from evalcase.format.suite import (
     Foreign,
     SuiteFields,
-    is_of,
     name_foreign,
     name_foreign_cases,
     resolve_one,
@@ -269,12 +269,10 @@ class CaseStream:
         self.path = path
         self.is_read = True
         """Whether there is a file with readable content."""
-        self._known = known
         self._files = SuiteFiles(folder_of(path), on_file)
+        self._findings = Findings(known, self._files)
         self._sidecar = _find_sidecar(path, known, self._files)
         self._shared = self._sidecar.about.shared
-        self._foreign: Foreign | None = None
-        self._has_found = self._is_foreign_reported = False
         self.fields: dict[str, Any] = self._sidecar.about.fields
         self.origins = array("q")
         """The number of the line, blank ones not counted, that each case comes from."""
@@ -304,7 +302,8 @@ class CaseStream:
             yield from self._files.problems
 
     def _read_cases(self) -> Iterator[Case | Problem | None]:
-        ids, findings, shared = Ids(), Findings(self._known, self._files), self._shared
+        ids, findings, shared = Ids(), self._findings, self._shared
+        has_variables, is_first = shared.variables is not None, True
         at = -1
         for at, line in enumerate(read_lines(self._file, self.path)):
             if isinstance(line, Problem):
@@ -315,31 +314,35 @@ class CaseStream:
             findings.unusual = line.unusual
             for case in resolve_line(line.value, findings, ids, shared):
                 self.origins.append(at)
-                if findings.found or findings.references or shared.variables is not None:
-                    yield from self._problems_of(line, findings)
-                    yield None if line.faults or findings.errors else case
+                if findings.found and is_first:
+                    is_first = False
+                    foreign = self._name_foreign()
+                    if foreign is not None:
+                        findings.replace_all(foreign.finding(self.path))
+                        yield from self._problems_of(line)
+                        yield None
+                        return
+                is_faulty = bool(line.faults)
+                if findings.found or findings.references or has_variables:
+                    yield from self._problems_of(line)
+                    is_faulty = is_faulty or findings.errors > 0
                     findings.drain()
-                else:
-                    yield None if line.faults else case
+                yield None if is_faulty else case
             if line.faults:
                 yield from line.problems
             if findings.found:
-                yield from self._problems_of(line, findings)
+                yield from self._problems_of(line)
                 findings.drain()
         if at < 0:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
-    def _problems_of(self, line: Document, findings: Findings) -> list[Problem]:
-        if findings.found and not self._has_found:
-            # The first problem may be that the file is another tool's.
-            self._has_found = True
-            start = [each.value for each in self._read_again(_LINES_TO_TELL)]
-            self._foreign = name_foreign_cases(start, findings.found)
-        if findings.found and self._foreign is not None and is_of(self._foreign, line.value):
-            findings.replace_all(self._foreign.finding(self.path))
-            if self._is_foreign_reported:
-                findings.found = []  # one report stands for all lines of the other tool
-            self._is_foreign_reported = True
+    def _name_foreign(self) -> Foreign | None:
+        """The tool that the file belongs to, by its first lines, if it is not evalcase."""
+        start = [each.value for each in self._read_again(_LINES_TO_TELL)]
+        return name_foreign_cases(start, self._findings.found)
+
+    def _problems_of(self, line: Document) -> list[Problem]:
+        findings = self._findings
         inside = self._files.check(findings)
         if line.faults:
             findings.leave_out(ADVICE)
@@ -429,32 +432,22 @@ def _find_strays(path: str) -> Iterator[Problem]:
     """Files beside a JSONL file, which has no suite fields, that hold such and belong to none."""
     folder, base = os.path.split(path)
     stem = os.path.splitext(base)[0]
-    try:
-        names = sorted(os.listdir(folder or os.curdir))
-    except OSError:
-        return
-    for name in names:
-        is_candidate = name.lower().endswith((".suite.yaml", ".suite.yml", ".suite.json"))
+    for name in list_names(folder or os.curdir):
         stray = os.path.join(folder, name)
-        if (
-            (is_candidate or name in (f"{stem}.yaml", f"{stem}.yml"))
-            and not is_sidecar(stray)
-            and _holds_suite_fields(stray)
-        ):
+        is_named_so = name.lower().endswith((".suite.yaml", ".suite.yml", ".suite.json"))
+        if not is_named_so and name not in (f"{stem}.yaml", f"{stem}.yml"):
+            continue
+        if not is_sidecar(stray) and outside_link(stray) is None and _holds_suite_fields(stray):
             message = f"no JSONL file has these suite fields, and {base} has none"
             hint = f"if they are its own, name the file {stem.removesuffix('.eval')}.suite.yaml"
             yield Problem("stray-suite-fields", message, stray, hint=hint)
 
 
 def _holds_suite_fields(path: str) -> bool:
-    if outside_link(path) is not None:
-        return False
     try:
         value = parse_document(read_source(path, most_bytes=100_000), "yaml", path).value
     except UnreadableError:
         return False
-    return (
-        type(value) is dict
-        and not value.keys().isdisjoint((*SUITE.fields, *SUITE.aliases))
-        and value.keys().isdisjoint((*CASE_CONTAINERS, "input"))
-    )
+    if type(value) is not dict or not value.keys().isdisjoint((*CASE_CONTAINERS, "input")):
+        return False
+    return not value.keys().isdisjoint((*SUITE.fields, *SUITE.aliases))

@@ -108,12 +108,10 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
     variables = read_suite_variables(named, findings)
     # Fields with tags are read once for each case, with its variables.
     rendered = () if variables is None else (*variables.tagged, "vars")
+    before = findings.errors
     found = read_fields(named, findings, without=rendered)
     graders = found.pop("graders", [])
-    lacks_graders = False
-    if "graders" in values and "graders" not in rendered:
-        written = values["graders"]
-        lacks_graders = type(written) is not list or len(graders) < len(written)
+    lacks_graders = findings.errors > before
     fields = {"name": name}
     fields |= {each: found.pop(each) for each in ("description", "metadata") if each in found}
     shared = Shared(
@@ -319,13 +317,6 @@ def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreig
                 return None
             return kind.at(next((name for name in cases[0] if name in kind.beside), kind.key))
     return None
-
-
-def is_of(foreign: Foreign, case: Any) -> bool:
-    """Whether a case belongs to the same tool."""
-    if foreign.tool == _AGENTV.tool:
-        return _has_variables_of_agentv(case)
-    return any(kind.fits(case) for kind in _KINDS if kind.tool == foreign.tool)
 
 
 def _has_variables_of_agentv(case: Any) -> bool:

@@ -448,14 +448,13 @@ class SuiteVariables:
         findings, tagged = self.findings, self.tagged
         rendered = () if variables is None else tagged.values()
         with _reporting_once(self._known, findings, rendered, variables or {}):
-            before = findings.errors
+            before, found = findings.errors, dict[str, Any]()
             values = {
                 name: each.value if variables is None else each.render(variables, findings)
                 for name, each in tagged.items()
             }
-            if findings.errors > before:
-                return shared._replace(lacks_graders=True)
-            found = read_fields(Named(values, self._named.path, self._named.where), findings)
+            if findings.errors == before:
+                found = read_fields(Named(values, self._named.path, self._named.where), findings)
             return shared._replace(
                 messages=found.get("input", shared.messages),
                 graders=found.get("graders", shared.graders),
