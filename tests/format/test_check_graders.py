@@ -171,25 +171,6 @@ def test_one_mistake_is_told_once_and_with_what_to_write(
     assert problem.hint == hint
 
 
-@pytest.mark.parametrize(
-    ("tools", "said"),
-    [
-        ("{serch: {arguments: exact}}", "needs a call of `serch` (did you mean `search`?)"),
-        ("{search: {arguments: exact}}", None),
-        ("{other: {arguments: exact}}", None),  # the grader may be that of a suite
-    ],
-)
-def test_a_rule_for_a_tool_that_is_misspelt_is_told(
-    folder: Path, tools: str, said: str | None
-) -> None:
-    expected = "{role: assistant, tool_calls: [{tool: search, input: {q: x}}]}"
-    suite = f"input: x\nexpected_output: {expected}\ngraders: [{{trajectory: {{tools: {tools}}}}}]"
-    write(folder, a__eval__yaml=suite)
-    found = [problem.message for problem in evalcase.check(".")]
-    assert (found == []) == (said is None)
-    assert all(said is not None and said in message for message in found)
-
-
 def test_a_function_that_its_file_does_not_have_is_told_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,7 @@ def test_the_warning_says_what_it_is_here() -> None:
     ("grader", "code", "message"),
     [
         ({"type": "is-json", "value": {"type": "object"}}, "unknown-option",
-         "`is-json` with `value` is not one of our graders"),
+         "the grader `json` has no option `value`"),
         ({"type": "icontains", "value": "x", "ignore_case": False}, "conflicting-fields",
          "`ignore_case` is already set by `icontains`"),
         ({"type": "contains-any", "value": ["x"], "any": ["y"]}, "conflicting-fields",

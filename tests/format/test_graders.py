@@ -165,12 +165,8 @@ def test_every_place_of_a_mistake() -> None:
         ("has", "the grader `has` needs `value`", "for example: - has: Lima"),
         ("{type: has, value: x, unit: line}", "`unit` is one of words, lines, not 'line'",
          "did you mean `lines`?"),
-        ("{name: has, value: x}", "a grader with options says its name in `type`",
-         "did you mean {type: has, …}? `name` is what results call it"),
         ("{has: x, weight: 2}", "a grader with options says its name in `type`",
-         "write {type: has, value: …} with the options beside them"),
-        ("{has: x, size: {min: 3}}", "a grader with options says its name in `type`",
-         "each grader is an item of its own, after `- `"),
+         "write {type: has, value: …}, and each grader as an item of its own"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_it(grader: str, message: str, hint: str | None) -> None:

@@ -162,7 +162,7 @@ def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(
     path.write_text(text)
     (problem,) = load_file(str(path), known=Catalogue(needs_graders=True)).problems
     assert problem.code == "conflicting-fields"
-    assert problem.message.startswith("`weight` has no effect in `")
+    assert problem.message.startswith("`weight` has no effect")
     assert problem.span is not None
     assert problem.span.column == text.index("weight: ") + 1
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -130,11 +130,12 @@ def _read_messages(
 
 def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> bool:
     """Whether a value is meant as a message. What is wrong with the message is added."""
-    if not is_message(message):
-        return False
-    role, content, calls = message["role"], message.get("content"), message.get("tool_calls")
+    role = message.get("role") if type(message) is dict else None
     if role not in ROLES:
+        if not is_message(message):
+            return False
         _report_role(role, usual, (*path, "role"), findings)
+    content, calls = message.get("content"), message.get("tool_calls")
     if calls is not None:
         _check_tool_calls(calls, (*path, "tool_calls"), findings)
     elif "content" not in message:
@@ -486,29 +487,28 @@ _READERS: dict[str, Reader] = {
 @lru_cache(1000)
 def _plan_reading(
     names: tuple[str, ...],
-) -> tuple[list[tuple[str, str, Reader]], list[tuple[str, str, str]]]:
+) -> tuple[list[tuple[str, str, tuple[str], Reader]], list[tuple[str, str, str]]]:
     """The readers of some fields, each with the name that its field has as it is written and in the
-    canonical form, and which of the fields exclude one another. Cached, because the cases of a file
-    have the same few sets of fields."""
+    canonical form, and its path; and which of the fields exclude one another. Cached, because the
+    cases of a file have the same few sets of fields."""
     readers = [
-        (name, "targets" if name == "target" else name, read)
+        (name, "targets" if name == "target" else name, (name,), read)
         for name, read in _READERS.items()
         if name in names
     ]
     return readers, [each for each in EXCLUSIVE if each[0] in names and each[1] in names]
 
 
-def read_fields(named: Named, findings: Findings, without: Container[str] = ()) -> dict[str, Any]:
+def read_fields(named: Named, findings: Findings) -> dict[str, Any]:
     """The canonical values of the fields of a suite, a case or a turn; those with errors are left
     out."""
     found: dict[str, Any] = {}
     values, path, where = named.values, named.path, named.where
     readers, exclusive = _plan_reading(tuple(values))
-    for name, canonical, read in readers:
-        if name not in without:
-            result = read(values[name], path + where.get(name, (name,)), findings)
-            if result is not None:
-                found[canonical] = result
+    for name, canonical, step, read in readers:
+        result = read(values[name], path + where.get(name, step), findings)
+        if result is not None:
+            found[canonical] = result
     for first, second, hint in exclusive:
         message = f"`{second}` can't be used with `{first}`"
         findings.add("conflicting-fields", named.at(second), message, hint, "key")
@@ -573,7 +573,7 @@ def resolve_case(
         return None
     case = canonical_case(data)
     if not shared.lacks_graders:
-        advise_case(case, named, turns, False, findings)
+        advise_case(case, named, turns, findings)
     return case if findings.errors == before else None
 
 

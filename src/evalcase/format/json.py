@@ -144,7 +144,7 @@ class JsonReader:
         may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
         if may_be_deep and measure_depth(value, MAX_DEPTH) > MAX_DEPTH:
             raise _too_deep(text)
-        is_faulty = self._is_faulty or _SURROGATE.search(text)
+        is_faulty = self._is_faulty or ("\\u" in text and _SURROGATE.search(text))
         return value, _compose(text)[1] if is_faulty else (), self._is_unusual
 
     def _make_mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -25,19 +25,22 @@ Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
 
 
-def advise_case(
-    case: Case, written: Named, turns: Sequence[Named], lacks_graders: bool, findings: Findings
-) -> None:
-    """Look over a case without errors. If it lacks graders of the suite, because they have errors,
-    only they tell how it is graded."""
+_DECIDING = frozenset({"graders", "criteria", "rubrics", "threshold", "repeat"})
+"""Without these, only the expected output decides."""
+
+
+def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Findings) -> None:
+    """Look over a case without errors, of a suite whose graders have none."""
     data = case._data
-    if turns:
-        for turn, part in zip(case.turns, turns, strict=True):
-            _advise_part(turn, part, False, findings)
-    _advise_part(case, written, lacks_graders, findings)
+    parts = [(case, written), *zip(case.turns, turns, strict=True)] if turns else [(case, written)]
+    for part, named in parts:
+        if "expected_output" in part._data:
+            _advise_expected(part._data, named, findings)
+        if not _DECIDING.isdisjoint(part._data):
+            _advise_part(part, named, findings)
     if "user" in data:
         _advise_user(case, written.path, findings)
-    if "expected_output" in data or "skip" in data or lacks_graders:
+    if "expected_output" in data or "skip" in data:
         return
     if not any(map(_is_graded, (data, *data.get("turns", ())))):
         what = "conversation" if case.is_conversation else "case"
@@ -57,18 +60,15 @@ def _is_graded(part: dict[str, Any]) -> bool:
     return any(not each.get("indicator") for each in part.get("graders", ()))
 
 
-def _advise_part(part: Case, written: Named, lacks_graders: bool, findings: Findings) -> None:
-    """Look over what is graded by itself: a case, or a turn."""
+def _advise_part(part: Case, written: Named, findings: Findings) -> None:
+    """Look over how a case or a turn is graded."""
     data, path, graders = part._data, written.path, part._data.get("graders", ())
     has_expected, is_skipped = "expected_output" in data, "skip" in data
-    if not lacks_graders:
-        if has_expected:
-            _advise_expected(data, written, findings)
-        _advise_passing(data, path, findings)
-        if graders and "turns" not in data:
-            _check_weights(data, path, findings)
-        if not (has_expected or part.needs_judge or is_skipped):
-            _advise_absent(graders, path, findings)
+    _advise_passing(data, path, findings)
+    if graders and "turns" not in data:
+        _check_weights(data, path, findings)
+    if not (has_expected or part.needs_judge or is_skipped):
+        _advise_absent(graders, path, findings)
     if is_skipped:
         return
     _check_material(part, graders, path, findings)
@@ -260,21 +260,28 @@ def _find_left_out(expected: Messages, last: int | None) -> tuple[KeyPath, str] 
             return (index,), f"messages of the role `{role}` are context and are not compared"
         if content is not None and index != last:
             return (index,), "only the last assistant content is compared; this one is context"
-        calls = enumerate(message.get("tool_calls") or ())
-        for place, value, compared in (
-            ((index,), message, _COMPARED_IN_MESSAGES),
-            *(((index, "tool_calls", number), call, _COMPARED_IN_CALLS) for number, call in calls),
-        ):
-            for key in value:
-                is_odd = key not in compared and not key.startswith(PRIVATE_PREFIX)
-                if is_odd and value[key] is not None:
-                    instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
-                    return (*place, key), f"`{key}` is kept, and is not compared{instead}"
-        has_text = [said_text(part) is not None for part in text_parts(content)]
-        if any(has_text) and not all(has_text):
-            at = has_text.index(False)
-            return (index, "content", at), "only the text of content parts is compared"
+        key = _find_odd_key(message, _COMPARED_IN_MESSAGES)
+        if key is not None:
+            return (index, key), f"`{key}` is kept, and is not compared"
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            key = _find_odd_key(call, _COMPARED_IN_CALLS)
+            if key is not None:
+                instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
+                reason = f"`{key}` is kept, and is not compared{instead}"
+                return (index, "tool_calls", number, key), reason
+        if type(content) is list:
+            has_text = [said_text(part) is not None for part in text_parts(content)]
+            if any(has_text) and not all(has_text):
+                at = has_text.index(False)
+                return (index, "content", at), "only the text of content parts is compared"
     return None
+
+
+def _find_odd_key(value: Mapping[str, Any], compared: frozenset[str]) -> str | None:
+    if compared.issuperset(value):
+        return None
+    odd = (key for key in value if key not in compared and value[key] is not None)
+    return next((key for key in odd if not key.startswith(PRIVATE_PREFIX)), None)
 
 
 def _place_expected(written: Named, place: KeyPath) -> KeyPath:

@@ -109,7 +109,8 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
     # Fields with tags are read once for each case, with its variables.
     rendered = () if variables is None else (*variables.tagged, "vars")
     before = findings.errors
-    found = read_fields(named, findings, without=rendered)
+    fixed = {name: value for name, value in values.items() if name not in rendered}
+    found = read_fields(Named(fixed, named.path, named.where), findings)
     graders = found.pop("graders", [])
     lacks_graders = findings.errors > before
     fields = {"name": name}
