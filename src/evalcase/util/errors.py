@@ -6,6 +6,7 @@ Messages are capped. To ask an exception for its message calls code of the user,
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from json import dumps
 from traceback import TracebackException
 from typing import Any, Literal
@@ -47,11 +48,9 @@ def to_user_code_error(error: BaseException) -> UserCodeError:
         return error
     name = type(error).__name__
     try:
-        first, failure = leaves_of(error)[0], failure_of(error)
-        try:
+        first, failure, shown = leaves_of(error)[0], failure_of(error), name
+        with suppress(Exception):  # code of the user
             shown = _cap(repr(error))
-        except Exception:  # noqa: BLE001 - code of the user
-            shown = name
         sort: ErrorSort = "of a grader" if isinstance(first, GraderError) else "any"
         if isinstance(error, KeyboardInterrupt):
             sort = "by hand"
@@ -82,11 +81,10 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
         return Failure(failure.kind, message, failure.details)
     told_by = TracebackException.from_exception(error)
     message = _cap(str(told_by))
-    if isinstance(error, TargetError):
-        own = error.kind if kind == "exception" else kind
-        return Failure(own, message, recordable_details(error.details))
-    if isinstance(error, GraderError):
-        return Failure(error.kind, message, recordable_details(error.details))
+    if isinstance(error, TargetError | GraderError):
+        holds = kind == "exception" or isinstance(error, GraderError)
+        details = recordable_details(error.details)
+        return Failure(error.kind if holds else kind, message, details)
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
     name = type(error).__name__
@@ -124,7 +122,6 @@ def recordable_details(details: dict[str, Any]) -> dict[str, Any]:
 
 
 _LONGEST_LINE = 200
-_TRACEBACK = "Traceback (most recent call last):"
 _REASON = re.compile(
     r"\b(?:error|fatal|panic|panicked|exception|failed|failure|cannot|can't|could not|couldn't"
     r"|unable to|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
@@ -158,15 +155,7 @@ def excerpt_complaint(stderr: str, most: int) -> tuple[int, list[str], int]:
 
 
 def _find_complaint(lines: list[str]) -> int | None:
-    """The number of the line that says why: the end of the last traceback of Python, else the last
-    line with a word of failure."""
-    numbers = range(len(lines))
-    for start in reversed(numbers):
-        if lines[start].strip() == _TRACEBACK:
-            indent = lines[start].index("T")
-            ends = (at for at in numbers[start + 1 :] if lines[at][indent : indent + 1].strip())
-            number = next(ends, None)
-            if number is not None:
-                return number
-            break
-    return next((at for at in reversed(numbers) if _REASON.search(lines[at])), None)
+    """The number of the last line with a word of failure; indented lines are quoted code."""
+    numbers = reversed(range(len(lines)))
+    found = (at for at in numbers if lines[at][:1].strip() and _REASON.search(lines[at]))
+    return next(found, None)

@@ -7,10 +7,9 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module, invalidate_caches
-from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from traceback import extract_tb, walk_tb
-from types import CodeType, ModuleType
+from types import ModuleType
 
 from evalcase.errors import ConfigError
 from evalcase.types.options import FunctionName
@@ -108,15 +107,6 @@ def _import_module(name: str, wanted: str, root: str) -> ModuleType:
         raise ConfigError(f"{wanted}: {why}") from error
 
 
-class _SourceLoader(SourceFileLoader):
-    """Compiles the file as it is now. Python's bytecode cache misses an edit within one second that
-    leaves the size of the file the same."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        del fullname
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-
 def _import_file(name: str, root: str) -> ModuleType:
     """The module of `./file.py`. It is imported once, under this name."""
     path = os.path.realpath(os.path.join(root, name))
@@ -133,7 +123,7 @@ def _import_file(name: str, root: str) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and known.__file__ == path:
         return known
-    spec = spec_from_file_location(name, path, loader=_SourceLoader(name, path))
+    spec = spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[name] = module_from_spec(spec)
@@ -194,12 +184,7 @@ def place_of(error: BaseException) -> str:
     """` (file:line)` of the cause: the last line of user code, else the last of all."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}:{error.lineno})"
-    steps = extract_tb(error.__traceback__)
-    own = [
-        each
-        for each in steps
-        if not each.filename.startswith((_STANDARD, __file__))
-        and not is_foreign_file(each.filename)
-    ]
-    last = (own or steps)[-1:]
-    return f" ({last[0].filename}:{last[0].lineno})" if last else ""
+    steps = [(step.filename, step.lineno) for step in extract_tb(error.__traceback__)]
+    foreign = (_STANDARD, __file__)
+    own = [each for each in steps if not (each[0].startswith(foreign) or is_foreign_file(each[0]))]
+    return " ({}:{})".format(*(own or steps)[-1]) if steps else ""
