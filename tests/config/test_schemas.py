@@ -58,12 +58,6 @@ def test_refuses_what_is_wrong(name: str) -> None:
     assert not validator().is_valid(settings(path))
 
 
-def test_names_the_alternatives() -> None:
-    (error,) = validator().iter_errors({"tagret": "x"})
-    assert "'one of these names: target, targets, secrets, " in error.message
-    assert list(error.path) == ["tagret"]
-
-
 def test_a_target_without_a_kind_lacks_nothing_else() -> None:
     (error,) = validator().iter_errors({"targets": {"bot": {"model": "x"}}})
     assert error.message == "'kind' is a required property"

@@ -10,9 +10,8 @@ import pytest
 
 from evalcase.config.config import Config
 from evalcase.config.registry import find_class, find_target_kind, list_names
-from evalcase.config.targets import bounds_of, key_names, make_target, target_faults
+from evalcase.config.targets import key_names, make_target, target_faults
 from evalcase.errors import ConfigError
-from evalcase.targets.presets import PRESETS
 from evalcase.types.read_options import fields_of
 from evalcase.types.target import Surroundings, Target
 from tests.for_each import for_each
@@ -96,22 +95,12 @@ def test_all_faults_of_a_target_are_told_at_once() -> None:
     )
 
 
-def test_conflicts_are_told_at_once_too() -> None:
-    said = of_options(
-        "command", command=["ls", "{prompt}"], mode="worker", output="json", stdin="json"
-    )
-    assert "`stdin` can't be combined with mode" in said
-    assert "`output` can't be combined with mode" in said
-    assert "`command` has {prompt}, but a worker is started once" in said
-
-
 @for_each("kind", MODELS)
 @for_each(
     ("written", "meant"),
     [
-        ("api_key", "key_env"), ("apiKey", "key_env"), ("api-key", "key_env"), ("token", "key_env"),
-        ("parameters", "params"), ("api_base", "base_url"), ("url", "base_url"),
-        ("pricing", "price"), ("modle", "model"), ("concurency", "concurrency"),
+        ("apiKey", "key_env"), ("parameters", "params"), ("api_base", "base_url"),
+        ("modle", "model"), ("concurency", "concurrency"), ("temperature", "params"),
     ],
 )  # fmt: skip
 def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) -> None:
@@ -119,13 +108,6 @@ def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) 
     assert f"no option `{written}`: did you mean `{meant}`?" in of_options(
         kind, **{"model": "m", written: value}
     )
-
-
-@for_each("kind", MODELS)
-@for_each("written", ["temperature", "max_tokens", "stream"])
-def test_what_stands_in_a_table_of_options_leads_to_it(kind: str, written: str) -> None:
-    said = of_options(kind, **{"model": "m", written: 0})
-    assert f"no option `{written}`: did you mean `params`?" in said
 
 
 @for_each(
@@ -154,28 +136,6 @@ def test_faults_have_paths() -> None:
     }
     conflict = target_faults(kind, {"model": "m", "params": {"messages": []}}, ("targets", "t"))
     assert [fault.path for fault in conflict] == [("targets", "t", "params", "messages")]
-
-
-@for_each("name", list_names("targets"))
-def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
-    needed: dict[str, dict[str, Any]] = {
-        "python": {"function": "a:b"}, "command": {"command": ["ls"]}, "http": {"url": "http://x"},
-        "openai": {"model": "m"}, "anthropic": {"model": "m"}, "replay": {"path": "a"},
-        "otlp": {"path": "a"},
-    }  # fmt: skip
-    model = {"model": "m", "base_url": "https://x"} if name in PRESETS else {}
-    options = {"kind": name, "concurrency": 3, **needed.get(name, model)}
-    target = make("t", targets={"t": options})
-    assert target.traits.concurrency == 3
-    assert bounds_of("t", target, Config("/p", targets={"t": options})) == [3, 3]
-
-
-def test_a_worker_answers_no_more_at_once_than_it_has_processes() -> None:
-    options: dict[str, Any] = {"kind": "command", "command": ["ls"], "mode": "worker"}
-    assert make("t", targets={"t": options}).traits.concurrency == 1
-    assert make("t", targets={"t": {**options, "workers": 4}}).traits.concurrency == 4
-    both = {**options, "workers": 4, "concurrency": 2}
-    assert make("t", targets={"t": both}).traits.concurrency == 2
 
 
 def test_names_of_keys_come_from_traits_and_configuration() -> None:
@@ -226,9 +186,6 @@ def test_code_is_not_run_where_that_is_forbidden() -> None:
     assert make("openai:m", no_exec=True) is not None
 
 
-# Constructors keep what they are given.
-
-
 # Addresses after a model.
 
 
@@ -256,9 +213,8 @@ def test_an_at_without_a_whole_address_is_an_error_with_both_ways(
 @for_each("kind", MODELS)
 @for_each(
     "model",
-    ["m@v2", "claude-3-5-sonnet@20240620", "m@", "m@sha256:1234567890", "a@b@c", "m@http", "m@//",
-     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "m@evil.com.", "m@a b",
-     "m@http\n//x", "llama@q4_k_m.gguf"],
+    ["m@v2", "m@", "a@b@c", "m@http", "workers-ai/@cf/meta/llama-3.1-8b", "m@evil.com.",
+     "m@http\n//x"],
 )  # fmt: skip
 def test_a_model_with_an_at_in_its_name_is_never_asked_at_the_providers_own(
     kind: str, model: str
@@ -271,12 +227,6 @@ def test_a_model_with_an_at_in_its_name_is_never_asked_at_the_providers_own(
     assert "`model` has an address in it" in refusal("t", targets={"t": table})
     there = {**table, "base_url": "http://host/v1"}
     assert make("t", targets={"t": there})._options.model == model
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_an_address_begins_where_it_begins_whatever_stands_before_it(kind: str) -> None:
-    target = make(f"{kind}:\u0130\u0130@HTTP://host/v1")
-    assert (target._options.model, target._options.base_url) == ("\u0130\u0130", "HTTP://host/v1")
 
 
 @pytest.mark.parametrize("kind", MODELS)

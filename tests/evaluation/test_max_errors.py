@@ -32,13 +32,6 @@ def test_run_and_resume(broken: Project) -> None:
     assert broken.run("resume", "latest", "--max-errors", "1").code == 3
 
 
-def test_grade(broken: Project) -> None:
-    run(broken)
-    assert broken.run("grade", "latest").code == 1
-    assert broken.run("grade", "latest", "--fail-under", "0").code == 0
-    assert broken.run("grade", "latest", "--max-errors", "1").code == 3
-
-
 @pytest.mark.parametrize("gate", ["broken", "worse", "worse-than:1", "removed"])
 def test_compare(broken: Project, gate: str) -> None:
     run(broken)
@@ -47,14 +40,6 @@ def test_compare(broken: Project, gate: str) -> None:
     assert (done.code, "nothing is compared: no case has a verdict in both" in done.out) == (
         3, True,
     )  # fmt: skip
-
-
-def test_compare_with_failures_in_base(broken: Project) -> None:
-    broken.suite(case("a", "say no"), case("b", "say no"))
-    run(broken)
-    broken.suite(case("a", "raise x"), case("b", "raise x"))
-    run(broken)
-    assert broken.run("compare", "--fail-on", "worse", *ALLOW).code == 3
 
 
 def test_merge(broken: Project) -> None:

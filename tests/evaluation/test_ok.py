@@ -118,13 +118,3 @@ def test_a_shard_that_got_nothing_need_not_reach_a_rate() -> None:
     shard = RunOptions((), (), Selection(shard=Shard(2, 2)), fail_under=0.5)
     assert hold_to_gates(nothing, whole).exit_code == 1
     assert hold_to_gates(nothing, shard).exit_code == 0
-
-
-def test_a_run_of_nothing_is_not_well_unless_no_rate_is_asked_for() -> None:
-    counts = Counts(2, skipped=2)
-    skipped = Evaluated(Run("r", "r", "", RunAbout({})), "completed", Totals(counts, counts))
-    for rate, shard, code in [
-        (None, None, 1), (0.0, None, 0), (0.5, None, 1), (None, Shard(1, 2), 0),
-    ]:  # fmt: skip
-        options = RunOptions((), (), Selection(shard=shard), fail_under=rate)
-        assert hold_to_gates(skipped, options).exit_code == code

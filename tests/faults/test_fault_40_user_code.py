@@ -14,11 +14,8 @@ from tests.faults.misbehaving_module import START
 from tests.faults.misbehaviour import (
     GRADERS,
     PLACES,
-    RETURNED_BY_TARGETS,
     TABLE,
-    TARGETS,
     Cell,
-    cells,
 )
 from tests.run.project import Project, case, finish
 from tests.store.rows import read_results
@@ -175,65 +172,6 @@ def test_fault_40_an_interrupt_in_an_import_is_told_once(project: Project) -> No
 
 
 # The same from Python.
-
-
-def load(several: Sequence[Cell]) -> dict[str, Any]:
-    """The code of some cells, as a program has it."""
-    module: dict[str, Any] = {"__name__": "odd"}
-    exec(START + "\n\n".join(cell.source for cell in several), module)
-    return module
-
-
-def limited(several: Sequence[Cell]) -> dict[float, list[Cell]]:
-    """Cells by their time limits."""
-    return {
-        limit_s: [cell for cell in several if cell.kind.limit_s == limit_s]
-        for limit_s in {cell.kind.limit_s for cell in several}
-    }
-
-
-@pytest.mark.parametrize("group", ["raised", "awaited", "blocking", "returned"])
-def test_fault_40_targets_given_to_evaluate_cost_their_own_trials(
-    project: Project, group: str
-) -> None:
-    several = [cell for cell in TABLE[group] if cell.place in TARGETS and cell.place != "Target"]
-    if group == "returned":
-        several = list(cells(RETURNED_BY_TARGETS, ["Target"]))
-    for limit_s, some in limited(several).items():
-        module = load(some)
-        suite = evalcase.loads(json.dumps({"timeout_s": limit_s, "cases": [case("one")]}))
-        made = [
-            module[each.name]() if each.place == "Target" else module[each.name] for each in some
-        ]
-        evaluated = evalcase.evaluate(
-            suite, made, root=project.path, concurrency=len(made), on_warning=lambda _: None
-        )
-        found = {
-            result.key.target.rpartition(":")[2].rstrip("_"): result for result in evaluated.results
-        }
-        assert (evaluated.status, len(found)) == ("completed", len(some))
-        for cell in some:
-            result = found[cell.name]
-            assert result.verdict == cell.kind.verdict, cell.name
-            assert cell.kind.word in str(result.failure), cell.name
-
-
-@pytest.mark.parametrize("group", ["raised", "awaited", "blocking", "graded"])
-def test_fault_40_graders_given_to_evaluate_cost_their_own_trials(
-    project: Project, group: str
-) -> None:
-    for limit_s, some in limited([each for each in TABLE[group] if each.place in GRADERS]).items():
-        module = load(some)
-        project.configure(f"grader_timeout_s = {limit_s}\n")
-        suite = evalcase.loads(json.dumps({"cases": [case("one")]}))
-        evaluated = evalcase.evaluate(
-            suite, "echo", graders=[module[each.name] for each in some], root=project.path,
-            on_warning=lambda _: None,
-        )  # fmt: skip
-        (result,) = evaluated.results
-        found = {grade.grader: grade.failure is not None for grade in result.grades}
-        wanted = {cell.name: cell.kind.verdict == "errored" for cell in some}
-        assert {name: found.get(name) for name in wanted} == wanted
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(0), KeyboardInterrupt()])

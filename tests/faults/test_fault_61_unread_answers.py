@@ -70,12 +70,6 @@ def test_fault_61_nothing_said_is_no_pass(project: Project, said: str) -> None:
         assert run(project, "python:agent:silent", grader).code == 1, grader
 
 
-def test_fault_61_a_program_that_prints_nothing_is_no_pass(project: Project) -> None:
-    leak = {"type": "contains", "value": "secret", "not": True}
-    assert run(project, "command:true", leak).code == 1
-    assert run(project, "command:true", {"equals": ""}).code == 0
-
-
 STREAMS: dict[str, tuple[str, list[Any]]] = {
     "chat": ("choices.0.delta.content", [
         {"choices": [{"delta": {"content": "ok"}}]},
@@ -274,9 +268,6 @@ def test_fault_61_a_blocked_answer_is_not_kept_in_the_cache(project: Project) ->
     assert len(project.calls("asked")) == 2
 
 
-STEPS = "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
-
-
 def test_fault_61_after_unread_calls_a_new_run_is_suggested(project: Project) -> None:
     project.add_to_agent(
         "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
@@ -297,11 +288,3 @@ def test_fault_61_a_script_is_told_of_calls_that_were_not_read(project: Project)
         "print(json.dumps({'score': 0.0 if given['unread_calls'] else 1.0}))\n"
     )
     assert run(project, "python:agent:reply", {"script": ["python3", "check.py"]}).code == 1
-
-
-def test_fault_61_what_a_service_says_of_the_end_is_kept(project: Project) -> None:
-    said = {"message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}
-    with serving({"choices": [said]}) as server:
-        path = 'answer = "choices.0.message.content"'
-        project.configure(f'[targets.s]\nkind = "http"\nurl = "{server.url}"\n{path}\n')
-        assert run(project, "s", {"finish": "stop"}).code == 0

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import asdict
 
 import evalcase
-from evalcase import Evaluated, SuiteError
+from evalcase import SuiteError
 from evalcase.testing import ScriptedTarget
 from tests.cli.command import EVALCASE, environment
 from tests.library.evaluating import Evaluate, suite
@@ -101,18 +101,6 @@ def test_within_an_event_loop_the_plain_one_says_what_to_call() -> None:
         asyncio.run(main())
 
 
-@pytest.mark.usefixtures("folder")
-def test_two_runs_at_once_in_one_loop() -> None:
-    async def main() -> list[Evaluated]:
-        runs = [evalcase.evaluate_async(".", ScriptedTarget(["ok", "ok"])) for _ in range(2)]
-        return await asyncio.gather(*runs)
-
-    first, second = asyncio.run(main())
-    assert first.ok
-    assert second.ok
-    assert first.path != second.path
-
-
 def test_an_exception_of_who_is_told_ends_the_run_and_is_raised(
     folder: Path, evaluate: Evaluate
 ) -> None:
@@ -126,12 +114,6 @@ def test_an_exception_of_who_is_told_ends_the_run_and_is_raised(
         evaluate("many.jsonl", "echo", on_result=told)
     (run,) = (folder / ".evalcase" / "runs").iterdir()
     assert '"status":"stopped"' in (run / "journal.jsonl").read_text()
-
-
-def test_what_is_raised_has_nothing_to_do_with_event_loops(folder: Path) -> None:
-    with pytest.raises(SuiteError) as caught:
-        evalcase.evaluate(folder / "none.yaml", "echo")
-    assert caught.value.__context__ is None
 
 
 def test_a_run_has_a_verdict_for_every_case(folder: Path) -> None:
@@ -160,13 +142,6 @@ def test_a_result_of_a_run_can_be_explained() -> None:
     assert said.splitlines() == [
         "failed s.eval.yaml: a (ScriptedTarget)", "  expected   │ got", "  ok         │ no"
     ]  # fmt: skip
-
-
-@pytest.mark.usefixtures("folder")
-def test_how_long_a_run_took_is_kept() -> None:
-    done = evalcase.evaluate(".", ScriptedTarget(["ok", "ok"]))
-    assert done.duration_s is not None
-    assert 0 <= done.duration_s < 60
 
 
 def test_what_is_printed_of_a_run_is_a_line(folder: Path, evaluate: Evaluate) -> None:

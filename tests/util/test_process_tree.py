@@ -139,35 +139,6 @@ def test_other_children_are_left_alone(tmp_path: Path) -> None:
     assert (len(left), code) == (4, None)
 
 
-@pytest.mark.usefixtures("_no_zombies")
-def test_a_family_that_grows_is_ended_whole(tmp_path: Path) -> None:
-    source = (
-        RING
-        + """
-def grow(depth):
-    bell = ring()
-    for _ in range(2 if depth else 0):
-        start(lambda: grow(depth - 1))
-    time.sleep(600)
-grow(5)
-"""
-    )
-
-    async def run() -> list[int]:
-        async with Bell() as bell:
-            target = command(tmp_path, source, bell)
-            await target.open()
-            answering = asyncio.create_task(target.answer(question()))
-            pids = await bell.wait_for(10)
-            answering.cancel()
-            await asyncio.wait([answering])
-            await target.close()
-            pids += [bell._pids.get_nowait() for _ in range(bell._pids.qsize())]
-            return [pid for pid in pids if is_there(pid)]
-
-    assert asyncio.run(run()) == []
-
-
 def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
     """Also before the process is up: after so many turns of the event loop, each number once."""
 

@@ -10,6 +10,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.message import text_of
 from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.value import copy_value
 
 
 class EchoTarget(Target):
@@ -24,4 +25,4 @@ class EchoTarget(Target):
     async def answer(self, question: Question) -> Answer:
         content = last_user_content(question)
         text = text_of(content)
-        return Answer((content_message(content if text is None else text),))
+        return Answer((content_message(copy_value(content) if text is None else text),))
