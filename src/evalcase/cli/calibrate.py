@@ -15,12 +15,13 @@ from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.report.calibrate import (
     calibrate_grader,
+    calibration_lines,
     calibration_object,
     draw_answers,
     first_of_each,
+    question_lines,
     shares_of,
 )
-from evalcase.report.calibration_text import calibration_lines, question_lines
 from evalcase.report.json import json_line
 from evalcase.report.labels import Judge, append_label, read_judge, read_labels
 from evalcase.report.terminal import cut

@@ -1,4 +1,5 @@
-"""How far a judge can be trusted, from its verdicts and people's labels on the same answers.
+"""How far a judge can be trusted, from its verdicts and people's labels on the same answers: the
+figures, and what they mean in words.
 
 Of several labels of one person the last counts; of several people's, the majority. The figures are
 of the answers of a run: where people labelled as many of the judge's fails as of its passes, they
@@ -15,6 +16,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from evalcase.report.case_text import asked_lines, message_lines
+from evalcase.report.labels import criteria_in
+from evalcase.report.terminal import Screen, cut
 from evalcase.stats.agreement import (
     Confusion,
     Fleiss,
@@ -26,8 +30,11 @@ from evalcase.stats.agreement import (
     estimate_youden,
 )
 from evalcase.stats.intervals import LEVEL, Estimate, estimate_difference, estimate_share
+from evalcase.types.case import Case
 from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.types.result import Result
 from evalcase.types.value import Value
+from evalcase.util.text import list_some, make_visible, write_count
 
 FEWEST = 10
 """Labels of either kind, below which an interval of kappa promises too much."""
@@ -65,8 +72,6 @@ class LabelCounts(Value, frozen=True, omit_defaults=False):
     by: tuple[str, ...]
     weighed: bool
     """Whether some answers were chosen for labelling by what a judge said of them."""
-    moved_suites: dict[str, str]
-    """Suites that labels name, by what the run calls those that have the same answers."""
     known_criteria: tuple[str, ...] | None
     """The criteria that the judge has, where the one that labels are about is none of them."""
 
@@ -143,26 +148,23 @@ class Section(Value, frozen=True):
         if not self.confusion.total:
             return "Nothing can be said of this judge: no label is of an answer that it judged."
         if interval is None:
-            return (
-                f"These labels can't say how far this judge can be trusted: {self.kappa_refused}."
-            )
-        if interval.low <= 0:
-            if interval.high < _WORTHLESS or interval.value <= 0:
-                return "This judge agrees with people no better than a coin would."
+            return f"These labels can't say how far to trust this judge: {self.kappa_refused}."
+        value, low, high = interval
+        if low <= 0 and (high < _WORTHLESS or value <= 0):
+            return "This judge agrees with people no better than a coin would."
+        if low <= 0:
             return (
                 "These labels don't show that this judge is better than a coin: kappa is "
-                f"{interval.value:.2f}, and may be {interval.low:.2f}. More labels would tell."
+                f"{value:.2f}, and may be {low:.2f}. More labels would tell."
             )
         word, surely = (
-            next(word for least, word in _WORDS if kappa >= least)
-            for kappa in (interval.value, interval.low)
+            next(word for least, word in _WORDS if kappa >= least) for kappa in (value, low)
         )
         how = surely if word == surely else f"{surely} at least"
-        said = f"This judge agrees with people {how}: kappa is {interval.value:.2f}, "
-        said += f"and its 95 % interval begins at {interval.low:.2f}."
-        if self.agreement is not None and self.agreement.value <= self.constant_agreement:
-            said += " Always saying the same would agree with them as often."
-        return said
+        return (
+            f"This judge agrees with people {how}: kappa is {value:.2f}, and its 95 % interval "
+            f"begins at {low:.2f}."
+        )
 
 
 class Calibration(Value, frozen=True):
@@ -302,17 +304,9 @@ def _match_labels(
     return pairs, LabelCounts(
         counts["used"], len(pairs), counts["refused"], counts["elsewhere"], counts["undecided"],
         counts["without_verdict"], tuple(raters),
-        any(pair.drawn_from is not None for pair in pairs), _find_moved(answers, ratings),
+        any(pair.drawn_from is not None for pair in pairs),
         tuple(sorted(known)) if criterion is not None and criterion not in known else None,
     )  # fmt: skip
-
-
-def _find_moved(answers: Iterable[AnswerName], labelled: Iterable[AnswerName]) -> dict[str, str]:
-    """Suites of labels whose answers the run has under another name: those were renamed."""
-    here = {answer[1:]: answer.suite for answer in answers}
-    suites = set(here.values())
-    moved = ((each.suite, here.get(each[1:])) for each in labelled if each.suite not in suites)
-    return {old: new for old, new in moved if new is not None}
 
 
 def _part_by_drawing(pairs: Sequence[JudgedPair]) -> list[Stratum]:
@@ -407,3 +401,144 @@ def shares_of(drawn: Sequence[Judged], criterion: str | None) -> dict[bool, floa
     """The share of each kind."""
     passed = round(sum(each.verdict_on(criterion) is True for each in drawn) / len(drawn), 4)
     return {True: passed, False: round(1 - passed, 4)}
+
+
+# For people.
+
+_COLUMN = 10
+_FIGURE = 26
+_MOST_RATER_PAIRS = 5
+
+
+def calibration_lines(calibration: Calibration, screen: Screen) -> Iterator[str]:
+    for number, section in enumerate(calibration.sections):
+        if number:
+            yield ""
+        yield from (screen.paint(row, "place") for row in screen.wrap(section.verdict))
+        yield ""
+        judge = f"{calibration.grader}, of run {calibration.run}"
+        yield from _fact_lines([("judge", judge), *_label_facts(section)], screen)
+        if not section.confusion.total:
+            continue
+        yield from ("", f"{'':12}{'people pass':>13}{'people fail':>13}")
+        for name, row in zip(("judge passes", "judge fails"), section.confusion.rows, strict=True):
+            yield f"{name:12}{row[0]:13,}{row[1]:13,}"
+        yield ""
+        yield from _figure_lines(section, screen)
+        if others := list(_other_facts(section)):
+            yield ""
+        yield from _fact_lines(others, screen)
+
+
+def _fact_lines(facts: Iterable[tuple[str, str]], screen: Screen) -> Iterator[str]:
+    for label, text in facts:
+        yield from screen.label(label, make_visible(text), column=_COLUMN)
+
+
+def _label_facts(section: Section) -> Iterator[tuple[str, str]]:
+    """Which labels count, and why others don't."""
+    labels = section.labels
+    if section.criterion is not None:
+        yield "criterion", section.criterion
+    names = [cut(name, 30) for name in labels.by]
+    by = f", by {list_some(names[:3], len(names))}" if names else ""
+    said = [f"{labels.used:,} used{by}"]
+    for count, words in (
+        (labels.refused, "refused: their answers are not those that were judged"),
+        (labels.elsewhere, "of cases or targets that this run doesn't have"),
+        (labels.without_verdict, "of answers on which the judge returned no verdict"),
+        (labels.undecided, "answers left out, on which people are divided"),
+    ):
+        if count:
+            said.append(f"{count:,} {words}")
+    yield "labels", "; ".join(said)
+    if labels.known_criteria is not None:
+        has = ", ".join(labels.known_criteria) or "none"
+        yield "", f"this judge has no criterion {section.criterion}: {has}"
+
+
+def _figure_lines(section: Section, screen: Screen) -> Iterator[str]:
+    yield screen.paint(f"{'':{_FIGURE}}{'':6}  95 % interval", "dim")
+    word = "passes" if section.pass_rate_by_people >= 0.5 else "fails"
+    constant = f"who always {word} has {section.constant_agreement:.2f}"
+    judged = f"of {write_count(section.judged, 'answer')}"
+    refused, kappa = section.pass_rate_refused, section.kappa_interval
+    figures: tuple[tuple[str, float | None, Estimate | None, str], ...] = (
+        ("agreement", None, section.agreement, constant),
+        ("passes what people pass", None, section.true_pass_rate_of_judge, ""),
+        ("fails what people fail", None, section.true_fail_rate_of_judge, ""),
+        ("kappa", section.kappa, kappa, section.kappa_refused or "0 is chance, 1 is perfect"),
+        ("pass rate by the judge", None, section.pass_rate_by_judge_interval, judged),
+        ("true pass rate", None, section.pass_rate, refused or ""),
+    )
+    for name, value, estimate, beside in figures:
+        if estimate is None:
+            shown = "–" if value is None else f"{value:.2f}"
+            why = f"no interval: {beside}" if beside else "no label says"
+            yield from screen.label(f"{name:{_FIGURE}}{shown:>6}", why, column=_FIGURE + 8)
+        else:
+            interval = f"{estimate.low:.2f} to {estimate.high:.2f}"
+            yield f"{name:{_FIGURE}}{estimate.value:6.2f}  {interval:15} {beside}".rstrip()
+    if section.labels.weighed:
+        told = "As many fails as passes of the judge were labelled: figures are weighed by"
+        yield from screen.wrap(f"({told} their shares in the run.)")
+
+
+def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
+    """What else is known of the judge and of the people."""
+    itself, ratio = section.itself, section.length_ratio
+    if itself.agreement is not None:
+        told = f"of {write_count(itself.answers, 'answer')} that it judged again"
+        yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
+    if itself.voted:
+        kappa = "says nothing" if itself.votes_kappa is None else f"is {itself.votes_kappa:.2f}"
+        yield "votes", f"Fleiss' kappa of {itself.voted:,} votes on criteria {kappa}"
+    for between in section.people[:_MOST_RATER_PAIRS]:
+        yield "people", _say_between(between)
+    if ratio is not None:
+        told = f"false passes are {ratio.value:.1f} times as long as false fails"
+        favours = "long" if ratio.low > 1 else "short" if ratio.high < 1 else ""
+        doubt = f": the judge may favour {favours} answers" if favours else ""
+        yield "length", f"{told} ({ratio.low:.1f} to {ratio.high:.1f}){doubt}"
+
+
+def _say_between(between: Between) -> str:
+    one, other = (cut(name, 30) for name in between.by)
+    answers = write_count(between.answers, "answer")
+    told = f"{one} and {other} agree on {between.agreed:,} of {answers}"
+    if between.kappa is None or between.kappa_interval is None:
+        return told
+    _, low, high = between.kappa_interval
+    interval = f" ({low:.2f} to {high:.2f})" if between.answers >= 20 else ""
+    return f"{told}: kappa {between.kappa:.2f}{interval}"
+
+
+def question_lines(
+    case: Case | None, result: Result, grader: str, criterion: str | None, screen: Screen
+) -> Iterator[str]:
+    if case is not None:
+        yield from asked_lines(case, "reference", screen)
+    if result.answer is not None:
+        yield from message_lines("answer", result.answer.messages, screen)
+    points = _list_points(case, result, grader, criterion)
+    if points:
+        several = "all of " if len(points) > 1 else ""
+        yield screen.paint(f"does the answer meet {several}this?", "place")
+    for text in points:
+        yield from (f"  {line}" for line in screen.narrower(2).label("-", text))
+
+
+def _list_points(
+    case: Case | None, result: Result, grader: str, criterion: str | None
+) -> list[str]:
+    """What the judge was asked to look for, as its grade has it; else as the case says."""
+    grade = next((grade for grade in result.grades if grade.grader == grader), None)
+    points = [
+        each["text"]
+        for each in (criteria_in(grade.details) if grade is not None else ())
+        if isinstance(each.get("text"), str) and criterion in (None, each["id"])
+    ]
+    if points or case is None or criterion is not None:
+        return points
+    said = [case.criteria] if case.criteria is not None else []
+    return said + [str(rubric.get("text", "")) for rubric in case.rubrics]

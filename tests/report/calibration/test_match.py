@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.report.calibration_text import calibration_lines
+from evalcase.report.calibrate import calibration_lines
 from evalcase.report.terminal import Screen
 from evalcase.stats.agreement import Confusion
 from tests.report.calibration.labels import judged, label, only, whole

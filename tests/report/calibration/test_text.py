@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.report.calibrate import Calibration
-from evalcase.report.calibration_text import calibration_lines
+from evalcase.report.calibrate import Calibration, calibration_lines
 from evalcase.report.terminal import Screen
 from tests.report.calibration.labels import judged, label, only, whole
 
