@@ -24,9 +24,7 @@ from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, discover_files, enters_folder
 from evalcase.graders.base import Known
 from evalcase.report.github import as_github
-from evalcase.report.json import format_json
-from evalcase.report.problems import Checked, as_text
-from evalcase.report.sarif import as_sarif
+from evalcase.report.problems import Checked, as_sarif, as_text, format_json
 from evalcase.report.terminal import Screen, seen_from
 from evalcase.types.problem import Problem
 from evalcase.util.files import write_atomically

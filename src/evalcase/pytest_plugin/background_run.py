@@ -15,10 +15,9 @@ from evalcase.config.config import name_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.pytest_plugin.settings import EvalSettings
-from evalcase.report.cases import CaseTrials
 from evalcase.report.conclusion import Reader
 from evalcase.report.details import detail_lines, passed_of, reason_of, result_heard
-from evalcase.report.evaluated import Evaluated
+from evalcase.report.evaluated import CaseTrials, Evaluated
 from evalcase.report.source import RecordPlace
 from evalcase.report.summary import last_lines
 from evalcase.report.terminal import Screen

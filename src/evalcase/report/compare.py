@@ -12,8 +12,8 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from evalcase.report.aggregate import Clustering
-from evalcase.report.cases import CaseTrials
 from evalcase.report.differences import Amount, Amounts, Differences, Measured, ScoreDifferences
+from evalcase.report.evaluated import CaseTrials
 from evalcase.report.figures import measure_answer
 from evalcase.report.sides import (
     CHANGE_KINDS,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.conclusion import (
     max_errors_of,
     say_grading,
@@ -16,7 +15,7 @@ from evalcase.report.conclusion import (
     say_settled,
 )
 from evalcase.report.details import UNFINISHED, passed_of, reason_of
-from evalcase.report.evaluated import read_evaluated
+from evalcase.report.evaluated import CaseTrials, fold_trials, read_evaluated
 from evalcase.report.lines import LineFinder
 from evalcase.report.source import Reported
 from evalcase.types.problem import Problem, Span

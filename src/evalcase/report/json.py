@@ -27,17 +27,11 @@ from evalcase.store.folder import Run, folder_of_run
 from evalcase.types.answer import Answer, split_turns
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
-from evalcase.types.problem import Problem
 from evalcase.types.result import Decision, Outcome, Result, Totals
 from evalcase.types.value import encode_object
 from evalcase.util.text import BIDI_MARKS, STEERING
 
 _UNSAFE_IN_JSON = re.compile(f"[{STEERING}{BIDI_MARKS}]")
-
-
-def format_json(problems: Iterable[Problem]) -> str:
-    """A JSON list with one object per problem."""
-    return json_text([problem.to_dict() for problem in problems])
 
 
 def json_text(value: object) -> str:

@@ -16,7 +16,6 @@ from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
 
-from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.conclusion import (
     max_errors_of,
     say_grading,
@@ -31,6 +30,7 @@ from evalcase.report.details import (
     reason_of,
     result_heard,
 )
+from evalcase.report.evaluated import CaseTrials, fold_trials
 from evalcase.report.lines import LineFinder
 from evalcase.report.source import Reported
 from evalcase.report.terminal import Screen

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.conclusion import say_grading, say_missing, say_mixed, say_settled
 from evalcase.report.details import (
     UNFINISHED,
@@ -20,7 +19,7 @@ from evalcase.report.details import (
     reason_of,
     result_heard,
 )
-from evalcase.report.evaluated import Evaluated
+from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Effort, Figures, Slice, write_money, write_percent
 from evalcase.report.highlights import GridRow
 from evalcase.report.source import Reported, Wanted

@@ -24,12 +24,11 @@ from msgspec import Struct, field
 
 from evalcase.report.aggregate import Ledger, sum_up, variable_labels
 from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, case_data
-from evalcase.report.cases import CaseTrials, fold_trials
 from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.comparison_text import has_title, list_remarks, list_sides, track_tables
 from evalcase.report.conclusion import name_run, say_grading, say_mixed, why_incomplete
 from evalcase.report.details import UNFINISHED
-from evalcase.report.evaluated import Evaluated
+from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
 from evalcase.report.findings import closing_words, say_counts, say_result
 from evalcase.report.gates import Compared

@@ -1,15 +1,20 @@
-"""Problems of files as text: place, message, the source line with the span marked, and a hint."""
+"""Problems of files as text: place, message, the source line with the span marked, and a hint; as
+JSON and as SARIF."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from urllib.parse import quote
 
 from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 
+from evalcase.report.json import json_text
 from evalcase.report.terminal import Screen, hang_text, spell
-from evalcase.types.problem import Excerpt, Problem, Severity, Span
+from evalcase.types.problem import CODES, Excerpt, Problem, Severity, Span
 from evalcase.util.text import make_visible, write_count
 
 SHOWN = 3
@@ -151,3 +156,75 @@ def underline_span(span: Span, excerpt: Excerpt, width: int = _FRAME_WIDTH) -> t
 
 def _first_cells(text: str, room: int) -> str:
     return text if cell_len(text) <= room else set_cell_size(text, max(0, room)).rstrip(" ")
+
+
+def format_json(problems: Iterable[Problem]) -> str:
+    """A JSON list with one object per problem."""
+    return json_text([problem.to_dict() for problem in problems])
+
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "%SRCROOT%"
+"""The name that code hosts give to the folder that relative paths start from."""
+
+
+def as_sarif(problems: Iterable[Problem], *, version: str) -> str:
+    """A SARIF 2.1.0 log, which code hosts and editors read: one run of evalcase in that version,
+    the rules it used, one result per problem."""
+    rules: dict[str, int] = {}
+    results = [
+        _make_result(problem, rules.setdefault(problem.code, len(rules))) for problem in problems
+    ]
+    driver = {"name": "evalcase", "version": version, "rules": [_make_rule(code) for code in rules]}
+    run = {
+        "tool": {"driver": driver},
+        # Without it a reader would take columns for UTF-16 units.
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": _make_message("The folder of the check.")}},
+        "results": results,
+    }
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _make_rule(code: str) -> dict[str, object]:
+    return {
+        "id": code,
+        "shortDescription": _make_message(CODES[code].title),
+        "defaultConfiguration": {"level": CODES[code].severity},
+    }
+
+
+def _make_result(problem: Problem, rule_index: int) -> dict[str, object]:
+    lines = [problem.message, *(problem.hint.split("\n") if problem.hint else ())]
+    place: dict[str, object] = {"artifactLocation": _make_artifact(problem.path)}
+    if problem.span:
+        place["region"] = _make_region(problem.span)
+    return {
+        "ruleId": problem.code,
+        "ruleIndex": rule_index,
+        "level": problem.severity,
+        "message": _make_message("\n".join(make_visible(line) for line in lines)),
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def _make_message(text: str) -> dict[str, str]:
+    # Single braces are placeholders in a SARIF message.
+    return {"text": text.replace("{", "{{").replace("}", "}}")}
+
+
+def _make_region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def _make_artifact(path: str) -> dict[str, str]:
+    pure = PurePath(path)
+    if pure.is_absolute():
+        return {"uri": pure.as_uri()}
+    # Quoting the colon too keeps `a:b.yaml` from being read as a scheme.
+    return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": ROOT}

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
-from evalcase.report.cases import CaseTrials, fold_trials
-from evalcase.report.evaluated import pair_targets, read_evaluated
+from evalcase.report.evaluated import CaseTrials, fold_trials, pair_targets, read_evaluated
 from evalcase.report.source import find_suite_places
 from evalcase.report.trials_file import TrialsFile
 from evalcase.store.folder import Run, describe_name, describe_part, folder_of_run

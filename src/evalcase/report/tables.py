@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # What came of a run has a table, and is what is reported.
+    from evalcase.report.evaluated import CaseTrials
     from evalcase.report.source import Reported
 
 
@@ -21,7 +22,6 @@ from html import escape
 from itertools import chain, islice
 from tempfile import TemporaryFile
 
-from evalcase.report.cases import CaseTrials
 from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_of, turn_of
 from evalcase.types.case import Case
 from evalcase.types.message import Message

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from evalcase.report.github import as_github
-from evalcase.report.json import format_json
+from evalcase.report.problems import format_json
 from evalcase.types.problem import Problem, Span
 
 

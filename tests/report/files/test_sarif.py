@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import unquote
 
-from evalcase.report.sarif import as_sarif
+from evalcase.report.problems import as_sarif
 from evalcase.types.problem import Problem, Span
 from tests.for_each import for_each
 
