@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages import names, open_file, panel, rows
@@ -51,46 +50,6 @@ def test_what_changed_comes_first_with_both_answers(page: Page, project: Project
     expect(rows(page)).to_have_count(6)
     page.reload()
     expect(rows(page)).to_have_count(6)
-
-
-def test_a_phone_shows_what_became_of_each_case_and_never_base_alone(
-    page: Page, project: Project
-) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    compare(page, project)
-    page.get_by_role("button", name="Clear").click()
-    seen = {}
-    for row in rows(page).all():
-        marks = row.locator(".cell.verdict .mark:visible").all()
-        told = [mark.get_attribute("aria-label") for mark in marks]
-        seen[row.locator(".name").inner_text()] = (*told, row.locator(".change").inner_text())
-    assert seen == {
-        "worse": ("passed", "failed", "broken"),
-        "better": ("failed", "passed", "fixed"),
-        "other": ("failed", "failed", "changed"),
-        "new": ("passed", "added"),
-        "gone": ("passed", "absent", "removed"),
-        "steady": ("passed", "same"),
-    }
-
-
-@pytest.mark.parametrize("width", [390, 700, 1400])
-def test_nothing_of_a_comparison_is_wider_than_the_screen(
-    page: Page, project: Project, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    compare(page, project)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    if width > 1000:
-        figures = page.get_by_role("region", name="Figures")
-        assert figures.evaluate("element => element.scrollWidth <= element.clientWidth")
-
-
-def test_rates_are_of_all_cases_and_say_that_they_are_of_head(page: Page, project: Project) -> None:
-    compare(page, project)
-    expect(page.get_by_role("region", name="Overview")).to_contain_text("passed in head")
-    expect(page.locator(".charts")).to_contain_text("mean 0.60 of 5 cases")
-    expect(page.get_by_role("search").get_by_role("status")).to_have_text("5 of 6 cases")
 
 
 def test_cases_that_were_not_selected_are_no_changes(page: Page, project: Project) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 from playwright.sync_api import Page, expect
 
@@ -74,22 +73,6 @@ def test_an_image_is_a_picture_only_if_the_page_holds_it(page: Page, project: Pr
     assert not any(url.endswith(".png") for url in asked)
 
 
-def test_a_variable_groups_cases_that_each_have_their_own_target(
-    page: Page, project: Project
-) -> None:
-    cases = [case(f"{lang}{n}", vars={"lang": lang, "id": f"{lang}{n}"}, graders=[])
-             for lang in ("de", "en") for n in (1, 2)]  # fmt: skip
-    for each, target in zip(cases, ("answer", "other", "other", "answer"), strict=True):
-        project.suite(each, name=each["id"], target=f"python:agent:{target}")
-    project.run_process("run")
-    open_report(page, project)
-    choice = page.get_by_role("combobox", name="Any variable").locator("option")
-    assert choice.all_inner_texts() == ["Any variable", "lang = de", "lang = en"]
-    told = project.run_process("report", "--format", "markdown").out
-    assert "vars.lang" in told
-    assert "vars.id" not in told
-
-
 def test_filters_sort_and_an_open_case_survive_reload_and_back(
     page: Page, project: Project
 ) -> None:
@@ -157,24 +140,6 @@ def test_the_keyboard_is_enough(page: Page, project: Project) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_the_first_step_is_to_the_first_case(page: Page, project: Project) -> None:
-    run_mixed(project)
-    open_report(page, project)
-    for key, landed in (("j", 0), ("j", 1), ("k", 0)):
-        page.keyboard.press(key)
-        expect(rows(page).nth(landed)).to_be_focused()
-    page.reload()
-    page.locator("body.ready").wait_for()
-    for key, landed in (("n", 0), ("n", 1), ("n", 0)):
-        page.keyboard.press(key)
-        expect(rows(page).nth(landed)).to_be_focused()
-    open_file(page, project, "#sort=case")
-    page.reload()
-    page.locator("body.ready").wait_for()
-    page.keyboard.press("n")
-    expect(rows(page).filter(has_text="beta")).to_be_focused()
-
-
 def test_a_case_shows_what_differs_word_by_word(page: Page, project: Project) -> None:
     project.suite(
         {
@@ -233,22 +198,6 @@ def test_labels_are_kept_and_exported_as_calibrate_reads_them(page: Page, projec
     assert "2 used, by ada" in done.out
 
 
-def test_labels_have_a_name_before_they_are_exported(page: Page, project: Project) -> None:
-    run_mixed(project)
-    open_report(page, project)
-    rows(page).nth(1).click()
-    panel(page).get_by_role("button", name="pass").click()
-    export = page.get_by_role("button", name="Export labels 1")
-    page.once("dialog", lambda asked: asked.dismiss())
-    export.click()
-    expect(page.locator("#live")).to_have_text("Labels need your name; nothing was exported.")
-    page.once("dialog", lambda asked: asked.accept("  grace "))
-    with page.expect_download() as found:
-        export.click()
-    assert json.loads(found.value.path().read_text())["by"] == "grace"
-    expect(panel(page).get_by_role("textbox", name="Your name")).to_have_value("grace")
-
-
 def test_labels_can_be_made_blind(page: Page, project: Project) -> None:
     run_mixed(project)
     open_report(page, project)
@@ -278,57 +227,6 @@ def test_labels_can_be_made_blind(page: Page, project: Project) -> None:
     assert names(page) == ORDER
 
 
-def test_an_answer_with_calls_stands_above_its_grades_and_they_above_its_label(
-    page: Page, project: Project
-) -> None:
-    project.add_to_agent(
-        "def book(question):\n"
-        '    call = {"tool": "book", "input": {"to": "Oslo"}, "output": "done"}\n'
-        '    return [{"role": "assistant", "tool_calls": [call]},\n'
-        '            {"role": "assistant", "content": "It is booked."}]\n'
-    )
-    asked = {"id": "a", "input": "to Oslo", "graders": [{"contains": "booked"}]}
-    project.suite(asked, target="python:agent:book")
-    project.run_process("run")
-    open_report(page, project)
-    rows(page).first.click()
-    trial = panel(page).locator(".trial")
-    expect(trial).to_contain_text("It is booked.")
-    said = trial.inner_text()
-    at = [said.index(part) for part in ("Answer", "Oslo", "It is booked.", "Grades", "Your label")]
-    assert at == sorted(at)
-    assert said.count("It is booked.") == 1
-
-
-def test_an_error_is_called_so_with_the_line_that_raised_it(page: Page, project: Project) -> None:
-    run_mixed(project)
-    open_report(page, project)
-    rows(page).first.click()
-    failure = panel(page).locator(".failure")
-    expect(failure).to_contain_text("Error")
-    expect(failure).not_to_contain_text("Failure")
-    expect(failure.get_by_text("agent.py").first).to_be_visible()
-
-
-def test_light_and_dark_follow_the_system_and_a_choice(page: Page, project: Project) -> None:
-    project.suite(case("a"))
-    project.run_process("run")
-    page.emulate_media(color_scheme="dark")
-    open_report(page, project)
-
-    def brightness() -> int:
-        colour = page.locator("html").evaluate("e => getComputedStyle(e).backgroundColor")
-        return int(re.findall(r"\d+", colour)[0])
-
-    assert brightness() < 60
-    theme = page.get_by_role("button", name="Theme")
-    theme.click()
-    assert brightness() > 200
-    page.reload()
-    expect(theme).to_have_text("Theme: light")
-    assert brightness() > 200
-
-
 def test_paper_has_every_row(page: Page, project: Project) -> None:
     project.suite(*[case(f"c{number}") for number in range(150)])
     project.run_process("run")
@@ -355,15 +253,6 @@ def test_a_phone_shows_the_list_and_then_the_case(page: Page, project: Project) 
     expect(panel(page).get_by_role("heading", name="delta")).to_be_in_viewport()
     panel(page).get_by_role("button", name="Close the case").click()
     expect(panel(page)).to_be_hidden()
-
-
-def test_what_was_left_out_is_said(page: Page, project: Project) -> None:
-    run_mixed(project)
-    open_report(page, project, "", "--max-size", "1kB")
-    notice = page.get_by_text("The details of 2 cases that passed were left out")
-    expect(notice).to_contain_text("3 of 5 are here")
-    rows(page).filter(has_text="alpha").click()
-    expect(panel(page)).to_contain_text("is not in this file")
 
 
 def test_repeats_are_folded_and_each_trial_can_be_seen(page: Page, project: Project) -> None:
@@ -463,30 +352,6 @@ def test_a_conversation_is_read_turn_by_turn_with_grades_beside_their_turn(
     expect(panel(page)).to_contain_text("The user was played by user: asked 3 times")
 
 
-def test_an_answer_without_text_says_what_it_has_in_its_place(page: Page, project: Project) -> None:
-    project.add_to_agent(
-        "def refuse(text):\n"
-        "    return {'role': 'assistant', 'content': None, 'refusal': 'I can not help'}\n"
-    )
-    project.suite(case("refused"), target="python:agent:refuse")
-    project.run_process("run")
-    open_report(page, project)
-    rows(page).first.click()
-    expect(panel(page)).to_contain_text("(no text, but a refusal: I can not help)")
-    expect(panel(page)).not_to_contain_text("(empty)")
-
-
-def test_a_phone_shows_why_a_case_failed(page: Page, project: Project) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    run_mixed(project)
-    open_report(page, project)
-    row = rows(page).filter(has_text="beta")
-    expect(row.locator(".why")).to_be_visible()
-    expect(row.locator(".why")).to_contain_text("needle")
-    expect(row.locator(".seconds")).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 def test_cases_at_several_targets_are_counted_as_they_were_written(
     page: Page, project: Project
 ) -> None:
@@ -546,67 +411,6 @@ def test_targets_stand_side_by_side_with_what_each_said(page: Page, project: Pro
     assert find_faults(page) == []
     page.get_by_role("combobox", name="Any target").select_option("agent")
     assert heads.all_inner_texts() == ["Case", "agent2 passed"]
-
-
-def test_an_answer_side_by_side_opens_its_case_and_leads_to_its_neighbours(
-    page: Page, project: Project
-) -> None:
-    run_at_two_targets(project)
-    open_report(page, project, "#view=grid")
-    rows(page).filter(has_text="alpha").locator(".answer").nth(1).click()
-    expect(panel(page)).to_contain_text("at python:second:loud")
-    expect(panel(page)).to_contain_text("SAY OK")
-    beside = panel(page).get_by_role("group", name="Targets")
-    beside.get_by_role("button", name="agent").click()
-    expect(panel(page)).to_contain_text(" at agent")
-    page.keyboard.press("Escape")
-    assert names(page) == ["delta", "alpha", "beta", "gamma"]
-    # Who comes back is still at the same case.
-    page.keyboard.press("j")
-    page.keyboard.press("Enter")
-    expect(panel(page).get_by_role("heading", level=2)).to_have_text("beta")
-
-
-def test_a_phone_has_targets_side_by_side_below_each_case(page: Page, project: Project) -> None:
-    run_at_two_targets(project)
-    page.set_viewport_size({"width": 390, "height": 800})
-    open_report(page, project, "#view=grid")
-    first = rows(page).first
-    name, said = first.locator(".name"), first.locator(".answer").first
-    said.wait_for()
-    above, below = name.bounding_box(), said.bounding_box()
-    assert above is not None
-    assert below is not None
-    assert below["y"] >= above["y"] + above["height"]
-    assert find_faults(page) == []
-
-
-def test_paper_has_a_row_for_each_case_at_each_target(page: Page, project: Project) -> None:
-    run_at_two_targets(project)
-    open_report(page, project, "#view=grid")
-    assert rows(page).count() == 4
-    page.emulate_media(media="print")
-    expect(rows(page)).to_have_count(12)
-    page.emulate_media(media="screen")
-    expect(rows(page)).to_have_count(4)
-
-
-def test_one_target_has_nothing_beside_it(page: Page, project: Project) -> None:
-    run_mixed(project)
-    open_report(page, project, "#view=grid")
-    assert names(page) == ORDER
-    expect(page.get_by_role("button", name="Targets side by side")).to_have_count(0)
-
-
-def test_a_small_cost_is_seen_in_full(page: Page, project: Project) -> None:
-    project.suite(case("alpha"))
-    row = {"case": "alpha", "answer": "ok", "cost_usd": 0.0000078}
-    (project.path / "answers.jsonl").write_text(json.dumps(row) + "\n")
-    project.run_process("run", "--target", "replay:answers.jsonl")
-    open_report(page, project)
-    cost = rows(page).locator(".cell.cost")
-    expect(cost).to_have_text("$0.0000078")
-    assert cost.evaluate("element => element.scrollWidth <= element.clientWidth")
 
 
 def test_the_page_is_drawn_with_its_charts_when_it_has_loaded(page: Page, project: Project) -> None:

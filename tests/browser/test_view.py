@@ -57,36 +57,6 @@ def test_a_run_by_other_graders_is_no_step_of_the_trend(page: Page, project: Pro
         page.goto("about:blank")
 
 
-def test_a_long_name_stays_in_its_chart(page: Page, project: Project) -> None:
-    project.suite(case("a"))
-    for target in ("agent", "python:agent:answer", "openai:some-model@http://127.0.0.1:9/v1/long"):
-        project.run_process("run", "--retries", "0", "--target", target)
-    with view(project) as seen:
-        page.goto(seen.address)
-        page.set_viewport_size({"width": 700, "height": 800})
-        for caption in page.locator("figcaption").all():
-            assert caption.evaluate("element => element.scrollWidth <= element.clientWidth")
-        page.goto("about:blank")
-
-
-def test_charts_that_are_left_out_are_counted_and_can_be_shown(
-    page: Page, project: Project
-) -> None:
-    for number in range(14):
-        project.suite(case("a"), name=f"s{number:02}")
-    project.run_process("run")
-    with view(project) as seen:
-        page.goto(seen.address)
-        charts = page.get_by_role("region", name="Pass rates over time")
-        expect(charts).to_contain_text("12 of 14 shown")
-        expect(charts.get_by_role("img")).to_have_count(12)
-        expect(charts.locator(".whisker")).to_have_count(0)  # one case has no interval
-        charts.get_by_role("button", name="Show all 14").click()
-        expect(charts.get_by_role("img")).to_have_count(14)
-        expect(charts).not_to_contain_text("shown")
-        page.goto("about:blank")
-
-
 def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None:
     gate = Gate(project.path)
     project.suite(case("a", "gate"), case("b", "gate", expected_output="other"), case("c", "gate"))
@@ -120,16 +90,3 @@ def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None
         expect(page.get_by_text("The run goes on")).to_be_hidden()
         page.goto("about:blank")
     gate.close()
-
-
-def test_a_run_of_some_cases_is_no_step_of_the_trend(page: Page, project: Project) -> None:
-    project.suite(case("a"), case("b", "say no"))
-    project.run_process("run")
-    project.run_process("run", "--case", "a")
-    with view(project) as seen:
-        page.goto(seen.address)
-        expect(page.get_by_role("cell", name="1 of 2 cases selected")).to_be_visible()
-        trend = page.get_by_role("img", name="50.0%, 100.0%, but 1 of 2 cases selected")
-        expect(trend.locator(".point")).to_have_count(1)
-        expect(trend.locator(".apart")).to_have_count(1)
-        page.goto("about:blank")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -111,12 +110,6 @@ def test_it_says_in_a_sentence_and_a_table_how_far_the_judge_agrees(project: Pro
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_a_worthless_judge_is_called_that(project: Project) -> None:
-    write_labels(project, wrong=10)
-    done = project.run("calibrate")
-    assert done.out.startswith("This judge agrees with people no better than a coin would.\n")
-
-
 def test_for_programs_it_is_one_object(project: Project) -> None:
     write_labels(project)
     done = project.run("calibrate", "--json", "--min-kappa", "0.5")
@@ -146,20 +139,6 @@ def test_a_gate_is_not_met_by_labels_that_cannot_say(project: Project) -> None:
     assert project.run("calibrate", "--min-kappa", "-1").code == 1
 
 
-def test_labels_of_other_answers_are_refused_and_counted(project: Project) -> None:
-    write_labels(project)
-    path = str(project.path / "labels.jsonl")
-    append_label(path, Label("s.eval.yaml", "c1", "agent", "0" * 16, True, "eve"))
-    append_label(
-        path, Label("s.eval.yaml", "broken", "agent", hashes(project)["broken"], True, "eve")
-    )
-    append_label(path, Label("t.eval.yaml", "c1", "agent", "0" * 16, True, "eve"))
-    (section,) = json.loads(project.run("calibrate", "--json").out)["sections"]
-    labels = section["labels"]
-    assert (labels["refused"], labels["elsewhere"], labels["without_verdict"]) == (1, 1, 1)
-    assert project.run("calibrate", "--by", "eve").out.startswith("Nothing can be said")
-
-
 def test_a_criterion_is_measured_by_labels_that_name_it(project: Project) -> None:
     write_labels(project, criterion="right")
     (section,) = json.loads(project.run("calibrate", "--json").out)["sections"]
@@ -183,12 +162,6 @@ def test_without_labels_it_says_how_to_make_them(project: Project) -> None:
     assert "labels.jsonl does not exist; `evalcase calibrate --label` creates it" in done.err
     done = project.run("calibrate", "--labels", "my own.jsonl")
     assert "`evalcase calibrate --labels 'my own.jsonl' --label` creates it" in done.err
-
-
-def test_a_grading_can_be_named(project: Project) -> None:
-    write_labels(project)
-    assert project.run("calibrate", "latest@1").code == 0
-    assert project.run("calibrate", "latest@2").code == 2
 
 
 def test_nobody_is_asked_where_there_is_no_terminal(project: Project) -> None:
@@ -227,33 +200,3 @@ def test_a_person_labels_blind_and_goes_on_later(project: Project) -> None:
     assert "answer 1 of 38" in second
     assert len({label.case for label in read_labels(path)}) == 3
     assert "answer 1 of 40" in label_with(project, b"q", by="bob")
-
-
-def test_one_can_go_back_and_what_is_said_last_counts(project: Project) -> None:
-    label_with(project, b"p", b"b", b"what?", b"f", b"q")
-    labels = read_labels(str(project.path / "labels.jsonl"))
-    assert [label.passed for label in labels] == [True, False]
-    assert len({label.answer for label in labels}) == 1
-    assert project.run("calibrate").out.count("1 used, by ada") == 1
-
-
-def test_what_was_said_before_is_shown_and_a_wrong_key_is_told(project: Project) -> None:
-    seen = label_with(project, b"p", b"b", b"x\x1b", b"f", b"b", b"s", b"q")
-    assert re.findall(r"you said (\w+); skip keeps it", seen) == ["pass", "fail"]
-    assert "`x<U+001B>` is not an answer: type p, f, s, b or q" in seen
-
-
-def test_when_all_is_labelled_nobody_is_told_to_go_on(project: Project) -> None:
-    seen = label_with(project, *[b"p", b"f"] * 20)
-    assert "40 labels written" in seen
-    assert "to see what they tell" in seen
-    assert "to go on" not in seen
-
-
-def test_the_next_commands_name_the_labels_and_who_labels(project: Project) -> None:
-    seen = label_with(project, b"p", b"q", by="zoe", options=["latest@1", "--labels", "mine.jsonl"])
-    assert "1 label written to mine.jsonl" in seen
-    again = "evalcase calibrate latest@1 --labels mine.jsonl"
-    assert f"to see what they tell  {again}\r\n" in seen
-    assert f"to go on               {again} --label --by zoe\r\n" in seen
-    assert "0 labels written" in label_with(project, b"q")

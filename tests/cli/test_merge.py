@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.store.folder import RUN_ID
-from tests.run.project import CONFIG, Done, Project, case, cases, ids
+from tests.run.project import Done, Project, case, cases, ids
 
 COUNT = 12
 
@@ -50,12 +50,6 @@ def test_shards_become_one_run_like_any_other(suite: Project) -> None:
     assert len(suite.calls()) == COUNT
 
 
-def test_all_that_passed_is_a_success(project: Project) -> None:
-    project.suite(*cases(5))
-    run_shards(project)
-    assert merge(project, "shards", "--quiet").code == 0
-
-
 def test_json_is_what_run_prints(suite: Project) -> None:
     run_shards(suite)
     merged = merge(suite, "shards", "--json").json
@@ -72,11 +66,6 @@ def test_the_record_says_where_it_comes_from_and_the_shards_stay(suite: Project)
     about = json.loads((merged_run(suite) / "run.json").read_text())["about"]
     assert about["merged"] == [run.name for run in runs]
     assert all(run.is_dir() for run in runs)
-
-
-def test_a_shard_that_is_named_twice_over_is_taken_once(suite: Project) -> None:
-    runs = run_shards(suite)
-    assert merge(suite, "shards", str(runs[0])).code == 1
 
 
 def test_empty_shards_are_shards(project: Project) -> None:
@@ -104,15 +93,6 @@ def test_a_missing_shard_is_named(suite: Project) -> None:
 def test_a_shard_that_is_there_twice_is_refused(suite: Project) -> None:
     runs = [*run_shards(suite), run_shard(suite, 2)]
     refuse(suite, 2, f"shard 2/3 is there twice: {runs[1].name} and {runs[3].name}")
-
-
-def test_a_copy_of_a_shard_is_told_apart_by_its_place(suite: Project) -> None:
-    runs = run_shards(suite)
-    shutil.copytree(runs[1], runs[1].with_name("copied"))
-    done = merge(suite, *(f"shards/{run.name}" for run in runs), "shards/copied")
-    assert done.code == 2
-    told = f"shard 2/3 is there twice: shards/{runs[1].name} and shards/copied"
-    assert told in done.err
 
 
 def test_a_folder_without_runs_is_named(suite: Project) -> None:
@@ -176,22 +156,6 @@ def test_rows_that_were_edited_in_between_are_refused(project: Project, later: s
     assert merge(project, "shards").code == 0
 
 
-def test_a_file_that_was_edited_in_between_is_refused(project: Project) -> None:
-    note = project.path / "note.txt"
-    note.write_text("before")
-    parts = [{"type": "text", "text": "say ok"}, {"type": "file", "path": "note.txt"}]
-    asked = {"input": [{"role": "user", "content": parts}], "expected_output": "ok"}
-    project.suite(*({"id": f"c{number}", **asked} for number in range(4)))
-    run_shard(project, 1, 2)
-    note.write_text("behind")
-    second = run_shard(project, 2, 2)
-    refuse(project, 2, "differ in the cases that were dealt, by their rows or other files")
-    shutil.rmtree(second)
-    note.write_text("before")
-    run_shard(project, 2, 2)
-    assert merge(project, "shards").code == 0
-
-
 def test_a_target_that_was_edited_in_between_is_refused(suite: Project) -> None:
     run_shard(suite, 1, 2)
     suite.add_to_agent("\nNEW = 1\n")
@@ -218,12 +182,6 @@ def test_other_versions_are_a_warning(suite: Project) -> None:
     assert "different versions of python: " in done.err
 
 
-def test_how_many_at_once_is_each_machines_own_business(suite: Project) -> None:
-    run_shard(suite, 1, 2, "--concurrency", "1")
-    run_shard(suite, 2, 2, "--concurrency", "7")
-    assert merge(suite, "shards").code == 1
-
-
 # A part of it.
 
 
@@ -238,45 +196,6 @@ def test_a_partial_merge_is_not_complete_and_resume_does_the_rest(suite: Project
     assert suite.run("resume").code == 1
     assert sorted(suite.calls()) == sorted(missing)
     assert len(suite.verdicts(merged_run(suite))) == COUNT
-
-
-def test_shards_without_a_seed_draw_the_same_cases(project: Project) -> None:
-    project.suite(*cases(20))
-    run_shards(project, 3, "--sample", "6")
-    assert merge(project, "shards").code == 0
-    assert len(project.verdicts(merged_run(project))) == 6
-
-
-@pytest.mark.parametrize(
-    "options",
-    [["--sample", "6", "--seed", "3"], ["--limit", "6"], ["--case", "c*"], ["--tag", "t"]],
-)
-def test_what_is_chosen_of_the_cases_is_chosen_of_all_shards_together(
-    project: Project, options: list[str]
-) -> None:
-    project.suite(*cases(18), case("tagged", tags=["t"]), case("also", tags=["t"]))
-    whole = project.run("run", "--json", "--runs-dir", "whole", *options).json
-    planned = sorted(project.verdicts(Path(str(whole["path"]))))
-    runs = run_shards(project, 3, *options)
-    shutil.rmtree(runs[1])
-    assert merge(project, "shards", "--partial").code == 3
-    done = project.run("resume", "latest")
-    assert (done.code, "no longer part" in done.err) == (0, False)
-    assert sorted(project.verdicts(merged_run(project))) == planned
-    project.forget_calls()
-    assert project.run("resume", "latest").code == 0
-    assert project.calls() == []
-
-
-def test_cases_that_failed_before_are_dealt_to_shards(project: Project) -> None:
-    project.suite(*cases(3), *(case(f"bad{number}", "say no") for number in range(6)))
-    project.run("run", "--quiet", "--runs-dir", "shards/before")
-    (before,) = (project.path / "shards" / "before").iterdir()
-    runs = run_shards(project, 3, "--failed-of", str(before))
-    shutil.rmtree(runs[0])
-    merge(project, *map(str, runs[1:]), "--partial")
-    assert project.run("resume", "latest").code == 1
-    assert len(project.verdicts(merged_run(project))) == 6
 
 
 def test_an_incomplete_shard_is_named_and_can_be_merged_in_part(suite: Project) -> None:
@@ -363,89 +282,6 @@ def test_shards_that_were_graded_by_different_graders_are_refused(suite: Project
     assert merge(suite, f"shards/{first.name}@1", f"shards/{second.name}@1").code == 1
     about = json.loads((merged_run(suite) / "run.json").read_text())["about"]
     assert about["merged"] == [f"{first.name}@1", f"{second.name}@1"]
-
-
-@pytest.mark.parametrize(
-    "edited",
-    [
-        {"expected_output": "no"}, {"repeat": {"times": 1, "pass_rate": 0.5}},
-        {"input": "say no", "expected_output": "no"},
-    ],
-)  # fmt: skip
-def test_shards_of_which_one_was_resumed_by_an_edited_suite_are_refused(
-    project: Project, edited: dict[str, object]
-) -> None:
-    project.suite(*cases(8))
-    first, second = run_shards(project, 2)
-    project.suite(*({**each, **edited} for each in cases(8)))
-    code = resume(project, second).code
-    refuse(project, 2, "differ in suite s.eval.yaml: it was changed in between; `evalcase resume`")
-    assert resume(project, first).code == code
-    assert merge(project, "shards").code == code
-    about = json.loads((merged_run(project) / "run.json").read_text())["about"]
-    project.forget_calls()
-    assert project.run("resume", "latest").code == code
-    assert project.calls() == []
-    again = project.run("run", "--json").json["path"]
-    assert about["suites"] == json.loads(Path(again, "run.json").read_text())["about"]["suites"]
-
-
-def test_an_edit_that_decides_nothing_is_brought_up_to_date_too(project: Project) -> None:
-    project.suite(*cases(4))
-    first = run_shard(project, 1, 2)
-    project.suite(*cases(4), description="A word more.")
-    run_shard(project, 2, 2)
-    refuse(project, 2, "differ in suite s.eval.yaml")
-    assert "nothing to do" in resume(project, first).err
-    assert merge(project, "shards").code == 0
-
-
-def test_graders_whose_code_was_edited_in_between_are_refused(project: Project) -> None:
-    checks = project.path / "checks.py"
-    checks.write_text("def good(text):\n    return True\n")
-    project.suite(*cases(6), graders=["python:checks:good"])
-    first = run_shard(project, 1, 2)
-    checks.write_text("def good(text):\n    return text == 'ok'\n")
-    run_shard(project, 2, 2)
-    refuse(project, 2, "differ in checks.py, which graders rest on: it was changed in between")
-    resume(project, first)
-    assert merge(project, "shards").code == 0
-
-
-def test_a_judge_that_was_edited_in_between_is_refused(project: Project) -> None:
-    judge = CONFIG + '[targets.j]\nkind = "python"\nfunction = "agent:other"\n'
-    project.configure(f'{judge}[judge]\ntarget = "j"\n')
-    project.suite(*({**each, "criteria": "Is kind."} for each in cases(6)))
-    run_shard(project, 1, 2)
-    project.configure(f'{judge}stateless = true\n[judge]\ntarget = "j"\n')
-    run_shard(project, 2, 2)
-    refuse(project, 2, "differ in target `j`, which graders rest on")
-
-
-def test_what_only_the_later_shards_have_is_compared_too(project: Project) -> None:
-    checks = project.path / "checks.py"
-    checks.write_text("def good(text):\n    return True\n")
-    project.suite(*cases(9))
-    runs = run_shards(project, 3)
-    graded = {id for run in runs[1:] for id in project.verdicts(run)}
-    for run in runs:
-        shutil.rmtree(run)
-    by = {"graders": ["python:checks:good"]}
-    project.suite(*({**each, **(by if each["id"] in graded else {})} for each in cases(9)))
-    for number in (1, 2, 3):
-        checks.write_text(f"def good(text):\n    return {number} > 0\n")
-        run_shard(project, number, 3)
-    refuse(project, 2, "differ in checks.py, which graders rest on")
-
-
-def test_cases_of_the_record_are_those_that_the_suites_had(suite: Project) -> None:
-    first, second = run_shards(suite, 2)
-    suite.suite(*cases(COUNT))
-    grade(suite, first, "--recorded")
-    assert merge(suite, "shards").code == 1
-    grade(suite, second, "--recorded", "--grader", LENGTH)
-    refuse_again = merge(suite, "shards")
-    assert (refuse_again.code, "what they were graded by" in refuse_again.err) == (2, True)
 
 
 def test_a_shard_whose_grading_was_broken_off_is_not_complete(suite: Project) -> None:

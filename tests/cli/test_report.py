@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cli.reported import trials
-from tests.run.project import Project, case, cases
+from tests.run.project import Project, case
 
 CALL = {"tool": "refund", "input": {"order": "A-1"}}
 CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
@@ -91,46 +91,12 @@ def test_repeats_are_folded_and_cases_are_what_is_counted(agents: Project) -> No
     assert row.split()[2:5] == ["3", "66.7%", "20.8–93.9%"]
 
 
-def test_where_every_case_is_tried_once_trials_are_not_spoken_of(project: Project) -> None:
-    project.suite(*cases(2))
-    assert "trials" not in project.run("run").out
-
-
 def test_trials_that_errored_in_a_case_that_passed_are_told(project: Project) -> None:
     project.suite(case("shaky", "once", repeat={"times": 2, "pass_rate": 0.5}))
     done = project.run("run", "--concurrency", "1")
     assert done.code == 3
     assert "though a trial errored: ValueError: the first time" in " ".join(done.out.split())
     assert "--retry-errored" in done.out
-
-
-GROUPS = """
-async def fail(what):
-    raise ConnectionError(what)
-
-async def in_group(text):
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(fail("the database is down"))
-        tasks.create_task(fail("so is the cache"))
-
-async def in_two(text):
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(in_group(text))
-"""
-
-
-@pytest.mark.parametrize("function", ["in_group", "in_two"])
-def test_an_error_of_a_task_is_told_with_its_line(project: Project, function: str) -> None:
-    project.add_to_agent(GROUPS)
-    line = (project.path / "agent.py").read_text().split("raise ConnectionError")[0].count("\n") + 1
-    place = f"  agent.py:{line}, in fail\n      raise ConnectionError(what)\n"
-    project.suite(case("a"))
-    done = project.run("run", "--target", f"python:agent:{function}")
-    assert f"  ConnectionError: the database is down (and 1 more)\n{place}" in done.out
-    assert "--retry-errored" in done.out
-    project.suite(case("a", graders=[f"python:agent:{function}"]))
-    done = project.run("run", "--target", "echo")
-    assert "ConnectionError: the database is down (and 1 more)\n" + place in done.out
 
 
 def test_a_case_that_stopped_the_run_is_shown_though_it_is_undecided(project: Project) -> None:
@@ -188,27 +154,6 @@ def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Proje
     assert sum("in trial 2" in line for line in lines) == 2
 
 
-def test_a_case_of_two_suites_is_shown_twice(project: Project) -> None:
-    project.suite(case("one"), name="a")
-    project.suite(case("one", "say no"), name="b")
-    project.run("run", "--quiet")
-    lines = project.run("report", "--case", "one").out.splitlines()
-    assert [line for line in lines if ".eval.yaml" in line] == [
-        "a.eval.yaml: one", "b.eval.yaml: one"
-    ]  # fmt: skip
-
-
-def test_cases_that_errored_alike_are_named_by_what_tells_them_apart(project: Project) -> None:
-    for name in ("a", "b"):
-        project.suite(case("one", "raise it"), case("two", "raise it"), name=name)
-    out = project.run("run", "--quiet").out + project.run("report").out
-    assert "  the same for two, b.eval.yaml: one, b.eval.yaml: two\n" in out
-    targets = ("--target", "agent", "--target", "python:agent:answer")
-    project.run("run", *targets, "a.eval.yaml")
-    shown = "  the same for one (python:agent:answer), two, two (python:agent:answer)\n"
-    assert shown in project.run("report").out
-
-
 def test_a_combinator_that_broke_keeps_what_each_inside_of_it_said(agents: Project) -> None:
     agents.add_to_agent("def broken(text):\n    raise ValueError('boom')\n")
     inner = [{"contains": "ok"}, "python:agent:broken"]
@@ -223,27 +168,6 @@ def test_a_combinator_that_broke_keeps_what_each_inside_of_it_said(agents: Proje
     shown = agents.run("report", "--case", "a").out
     assert "passed 1.00 by contains" in shown
     assert "errored by python:agent:broken" in shown
-
-
-def test_what_a_judge_took_is_told_apart_from_the_answer(agents: Project) -> None:
-    agents.add_to_agent(
-        """
-def judging(question: Question):
-    reply = {"criteria": {"criteria": {"reason": "fine", "verdict": "met"}}}
-    message = {"role": "assistant", "content": json.dumps(reply)}
-    usage = {"input_tokens": 90, "output_tokens": 9}
-    return {"messages": [message], "cost_usd": 0.25, "usage": usage}
-""".replace("def judging", "import json\n\n\ndef judging")
-    )
-    agents.configure('[judge]\ntarget = "python:agent:judging"\n')
-    agents.suite({"id": "a", "input": "say ok", "criteria": "Is fine."}, target="echo")
-    agents.run("run")
-    (trial,) = trials(agents.run("report", "--format", "jsonl"))
-    (grade,) = trial["grades"]
-    assert grade["asked"] >= 1
-    assert grade["cost_usd"] == 0.25 * grade["asked"]
-    assert trial["cost_usd"] is None
-    assert "tokens in" in agents.run("report", "--case", "a").out
 
 
 def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:
@@ -286,13 +210,6 @@ def test_a_mean_below_the_threshold_is_told_with_its_sum(agents: Project) -> Non
     assert said in out
 
 
-def test_values_that_differ_as_a_whole_are_given_no_place(agents: Project) -> None:
-    agents.add_to_agent("def number(text):\n    return 42\n")
-    agents.suite({"id": "n", "input": "x", "expected_output": 41}, target="python:agent:number")
-    lines = agents.run("run").out.splitlines()
-    assert lines[1:4] == ["  input     x", "  expected   │ got", "  41         │ 42"]
-
-
 def test_an_input_is_never_left_blank(agents: Project) -> None:
     agents.suite(
         {"id": "blank", "input": "", "expected_output": "x"},
@@ -303,68 +220,3 @@ def test_an_input_is_never_left_blank(agents: Project) -> None:
     out = agents.run("run").out
     assert "failed s.eval.yaml: blank\n  input     (empty)\n" in out
     assert "failed s.eval.yaml: system\n  system    Begin.\n" in out
-
-
-QUIET = """
-import sys
-print("loading config", file=sys.stderr)
-print("Error: the model file is empty", file=sys.stderr)
-print(*sys.argv[1:])
-"""
-
-
-def test_what_a_program_wrote_beside_an_answer_without_text_is_kept_and_shown(
-    project: Project,
-) -> None:
-    (project.path / "quiet.py").write_text(QUIET)
-    project.configure(
-        '[targets.quiet]\nkind = "command"\ncommand = ["python3", "quiet.py"]\n'
-        '[targets.loud]\nkind = "command"\ncommand = ["python3", "quiet.py", "no JSON"]\n'
-        'output = "json"\n'
-        '[targets.well]\nkind = "command"\ncommand = ["python3", "quiet.py", "a word"]\n'
-    )
-    project.suite({"id": "a", "input": "hi", "expected_output": "x"})
-    done = project.run_process("run", "--target", "quiet")
-    assert done.out.splitlines()[:6] == [
-        "failed s.eval.yaml: a",
-        "  input     hi",
-        "  expected   │ got",
-        "  x          │ (empty)",
-        "  stderr │ loading config",
-        "         │ Error: the model file is empty",
-    ]
-    shown = project.run("report", "--case", "a").out
-    assert "  stderr    loading config\n            Error: the model file is empty\n" in shown
-    unread = project.run_process("run", "--target", "loud").out
-    assert "the output is not JSON" in unread
-    assert "  output │ no JSON\n  stderr │ loading config\n" in unread
-    assert project.rows()[0]["failure"]["details"]["stderr"].startswith("loading config")
-    project.run_process("run", "--target", "well")
-    assert "stderr" not in project.rows()[0]["answer"], "its answer says enough"
-
-
-def test_what_a_program_wrote_is_scrubbed_without_a_word_on_the_answer(project: Project) -> None:
-    (project.path / "quiet.py").write_text(
-        "import os, sys\nprint('Error: bad key', os.environ['API_KEY'], file=sys.stderr)\nprint()\n"
-    )
-    target = '[targets.quiet]\nkind = "command"\ncommand = ["python3", "quiet.py"]\n'
-    project.configure(f'secrets = ["API_KEY"]\n{target}')
-    project.suite({"id": "a", "input": "hi", "expected_output": "x"})
-    project.run_process("run", "--target", "quiet", env={"API_KEY": "sk-aB3dE6gH9jK2mN5pQ8"})
-    answer = project.rows()[0]["answer"]
-    assert answer["stderr"].startswith("Error: bad key ")
-    assert "aB3dE6" not in answer["stderr"]
-    assert "scrubbed" not in answer
-
-
-def test_paths_of_targets_and_tracebacks_are_never_broken(project: Project) -> None:
-    project.suite(case("a"), case("b", "raise no"))
-    project.run("run", "--quiet")
-    lines = project.run("report", "--case", "b").out.splitlines()
-    frame = f'File "{project.path}/agent.py", line '
-    assert any(line.lstrip().startswith(frame) for line in lines), lines
-
-    (project.path / ("long" * 20)).symlink_to(project.runs()[0])
-    replayed = f"replay:{'long' * 20}"
-    project.run("run", "--quiet", "--case", "a", "--target", replayed)
-    assert f"{replayed}," in project.run("report", "--case", "a").out.split()

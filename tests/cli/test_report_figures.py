@@ -42,11 +42,6 @@ def test_run_shows_tags_as_report_does(topics: Project) -> None:
     assert "4 passed, 2 failed, pass rate 66.7% (30.0–90.3%)" in "\n".join(shown)
 
 
-def test_a_resumed_run_shows_them_too(topics: Project) -> None:
-    topics.keep_only(4)
-    assert "about-c       2       0     100.0%" in topics.run("resume").out
-
-
 def test_json_has_all_parts(topics: Project) -> None:
     found = figures(topics.run("report", "--format", "json"))
     assert (found["all"]["n"], found["all"]["errored"], found["all"]["not_run"]) == (6, 0, 0)
@@ -57,13 +52,6 @@ def test_json_has_all_parts(topics: Project) -> None:
     assert list(found["by_grader"]) == ["expected"]
     assert list(found["by_suite"]) == ["s.eval.yaml"]
     assert found["by_target"]["agent"]["latency"]["n"] == 6
-
-
-def test_run_json_has_the_rate_with_its_interval(topics: Project) -> None:
-    found = topics.run("run", "--json").json["figures"]
-    whole = found["all"]
-    assert (whole["n"], whole["rate"], whole["failed"]) == (6, pytest.approx(2 / 3), 2)
-    assert whole["low"] < 2 / 3 < whole["high"]
 
 
 def test_clusters_widen_the_interval(topics: Project) -> None:
@@ -103,14 +91,6 @@ def test_the_exact_interval_is_wider(topics: Project) -> None:
     assert "(22.3–95.7%)" in topics.run("report", "--interval", "exact").out
 
 
-def test_parts_that_are_asked_for(topics: Project) -> None:
-    topics.suite(*cases(1), name="t")
-    topics.run("run", "--quiet")
-    shown = topics.run("report", "--by", "suite").out
-    assert "suite        passed  failed  pass rate    interval\n" in shown
-    assert "about-a" not in shown
-
-
 def test_pass_at_k(project: Project) -> None:
     project.suite(*cases(3), repeat=4)
     project.run("run", "--quiet")
@@ -121,10 +101,3 @@ def test_pass_at_k(project: Project) -> None:
     done = project.run("report", "--pass-at", "5")
     assert (done.code, done.out) == (2, "")
     assert "have only 4 trials" in done.err
-
-
-def test_a_target_that_is_asked_for_has_its_own_figures(topics: Project) -> None:
-    topics.run("run", "--quiet", "--target", "agent", "--target", "other")
-    found = figures(topics.run("report", "--format", "json", "--target", "other"))
-    assert list(found["by_target"]) == ["other"]
-    assert found["all"]["n"] == 6

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -111,29 +110,6 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     assert not (project.path / "out").exists()
 
 
-def test_cases_are_chosen_by_globs_as_for_a_run(project: Project) -> None:
-    project.suite(case("sum-1"), case("sum-2", "say no"), case("total"))
-    project.run("run", "--quiet")
-    lines = project.run("report", "--case", "sum-*").out.splitlines()
-    assert [line for line in lines if line.startswith("s.eval.yaml")] == [
-        "s.eval.yaml: sum-1",
-        "s.eval.yaml: sum-2",
-    ]
-    rows = project.run("report", "--case", "sum-*", "--format", "jsonl").out.splitlines()
-    assert {json.loads(row)["case"] for row in rows} == {"sum-1", "sum-2"}
-    done = project.run("report", "--case", "zzz*")
-    assert (done.code, "did you mean" in done.err) == (2, False)
-
-
-def test_what_is_not_there_is_said_in_words_or_by_an_empty_file(project: Project) -> None:
-    project.suite(case("one"))
-    project.run("run", "--quiet")
-    done = project.run("report", "--case", "one", "--verdict", "failed", "--verdict", "errored")
-    assert (done.code, done.out) == (0, "case one is not failed or errored\n")
-    done = project.run("report", "--format", "jsonl", "--verdict", "failed", "-o", "out")
-    assert (done.code, (project.path / "out").read_text()) == (0, "")
-
-
 def test_it_can_be_written_to_a_file(project: Project) -> None:
     project.suite(case("bad", "say no"))
     shown = project.run("run").out
@@ -161,22 +137,6 @@ def test_the_ending_of_a_file_says_its_form_unless_it_is_said(project: Project) 
         assert (project.path / name).read_text().startswith(beginnings["a" + name[1:]])
 
 
-def test_targets_of_a_case_come_in_their_order_whichever_answered_first(project: Project) -> None:
-    project.add_to_agent(
-        "LATER = threading.Event()\n"
-        "def a_waits(text):\n    LATER.wait(60)\n    return 'no'\n"
-        "def b_lets_go(text):\n    LATER.set()\n    return 'no'\n"
-    )
-    project.suite(case("x"), case("y"))
-    targets = ("--target", "python:agent:a_waits", "--target", "python:agent:b_lets_go")
-    for text in (project.run("run", *targets).out, project.run("report").out):
-        assert re.findall(r"^failed .*agent:(\w)_", text, re.MULTILINE) == ["a", "b", "a", "b"], (
-            text
-        )
-    rows = trials(project.run("report", "--format", "jsonl"))
-    assert [row["target"][13] for row in rows] == ["a", "b", "a", "b"]
-
-
 def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(
     project: Project,
 ) -> None:
@@ -190,15 +150,3 @@ def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in
     assert [row["case"] for row in rows] == ["z", "b", "a"]
     told = json.loads(project.run("report", "--format", "json").out)
     assert [each["case"] for each in told["cases"]] == ["z", "b", "a"]
-
-
-def test_suites_are_named_as_seen_from_where_one_is(project: Project) -> None:
-    (project.path / "evals").mkdir()
-    suite = project.suite(case("a", "say no"), case("b", "once"))
-    suite.rename(project.path / "evals" / "s.eval.yaml")
-    assert "failed s.eval.yaml: a" in project.run("run", below="evals").out
-    assert "failed evals/s.eval.yaml: a" in project.run("report").out
-    assert "failed s.eval.yaml: a" in project.run("report", below="evals").out
-    assert project.run("report", "--case", "a").out.startswith("evals/s.eval.yaml: a\n")
-    assert "  evals/s.eval.yaml  " in project.run("list").out
-    assert "failed evals/s.eval.yaml: a" in project.run("resume", "--retry-errored").out

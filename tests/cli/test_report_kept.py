@@ -61,21 +61,6 @@ def test_a_run_that_is_not_there_is_an_error_that_names_the_nearest(
         assert f"the nearest is {project.runs()[0].name}" in done.err
 
 
-def test_a_part_that_several_runs_have_names_them(project: Project) -> None:
-    project.suite(case("one"))
-    project.run("run", "--quiet")
-    project.run("run", "--quiet")
-    done = project.run("report", "-")
-    assert done.code == 2
-    assert "matches several runs" in done.err
-    assert all(run.name in done.err for run in project.runs())
-
-
-def test_without_any_run_the_report_says_how_to_make_one(project: Project) -> None:
-    done = project.run("report")
-    assert (done.code, "`evalcase run` creates one" in done.err) == (2, True)
-
-
 def test_an_earlier_grading_can_be_looked_at(project: Project) -> None:
     project.suite(case("one", "say yes"))
     project.run("run", "--quiet")
@@ -159,29 +144,6 @@ def test_answers_and_details_of_any_shape_are_shown(project: Project) -> None:
     assert (found["input"], found["answer"]) == (None, ODD)
 
 
-def test_a_case_that_is_none_is_damage(project: Project) -> None:
-    project.suite(case("one", "say no"))
-    project.run("run", "--quiet")
-    journal = project.runs()[0] / "journal.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    odd = encode_row({"type": "case", "suite": "s.eval.yaml", "case": "one", "data": {"id": 5}})
-    journal.write_bytes(b"".join([odd, *lines[1:]]))
-    done = project.run("report")
-    said = "journal.jsonl:1: the record is damaged: this line is not a row of a journal"
-    assert (done.code, said in done.err) == (3, True)
-
-
-def test_resume_finds_runs_by_the_same_names(project: Project) -> None:
-    project.suite(*cases(2))
-    project.run("run", "--quiet")
-    project.keep_only(1)
-    project.forget_calls()
-    assert project.run("resume", project.runs()[0].name[-6:], "--quiet").code == 0
-    assert len(project.calls()) == 1
-    done = project.run("resume", "nonsense")
-    assert (done.code, "the nearest is" in done.err) == (2, True)
-
-
 @pytest.mark.parametrize("order", [1, -1])
 def test_an_earlier_grading_is_of_the_answers_that_there_were_then(
     project: Project, order: int
@@ -198,42 +160,3 @@ def test_an_earlier_grading_is_of_the_answers_that_there_were_then(
     assert {row["case"]: row["verdict"] for row in first} == {"a": "failed", "b": "passed"}
     asked = {row["case"]: row["input"][0]["content"] for row in first}
     assert asked == {"a": "say old", "b": "say ok"}
-
-
-def test_a_grading_that_was_ended_before_its_first_row_goes_on_under_its_number(
-    project: Project,
-) -> None:
-    project.suite(case("a"))
-    project.run("run", "--quiet")
-    for expected in ("x", "y"):
-        project.suite({**case("a"), "expected_output": expected})
-        project.run("resume", "latest", "--quiet")
-        journal = project.runs()[0] / "journal.jsonl"
-        lines = journal.read_bytes().splitlines(keepends=True)
-        begun = [at for at, line in enumerate(lines) if b'"type":"grading"' in line]
-        assert b'"number":2,' in lines[begun[-1]]
-        journal.write_bytes(b"".join(lines[: begun[-1] + 1]))
-
-
-@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
-def test_a_report_is_the_same_after_its_suites_and_configuration_are_gone(
-    project: Project, form: str
-) -> None:
-    project.suite(case("a"), case("b", "say no"), case("c", "raise x"), case("d", repeat=2))
-    project.run("run", "--quiet")
-    before = project.run("report", "--format", form)
-    (project.path / "s.eval.yaml").unlink()
-    (project.path / "agent.py").unlink()
-    assert project.run("report", "--format", form) == before
-
-
-def test_a_run_whose_folder_was_renamed_is_named_as_it_is_found(project: Project) -> None:
-    project.suite(case("a", "raise it"))
-    project.run("run")
-    (folder,) = project.path.glob(".evalcase/runs/*-*-*")
-    folder.rename(folder.with_name("lost"))
-    told = project.run("report", ".evalcase/runs/lost").out
-    (line,) = [line for line in told.splitlines() if line.startswith("next")]
-    command = line.removeprefix("next     fix it, then: evalcase ").split()
-    assert command == ["run", "--failed-of", ".evalcase/runs/lost"]
-    assert project.run(*command).code == 3

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import shlex
 
 import pytest
@@ -45,12 +44,6 @@ def test_after_a_cap_the_next_command_raises_it_and_does_not_stop_at_once(
     assert "pass rate 100.0%" in again.out
 
 
-def test_the_name_of_a_case_can_be_copied_whatever_it_holds(project: Project) -> None:
-    project.suite(case("a b; touch pwned", "say no"))
-    done = project.run("run")
-    assert "--case 'a b; touch pwned'\n" in done.out
-
-
 def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None:
     project.suite(*cases(3), case("four", repeat=2))
     project.run("run", "--quiet", "--concurrency", "1")
@@ -66,16 +59,6 @@ def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None
     assert [(row["case"], row["case_verdict"]) for row in rows] == [("four", None)]
 
 
-def test_a_run_that_was_killed_before_its_first_result(project: Project) -> None:
-    project.suite(case("one"))
-    project.run("run", "--quiet")
-    (project.runs()[0] / "journal.jsonl").unlink()
-    done = project.run("report")
-    assert (done.code, "1 not run" in done.out) == (0, True)
-    assert project.run("report", "--format", "jsonl").out == ""
-    assert json.loads(project.run("report", "--format", "json").out)["cases"] == []
-
-
 @pytest.mark.parametrize("folder", [[], ["--runs-dir", "else where"]])
 def test_what_to_do_next_is_said_of_the_grading_that_is_shown(
     project: Project, folder: list[str]
@@ -89,12 +72,3 @@ def test_what_to_do_next_is_said_of_the_grading_that_is_shown(
     command, *arguments = shlex.split(line.removeprefix("next "))
     assert (command, arguments[1].partition("@")[2]) == ("evalcase", "1")
     assert "failed" in project.run(*arguments).out
-
-
-def test_who_wants_to_see_more_is_sent_to_the_page(project: Project) -> None:
-    project.suite(*[case(f"c{number}", "say no") for number in range(25)])
-    out = project.run("run").out
-    (more,) = [line for line in out.splitlines() if line.startswith("and 5 more failed: ")]
-    command = more.partition(": ")[2].split()
-    assert project.run(*command[1:]).code == 0
-    assert (project.path / "report.html").read_text().startswith("<!doctype html>")

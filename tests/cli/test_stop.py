@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.run.project import Done, Project, cases
+from tests.run.project import Done, Project
 
 
 @pytest.fixture
@@ -121,33 +121,6 @@ def test_no_other_interval_is_shown_than_that_of_the_decision(project: Project) 
     assert "pass rate 100.0%," in part
 
 
-def test_nothing_is_wrong_with_a_run_whose_gate_is_met(project: Project) -> None:
-    suite(project, 10)
-    stop(project, "--fail-under", "0.5", "--stop", "certain")
-    assert "incomplete" not in project.run("report", "--format", "junit").out
-    told = project.run("report", "--format", "github").out
-    assert "error" not in told
-    assert "::notice title=evalcase%3A decided early::" in told
-    assert "5 cases were not run" in told
-    markdown = project.run("report", "--format", "markdown").out
-    assert "✅ 5 of 5 cases passed" in markdown
-    assert "5 cases were not run" in markdown
-
-
-def test_but_with_one_that_missed_it(project: Project) -> None:
-    suite(project, 10, bad=10)
-    stop(project, "--fail-under", "0.5", "--stop", "certain")
-    assert "incomplete" in project.run("report", "--format", "junit").out
-    assert "❌ 0 of 6 cases passed" in project.run("report", "--format", "markdown").out
-
-
-def test_what_was_saved_has_its_price(project: Project) -> None:
-    project.suite(*({"id": f"c{number}", "input": "cost 0.5", "expected_output": "ok"}
-                    for number in range(10)))  # fmt: skip
-    done = project.run("run", "--concurrency", "1", "--fail-under", "0.5", "--stop", "certain")
-    assert "saved    5 cases that were not run, about $2.5000" in done.out
-
-
 def test_resume_runs_the_rest_and_drops_the_decision(project: Project) -> None:
     suite(project, 10, bad=4)
     stop(project, "--fail-under", "0.5", "--stop", "certain")
@@ -170,35 +143,3 @@ def test_what_makes_no_sense_is_refused(project: Project, arguments: list[str]) 
     suite(project, 2)
     assert project.run("run", *arguments).code == 2
     assert project.calls() == []
-
-
-def test_a_run_without_the_cases_is_no_base(project: Project) -> None:
-    suite(project, 2)
-    project.run("run", "--quiet", "--case", "c0")
-    project.forget_calls()
-    done = project.run("run", "--case", "c1", "--against", "latest", "--stop", "likely")
-    assert (done.code, project.calls()) == (2, [])
-    assert "has no verdict on any of these cases" in done.err
-    assert len(project.runs()) == 1
-
-
-def test_a_target_that_the_base_lacks_is_refused_before_anything_is_asked(project: Project) -> None:
-    project.suite(*cases(9))
-    project.run("run", "--target", "echo")
-    done = project.run(
-        "run", "--target", "echo", "--target", "python:agent:answer", "--against", "latest",
-        "--stop", "likely",
-    )  # fmt: skip
-    assert (done.code, project.calls()) == (2, [])
-    assert "has no results of `python:agent:answer` to compare with" in done.err
-
-
-def test_after_another_grading_no_interval_holds(project: Project) -> None:
-    suite(project, 60)
-    stop(project, "--fail-under", "0.5", "--stop", "likely")
-    for _ in range(2):
-        graded = project.run("grade", "latest", "--recorded", "--json")
-        assert graded.json["figures"]["all"]["low"] is None
-        assert "pass rate 100.0%," in project.run("report").out
-        kept = json.loads(project.run("report", "--format", "json").out)["figures"]
-        assert kept["all"]["low"] is None

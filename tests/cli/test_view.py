@@ -129,10 +129,6 @@ def test_a_name_that_was_rebound_to_this_machine_is_refused(
     assert b"rate" not in said.body
 
 
-def test_localhost_is_this_machine_too(shown: tuple[Project, View]) -> None:
-    assert shown[1].get("runs", {"Host": f"localhost:{shown[1].port}"}).status == 200
-
-
 @pytest.mark.parametrize(
     "token", ["", "x", "%00", "%C3%A9", "{token}x", "{token}%2F", "run", "x" * 4000]
 )
@@ -203,23 +199,6 @@ def test_odd_requests_have_an_answer_in_words(
     assert said.count(b"HTTP/1.1 ") == 1
 
 
-@pytest.mark.parametrize("data", ["nonsense\r\n\r\n", "\x16\x03\x01\r\n", "X: " + "y" * 200_000])
-def test_what_is_not_http_is_refused(shown: tuple[Project, View], data: str) -> None:
-    assert b" 400 " in say(shown[1], data.encode()).partition(b"\r\n")[0]
-
-
-def test_a_connection_is_kept_for_the_next_question(shown: tuple[Project, View]) -> None:
-    seen = shown[1]
-    asked = f"GET /{seen.token}/runs HTTP/1.1\r\nHost: localhost:{seen.port}\r\n"
-    data = f"{asked}\r\n" * 2 + f"{asked}Connection: close\r\n\r\n"
-    assert say(seen, data.encode()).count(b"HTTP/1.1 200 OK\r\n") == 3
-
-
-def test_the_head_of_a_page_has_no_body(shown: tuple[Project, View]) -> None:
-    said = shown[1].get("", method="HEAD")
-    assert (said.status, said.body) == (200, b"")
-
-
 @pytest.mark.parametrize(
     "path",
     ["run/..", "run/%2e%2e", "run/..%2F..%2Fevalcase.toml", "run/%2Fetc%2Fpasswd", "run/.", "run/",
@@ -230,28 +209,6 @@ def test_only_runs_of_the_list_are_found(shown: tuple[Project, View], path: str)
     said = shown[1].get(path)
     assert said.status in (403, 404)
     assert b"agent" not in said.body
-
-
-@pytest.mark.parametrize("offset", ["", "-1", "1.5", "x", "9" * 20, "%31%00"])
-def test_an_offset_is_a_number_of_bytes(shown: tuple[Project, View], offset: str) -> None:
-    run = shown[0].runs()[-1].name
-    assert shown[1].get(f"rows/{run}?offset={offset}").status == 400
-
-
-def test_clients_that_dawdle_keep_nobody_waiting(shown: tuple[Project, View]) -> None:
-    project, seen = shown
-    idle = []
-    for number in range(60):
-        client = socket.create_connection(("127.0.0.1", seen.port))
-        idle.append(client)
-        request = f"GET /{seen.token}/run/{project.runs()[-1].name} HTTP/1.1\r\n"
-        whole = f"{request}Host: 127.0.0.1:{seen.port}\r\n\r\n"
-        # Half of them never end their request, the others never read what they asked for.
-        client.sendall((request if number % 2 else whole).encode())
-    assert seen.get("runs").status == 200
-    for client in idle:
-        client.close()
-    assert seen.get("runs").status == 200
 
 
 def test_only_this_machine_can_connect(shown: tuple[Project, View]) -> None:
@@ -295,14 +252,6 @@ def test_a_run_that_there_is_not_is_refused(project: Project) -> None:
     done = project.run("view", "nothing", "--no-browser")
     assert done.code == 2
     assert "there is no run `nothing`" in done.err
-
-
-def test_a_port_that_is_taken_is_said(project: Project) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = project.run_process("view", "--no-browser", "--port", f"{port}")
-    assert done.code == 2
-    assert f"port {port} can't be used" in done.err
 
 
 def test_a_run_that_goes_on_is_told_row_by_row(project: Project) -> None:

@@ -92,23 +92,3 @@ def test_intervals_of_view_are_those_of_report(
             assert rates == [bounds(figures["by_suite"][suite])]
         else:
             assert rates == [bounds(part) for part in figures["by_target"].values()]
-
-
-def test_what_ended_a_run_decides_its_interval(project: Project) -> None:
-    run_decided(project)
-    told = tell_newest(project)
-    share, low, high = told["rate"]
-    assert low < share < high
-    assert told["parts"][0]["rate"][1:] == (None, None)
-    run_one_case(project)
-    assert tell_newest(project)["rate"] == (1.0, None, None)
-
-
-def test_a_suite_is_the_same_from_whichever_folder_it_is_run(project: Project) -> None:
-    (project.path / "evals").mkdir()
-    project.suite(*cases(2), name="evals/s")
-    project.run("run", "--quiet")
-    from_root = tell_newest(project)["parts"]
-    project.run("run", "--quiet", below="evals")
-    assert [part["suite"] for part in from_root] == ["evals/s.eval.yaml"]
-    assert tell_newest(project)["parts"] == from_root

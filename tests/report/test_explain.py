@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from evalcase import explain
-from tests.report.terminal.endings import broken, find_case, result, sides
+from tests.report.terminal.endings import find_case, result, sides
 
 
 def test_a_result_is_explained_as_in_the_summary() -> None:
@@ -13,10 +13,3 @@ def test_a_result_is_explained_as_in_the_summary() -> None:
         "  That is 7.00 euros. │ That is 6.40 euros.",
         "          ^^^^        │         ^^^^",
     ]
-
-
-def test_without_a_case_the_rest_is_said() -> None:
-    failed = broken("lamp", "timeout", "no answer within 120 s", {})
-    assert explain(failed) == (
-        "errored evals/shop.eval.yaml: lamp (agent)\n  no answer within 120 s"
-    )

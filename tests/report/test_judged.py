@@ -11,7 +11,6 @@ from evalcase.errors import ConfigError
 from evalcase.report.labels import read_judge
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.stored import StoredRun
-from evalcase.types.answer import Failure
 from evalcase.types.grade import Grade
 from tests.store.samples import result, row, write
 
@@ -39,12 +38,6 @@ def test_the_judge_is_found_among_other_graders(tmp_path: Path) -> None:
     assert answer is not None
     assert first.answer == (*result(0).key[:3], answer.fingerprint())
     assert first.length == len(answer.text)
-
-
-def test_one_that_errored_gave_no_verdict(tmp_path: Path) -> None:
-    broken = Grade("judge", None, False, "", JUDGED, failure=Failure("judge-refused", "no"))
-    found = read_judge("r", kept(tmp_path, (broken,), (judge(True),)).results())
-    assert [each.passed for each in found.said] == [None, True]
 
 
 def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:

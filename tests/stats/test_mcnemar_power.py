@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from math import comb
 
-from evalcase.stats.paired import cases_for_verdicts, fewest_alike, mcnemar_p, visible_in_verdicts
+from evalcase.stats.paired import cases_for_verdicts, mcnemar_p, visible_in_verdicts
 from tests.for_each import for_each
 
 
@@ -29,9 +29,3 @@ def test_a_visible_change_is_found_four_times_out_of_five(pairs: int, changing: 
 @for_each(("changing", "effect"), [(0.3, 0.3), (0.6, 0.4), (0.2, 0.2)])
 def test_so_many_cases_are_enough(changing: float, effect: float) -> None:
     assert count_power(cases_for_verdicts(changing, effect, 0.05), changing, effect) >= 0.8
-
-
-def test_few_cases_show_nothing() -> None:
-    assert fewest_alike(0.05) == 6
-    assert visible_in_verdicts(5, 0.5, 0.05) is None
-    assert visible_in_verdicts(6, 0.5, 0.05) is not None

@@ -15,15 +15,12 @@ from evalcase.stats.paired import (
     Change,
     Ratios,
     adjust_p_values,
-    cases_for_scores,
     cases_for_verdicts,
     estimate_clustered,
     estimate_scores,
     estimate_verdicts,
     mcnemar_p,
-    normal_p,
     sign_flip_p,
-    smallest_p,
     visible_in_scores,
 )
 from tests.for_each import for_each
@@ -68,31 +65,6 @@ def test_the_example_could_have_shown_five_points() -> None:
 # Intervals
 
 
-def test_nothing_changed_is_no_certainty() -> None:
-    change = estimate_verdicts(0, 0, 20)
-    assert change is not None
-    assert change.value == 0
-    assert -0.15 < change.low < -0.1 < 0.1 < change.high < 0.15
-
-
-def test_no_pairs_have_no_interval() -> None:
-    assert estimate_verdicts(0, 0, 0) is None
-    assert estimate_scores(0, 0, 0, 0) is None
-
-
-def test_an_interval_ends_where_changes_do() -> None:
-    change = estimate_verdicts(2, 0, 2)
-    assert change is not None
-    assert change.high == 1.0
-
-
-def test_scores_that_are_verdicts_have_nearly_the_interval_of_verdicts() -> None:
-    one, other = change_of([1.0] * 9 + [-1.0] * 3 + [0.0] * 188), estimate_verdicts(9, 3, 200)
-    assert other is not None
-    assert one.error == pytest.approx(other.error)
-    assert one[:3] == pytest.approx(other[:3], abs=4e-4)  # t in place of z
-
-
 def test_clusters_of_one_case_are_cases() -> None:
     differences = [0.5, -0.2, 0.1, 0.0]
     clustered = estimate_clustered([Cluster(1, each) for each in differences])
@@ -107,10 +79,6 @@ def test_cases_that_change_together_say_less() -> None:
     assert together.error > 2 * apart.error
 
 
-def test_one_cluster_tells_nothing() -> None:
-    assert estimate_clustered([Cluster(50, 3.0)]) is None
-
-
 # Tests
 
 
@@ -120,20 +88,10 @@ def test_mcnemar(fixed: int, broken: int, p: float) -> None:
     assert mcnemar_p(fixed, broken) == pytest.approx(p, abs=1e-9)
 
 
-def test_the_smallest_p_is_that_of_all_changed_alike() -> None:
-    assert [smallest_p(each) for each in (1, 5, 6)] == [mcnemar_p(each, 0) for each in (1, 5, 6)]
-    assert smallest_p(5) > 0.05 > smallest_p(6)
-    assert smallest_p(1_000_000) == 0
-
-
 @for_each(("differences", "p"), FOUND["sign_flip"])
 def test_few_signs_are_all_counted(differences: list[float], p: float) -> None:
     """scipy: permutation_test(…, permutation_type="samples")."""
     assert flip(differences) == pytest.approx(p, abs=1e-12)
-
-
-def test_signs_of_verdicts_are_mcnemar() -> None:
-    assert flip([1.0] * 9 + [-1.0] * 3 + [0.0] * 50) == pytest.approx(mcnemar_p(9, 3))
 
 
 def test_drawn_signs_come_near_and_are_the_same_each_time() -> None:
@@ -143,21 +101,6 @@ def test_drawn_signs_come_near_and_are_the_same_each_time() -> None:
     assert drawn == flip(differences)
     singles = [each + number / 1e13 for number, each in enumerate(differences)]
     assert flip(singles) == pytest.approx(drawn, abs=0.005)
-
-
-def test_very_many_sizes_are_as_good_as_normal() -> None:
-    differences = [(-1) ** number * (number + 1) / 1000 for number in range(1100)]
-    squares = sum(each * each for each in differences)
-    assert flip(differences) == normal_p(sum(differences), squares)
-
-
-@for_each(("total", "squares", "p"), FOUND["normal"])
-def test_normal(total: float, squares: float, p: float) -> None:
-    assert normal_p(total, squares) == pytest.approx(p, abs=1e-12)
-
-
-def test_nothing_differs() -> None:
-    assert flip([0.0, 0.0]) == mcnemar_p(0, 0) == normal_p(0, 0) == 1.0
 
 
 def test_holm() -> None:
@@ -175,15 +118,6 @@ def test_planning() -> None:
     assert cases_for_verdicts(0.2, 0.05, 0.05) == 665
 
 
-def test_no_fewer_verdicts_change_than_the_rate_does() -> None:
-    assert cases_for_verdicts(0.01, 0.05, 0.05) == cases_for_verdicts(0.05, 0.05, 0.05)
-
-
-def test_planning_of_scores() -> None:
-    assert cases_for_scores(0.5, 0.1, 0.05) == 197
-    assert cases_for_scores(0.0, 0.1, 0.05) == 2
-
-
 # Ratios
 
 
@@ -194,12 +128,6 @@ def test_ratios(base: list[float], head: list[float], mean: float, low: float, h
     for one, other in zip(base, head, strict=True):
         ratios.add(one, other)
     assert ratios.estimate() == pytest.approx((mean, low, high), rel=1e-9)
-
-
-def test_one_ratio_tells_nothing_of_the_next() -> None:
-    ratios = Ratios()
-    ratios.add(1, 2)
-    assert ratios.estimate() is None
 
 
 def test_ratios_that_do_not_vary_tell_nothing_of_others() -> None:

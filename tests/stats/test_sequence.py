@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.stopping import stop_against, stop_likely
 from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
-from tests.for_each import for_each
 
 
 def after(total: int, *passed: bool) -> PassSequence:
@@ -31,43 +30,6 @@ def kept(total: int, seen: int, passed: int) -> list[int]:
         if comb(total - seen, whole - passed) * beta(1 + whole, 1 + total - whole)
         / beta(1 + passed, 1 + seen - passed) > ALPHA / (total + 1)
     ]  # fmt: skip
-
-
-def test_at_first_everything_may_be() -> None:
-    assert (after(20).low, after(20).high) == (0, 20)
-
-
-def test_at_the_end_it_is_known() -> None:
-    sequence = after(5, True, False, True, True, False)
-    assert (sequence.low, sequence.high) == (3, 3)
-
-
-@for_each(("seen", "passed"), [(5, 5), (20, 3), (20, 10), (29, 29), (1, 0)])
-def test_the_ends_are_those_of_the_rule(seen: int, passed: int) -> None:
-    """Its first look is at the last of these cases, so that nothing was given up before."""
-    sequence = PassSequence(30)
-    sequence.seen, sequence.passed = seen - 1, passed - (passed > 0)
-    sequence.add(passed > 0)
-    numbers = kept(30, seen, passed)
-    assert (sequence.low, sequence.high) == (numbers[0], numbers[-1])
-    assert numbers == list(range(numbers[0], numbers[-1] + 1))
-
-
-def test_what_was_given_up_stays_so() -> None:
-    sequence = PassSequence(200)
-    bounds = [(0, 200)]
-    for number in range(200):
-        sequence.add(number % 4 > 0)
-        bounds.append((sequence.low, sequence.high))
-    assert [low for low, _ in bounds] == sorted(low for low, _ in bounds)
-    assert [high for _, high in bounds] == sorted((high for _, high in bounds), reverse=True)
-    assert bounds[-1] == (150, 150)
-
-
-def test_what_can_not_be_is_never_said() -> None:
-    """What it was sure of turns out wrong, as it does in one of twenty suites."""
-    sequence = after(200, *[True] * 60, *[False] * 100)
-    assert 60 <= sequence.low <= sequence.high <= 100
 
 
 def test_all_orders_of_a_small_suite_hold_the_truth() -> None:

@@ -4,21 +4,11 @@ import pytest
 
 from evalcase.stats.intervals import (
     Cluster,
-    effective_size,
     estimate_clusters,
     estimate_share,
     estimate_units,
 )
 from tests.for_each import for_each
-
-
-def test_yes_or_no_is_worth_a_little_less_than_counting() -> None:
-    """By the units' own spread, as if nothing were known of how such spread arises."""
-    by_count, by_spread = estimate_share(160, 200), estimate_units(200, 160, 160)
-    assert by_count is not None
-    assert by_spread is not None
-    assert by_count.value == by_spread.value
-    assert by_count.width < by_spread.width < 1.02 * by_count.width
 
 
 def test_scores_that_lie_close_leave_less_doubt() -> None:
@@ -39,13 +29,6 @@ def test_where_nothing_varies_each_unit_counts_for_one(value: float, count: int)
     assert found.width > 0
 
 
-def test_one_unit_tells_nothing_of_spread() -> None:
-    assert estimate_units(1, 1.0, 1.0) is None
-    assert estimate_units(0, 0.0, 0.0) is None
-    assert estimate_clusters([Cluster(50, 40.0)]) is None
-    assert estimate_clusters([Cluster(50, 40.0), Cluster(0, 0.0)]) is None
-
-
 def test_clusters_of_one_case_are_cases() -> None:
     values = [0.0, 1.0, 0.5, 0.75, 1.0]
     alone = estimate_units(5, sum(values), sum(value**2 for value in values))
@@ -56,14 +39,3 @@ def test_cases_that_come_out_alike_count_as_one() -> None:
     clusters = [Cluster(10, 10.0), Cluster(10, 0.0), Cluster(10, 10.0), Cluster(10, 10.0)]
     found = estimate_clusters(clusters)
     assert found == pytest.approx(estimate_units(4, 3.0, 3.0))
-
-
-def test_clusters_that_all_passed_count_for_one_each() -> None:
-    """They may be as alike as can be: then ten cases of each are no more than one."""
-    found = estimate_clusters([Cluster(10, 10.0)] * 12)
-    assert found == estimate_share(12, 12)
-
-
-def test_the_effective_size_of_a_known_spread() -> None:
-    # p(1 - p) / variance is 100; the spread of 1,000,001 is known as well as can be.
-    assert effective_size(0.5, 0.0025, 1_000_001) == pytest.approx(100, rel=1e-5)

@@ -90,11 +90,6 @@ class TrackFigures(Value, frozen=True):
         """Whether nothing became of any case that is compared."""
         return self.counts["same"] == self.pairs
 
-    @property
-    def is_partial(self) -> bool:
-        """Whether there are cases that are not compared."""
-        return sum(self.counts.values()) > self.pairs
-
 
 class Comparison(Value, frozen=True):
     """All that is known of two runs side by side."""

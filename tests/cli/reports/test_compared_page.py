@@ -47,23 +47,3 @@ def test_a_kind_is_the_one_that_the_figures_count(project: Project) -> None:
     kinds = [row["change"] for row in page.rows]
     for kind, word in (("fixed", "fixed"), ("broken", "broken"), ("same", "the same")):
         assert f"{kinds.count(kind)} {word}" in track["counts"]
-
-
-def test_two_targets_of_one_run_are_compared_too(project: Project) -> None:
-    project.suite(case("a", "say no"))
-    project.run("run", "--target", "agent", "--target", "other")
-    page = compare(project, "latest")
-    (row,) = page.rows
-    assert (row["change"], row["target"]) == ("fixed", "other")
-    assert page.about["comparison"]["tracks"][0]["title"] == "agent → other"
-
-
-def test_a_file_of_trials_can_be_the_base(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run")
-    project.run("report", "--format", "jsonl", "-o", "main.jsonl")
-    project.suite(case("a", "say no"))
-    project.run("run")
-    page = compare(project, "--baseline", "main.jsonl")
-    assert [row["change"] for row in page.rows] == ["broken"]
-    assert page.about["base"]["name"] == "main.jsonl"

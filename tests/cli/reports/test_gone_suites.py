@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from evalcase.report.formats import FORMS
-from tests.run.project import Project, case, cases
+from tests.run.project import Project, case
 
 COIN = """
 def coin(question: Question):
@@ -104,28 +104,6 @@ def test_after_an_edit_the_lines_are_those_of_what_was_run_last(project: Project
         assert project.run(verb, "latest").code == 1
         assert lined(report(project)) == {f"s.eval.yaml:{3 if verb == 'resume' else 4}"}
         path.write_text("# zero\n" + path.read_text())
-
-
-@pytest.mark.parametrize(
-    "by", [["--suite", "other.eval.yaml"], ["--grader", "contains: yes"], ["--recorded"]]
-)
-def test_grading_by_something_else_leaves_the_lines_alone(project: Project, by: list[str]) -> None:
-    project.suite(case("a", "say no"))
-    project.run("run")
-    other = project.path / "other.eval.yaml"
-    other.write_text("# one\n- {id: a, input: say no, expected_output: other}\n")
-    assert project.run("grade", "latest", *by).code == 1
-    assert lined(report(project)) == {"s.eval.yaml:1"}
-
-
-def test_shards_that_are_merged_have_their_lines(project: Project) -> None:
-    path = project.path / "s.eval.jsonl"
-    rows = cases(6, "say no")
-    path.write_text("\n" + "".join(json.dumps(row) + "\n" for row in rows))
-    for number in (1, 2):
-        project.run("run", "--shard", f"{number}/2", "--runs-dir", "shards")
-    assert project.run("merge", "shards").code == 1
-    assert lined(report(project)) == {f"s.eval.jsonl:{number}" for number in range(2, 8)}
 
 
 def test_what_was_put_in_the_place_of_a_suite_has_no_lines(project: Project) -> None:

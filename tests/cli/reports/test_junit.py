@@ -80,18 +80,6 @@ def test_every_verdict_has_its_element_and_the_schema_of_jenkins_allows_it(mixed
     assert {test.get("classname") for test in tests.values()} == {"s.eval.yaml"}
 
 
-def test_a_conversation_is_one_test_whose_failure_names_its_turns(project: Project) -> None:
-    turns = [{"input": f"say {each}", "expected_output": "x"} for each in ("x", "y", "z")]
-    project.suite({"id": "talk", "turns": turns})
-    project.run("run")
-    root, _ = report(project)
-    assert_allowed(root)
-    (test,) = root.iter("testcase")
-    (failure,) = test
-    message = 'turn 2: expected "x", got "y"; turn 3: expected "x", got "z"'
-    assert failure.get("message") == message
-
-
 def test_a_reader_of_junit_counts_the_same(mixed: Project) -> None:
     mixed.run("run")
     _, path = report(mixed)
@@ -138,18 +126,6 @@ def test_the_line_is_left_out_where_the_suite_is_not_what_it_was(mixed: Project)
     assert written_report(mixed) == before
 
 
-def test_the_line_is_that_of_the_file_by_which_it_was_graded_last(project: Project) -> None:
-    path = project.suite(case("a", "say hi", expected_output="no"))
-    project.run("run")
-    path.write_text("# another\n" + path.read_text().replace('"no"', '"never"'))
-    assert "s.eval.yaml: expected" in written_report(project)
-    project.run("resume")
-    number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "say" in text)
-    assert f's.eval.yaml:{number}: expected "never"' in written_report(project).replace(
-        "&quot;", '"'
-    )
-
-
 def test_trials_that_failed_in_a_case_that_passed_are_flaky_failures(project: Project) -> None:
     project.add_to_agent(COIN)
     project.suite(
@@ -162,14 +138,6 @@ def test_trials_that_failed_in_a_case_that_passed_are_flaky_failures(project: Pr
     assert root.get("failures") == "0"
     (test,) = root.iter("testcase")
     assert [child.tag for child in test] == ["flakyFailure", "flakyFailure"]
-
-
-def test_a_repeated_case_is_one_test(project: Project) -> None:
-    project.suite(case("a", "say no", repeat=3))
-    project.run("run")
-    root, _ = report(project)
-    (test,) = root.iter("testcase")
-    assert "0 of 3 passed, all needed" in str(test[0].get("message"))
 
 
 def test_names_are_unique_for_several_targets(project: Project) -> None:

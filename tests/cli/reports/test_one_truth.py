@@ -61,12 +61,6 @@ def test_where_a_grading_comes_from_is_said_in_every_form(project: Project) -> N
     assert page.about["run"]["grading"] == told
 
 
-def test_the_last_lines_say_why_the_exit_code_is_3(project: Project) -> None:
-    project.suite(case("shaky", "once", repeat={"times": 3, "pass_rate": 0.6}))
-    ended = project.run("run", "--quiet", "--concurrency", "1")
-    assert (ended.code, "1 trial errored" in ended.out) == (3, True)
-
-
 def test_a_part_of_a_run_is_no_word_on_all_of_it(project: Project) -> None:
     project.suite(case("good"), case("bad", "say no"))
     assert project.run("run").code == 1
@@ -93,15 +87,6 @@ def test_a_mixed_run_is_mixed_in_every_form(project: Project) -> None:
     assert said.startswith("::notice title=evalcase%3A the run is mixed::")
 
 
-def test_a_rate_is_not_reached_by_nothing(project: Project) -> None:
-    project.suite(case("a", skip=True), case("b", skip="later"))
-    for options in (["--fail-under", "1"], ["--fail-under", "0.5", "--stop", "certain"]):
-        done = project.run("run", "--quiet", *options)
-        assert (done.code, "2 skipped, nothing was run" in done.out) == (1, True)
-    assert project.run("run", "--fail-under", "1", "--shard", "1/2").code == 0
-    assert project.run("run").code == 1
-
-
 def test_the_same_cases_at_several_targets_are_not_as_many_that_came_by_chance(
     project: Project,
 ) -> None:
@@ -119,29 +104,6 @@ def test_the_same_cases_at_several_targets_are_not_as_many_that_came_by_chance(
     assert "intervals are shown per target" in said
     clustered = json.loads(project.run("report", "--format", "json", "--cluster", "id").out)
     assert clustered["figures"]["all"]["low"] is not None
-
-
-def test_suites_with_a_target_each_are_counted_together(project: Project) -> None:
-    project.suite(*cases(5), name="a", target="agent")
-    project.suite(*cases(5), name="b", target="other")
-    project.run("run", "--json")
-    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
-    assert figures["all"]["low"] is not None
-
-
-@pytest.mark.parametrize("repeat", [1, 2])
-def test_cases_of_one_suite_with_a_target_each_are_counted_together(
-    project: Project, repeat: int
-) -> None:
-    apart = [case(f"c{number}", target=("agent", "other")[number % 2]) for number in range(6)]
-    project.suite(*apart, repeat=repeat)
-    assert "no interval" not in project.run("run").out
-    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
-    assert figures["all"]["low"] is not None
-    project.suite(*apart, {**case("both"), "targets": ["agent", "other"]}, repeat=repeat)
-    assert "intervals are shown per target" in project.run("run").out
-    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
-    assert figures["all"]["low"] is None
 
 
 def test_a_run_that_ended_at_its_first_failure_has_no_interval(project: Project) -> None:

@@ -48,16 +48,6 @@ def test_a_run_writes_a_page_when_it_is_over(project: Project) -> None:
     assert (project.path / "page.html").read_bytes() == written
 
 
-def test_a_conversation_that_broke_off_has_what_was_to_be_said(project: Project) -> None:
-    turns = [{"input": "say a"}, {"input": "raise oh"}]
-    project.suite({"id": "talk", "turns": turns, "graders": ["json"]})
-    project.run("run")
-    detail = make_page(project).detail("talk")
-    assert [message["parts"] for message in detail["input"]] == [
-        [{"text": "say a"}], [{"text": "raise oh"}],
-    ]  # fmt: skip
-
-
 def test_a_detail_has_what_was_asked_expected_and_said(project: Project) -> None:
     project.suite(case("bad", "say nothing", description="It is polite."))
     project.run("run")
@@ -81,22 +71,6 @@ def test_no_digit_of_data_is_lost_on_the_way_to_a_browser(project: Project) -> N
     assert json.loads(message["parts"][0]["text"]) == wanted
     assert "1.0" in message["parts"][0]["text"]
     assert "12345678901234567890" in message["calls"][0]["input"]
-
-
-@pytest.mark.parametrize("said", ['{"b": 1.0, "a": [2]}', '```json\n{"b": 1.0, "a": [2]}\n```'])
-def test_an_answer_that_is_data_is_laid_out_as_what_is_expected_is(
-    project: Project, said: str
-) -> None:
-    project.add_to_agent(f"def tell(question):\n    return {said!r}\n")
-    project.suite(
-        {"id": "a", "input": "x", "expected_output": {"b": 1, "a": [2]}}, target="python:agent:tell"
-    )
-    project.run("run")
-    detail = make_page(project).detail("a")
-    assert detail["reference"] == '{\n  "b": 1,\n  "a": [\n    2\n  ]\n}'
-    (trial,) = detail["trials"]
-    assert trial["data"] == detail["reference"].replace("1,", "1.0,")
-    assert trial["answer"][0]["parts"] == [{"text": said}]
 
 
 def test_repeats_are_one_row_and_equal_answers_are_counted(project: Project) -> None:
@@ -155,23 +129,6 @@ def test_what_does_not_fit_is_counted_and_only_what_passed_is_left_out(project: 
     assert again.text == page.text
 
 
-def test_a_case_that_failed_is_kept_even_if_that_is_too_much(project: Project) -> None:
-    project.suite(case("good"), case("bad", "say no"))
-    project.run("run")
-    page = make_page(project, "--max-size", "1kB")
-    assert page.about["left_out"]["cases"] == 1
-    assert page.detail("bad")["case"] == "bad"
-
-
-@pytest.mark.parametrize("size", ["", "many", "-3MB", "0", "1TB", "nan", "1e400"])
-def test_a_size_that_is_none_is_refused(project: Project, size: str) -> None:
-    project.suite(case("a"))
-    project.run("run")
-    done = project.run("report", "--format", "html", "--max-size", size)
-    assert done.code == 2
-    assert "is not a size" in done.err
-
-
 def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
     hostile = "</template></script><script>alert(1)</script><!-- \u202e \x00 \ud800"
     project.add_to_agent(f"def hostile(question):\n    return {hostile!r}\n")
@@ -184,25 +141,9 @@ def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
     assert message["parts"][0]["text"].startswith("</template></script>")
 
 
-def test_a_page_of_some_cases_has_only_those(project: Project) -> None:
-    project.suite(case("good"), case("bad", "say no"))
-    project.run("run")
-    assert [row["case"] for row in make_page(project, "--verdict", "failed").rows] == ["bad"]
-    assert [row["case"] for row in make_page(project, "--case", "go*").rows] == ["good"]
-
-
 def test_a_page_does_not_flood_a_terminal(project: Project) -> None:
     project.suite(case("a"))
     project.run("run")
     terminal = PseudoTerminal(project.path, "report", "--format", "html")
     assert terminal.finish() == 2
     assert "give one with -o FILE" in terminal.text
-
-
-def test_an_interrupted_run_says_so(project: Project) -> None:
-    project.suite(case("a"), case("b"), case("c"))
-    project.run("run")
-    project.keep_only(2)
-    page = make_page(project)
-    assert "2 of 3 trials finished" in page.about["run"]["notice"]
-    assert page.about["run"]["figures"]["all"]["not_run"] == 1

@@ -42,14 +42,6 @@ def test_the_rate_comes_with_its_interval_and_failures_can_be_opened(project: Pr
     assert "<code>s.eval.yaml: bad (agent)</code>" in text
 
 
-def test_all_well_is_said_as_plainly(project: Project) -> None:
-    project.suite(*cases(3))
-    project.run("run")
-    text = markdown(project)
-    assert "### ✅ 3 of 3 cases passed (100.0%)" in text
-    assert "| 3 | 100.0% | 43.9–100.0% |" in text
-
-
 def test_what_a_rate_alone_does_not_say(project: Project) -> None:
     project.add_to_agent(JUDGE)
     project.configure(f"{CONFIG}\n{JUDGE_CONFIG}")
@@ -124,17 +116,6 @@ def test_names_are_code_that_no_reader_of_markdown_takes_for_more(
     assert len(rows) == 2, "as a tag and as a grader"
 
 
-def test_names_of_targets_suites_and_variables_are_code_too(project: Project) -> None:
-    twice = (case(name, "say {{__v__}}", matrix={"__v__": ["*x*", "y"]}) for name in "ab")
-    project.suite(*twice, name="__s__")
-    project.suite(case("c", skip="today"), name="t")
-    project.run("run", "--target", "agent", "--target", "command:cat __x__")
-    text = markdown(project)
-    for name in ("__s__.eval.yaml", "command:cat __x__", "*x*"):
-        assert f"\n| `{name}` |" in text
-    assert "<summary>by <code>vars.__v__</code></summary>\n\n" in text
-
-
 def test_all_of_it_fits_into_a_comment_and_the_rest_is_counted(project: Project) -> None:
     project.suite(*(case(f"c{n}", f"say {'long ' * 300}{n}") for n in range(60)))
     project.run("run")
@@ -160,21 +141,6 @@ def test_an_annotation_stands_at_the_line_of_its_case(project: Project) -> None:
     assert "100%25 :: no" in line
 
 
-@pytest.mark.parametrize("name", ["v.eval.yaml", "v.eval.jsonl"])
-def test_cases_made_of_one_stand_at_its_line_and_those_after_it_at_theirs(
-    project: Project, name: str
-) -> None:
-    written = [
-        '{"id": "many", "matrix": {"x": [1, 2]}, "input": "say {{x}}", "expected_output": "no"}',
-        '{"id": "after", "input": "say hi", "expected_output": "no"}',
-    ]
-    lines = [f"- {line}" for line in written] if name.endswith("yaml") else written
-    (project.path / name).write_text("\n".join(lines) + "\n")
-    project.run("run", name)
-    places = [line.partition(",title=")[0] for line in read_annotations(project)]
-    assert places == [f"::error file={name},line={line}" for line in (1, 1, 2)]
-
-
 def test_text_of_a_model_is_no_command(project: Project) -> None:
     project.suite(case("bad", "raise x\n::set-output name=a::b\n::error::c"))
     project.run("run")
@@ -191,12 +157,6 @@ def test_of_more_than_ten_the_tenth_says_how_many(project: Project) -> None:
     assert len(errors) == 10
     assert "title=evalcase%3A 5 more" in errors[-1]
     assert [line for line in lines if line.startswith("::warning")] != []
-
-
-def test_nothing_is_said_of_what_passed(project: Project) -> None:
-    project.suite(*cases(3))
-    project.run("run")
-    assert read_annotations(project) == []
 
 
 def test_what_a_pass_rate_allows_is_a_warning_beside_the_lines(project: Project) -> None:

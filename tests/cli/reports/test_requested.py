@@ -17,22 +17,6 @@ def test_a_run_leaves_every_report_that_was_asked_for(project: Project) -> None:
     assert "1 failed" in (project.path / "o.txt").read_text()
 
 
-def test_it_is_said_which_file_was_written(project: Project) -> None:
-    project.suite(case("a", "say ok"))
-    assert "wrote r.json\n" in project.run("run", "--report", "r.json").err
-    assert project.run("run", "--report", "r.json", "--quiet").err == ""
-    assert project.run("report", "-o", "r.html").err == "wrote r.html\n"
-    assert project.run("compare", "-o", "c.html").err == "wrote c.html\n"
-    assert project.run("compare", "-o", "c.txt").err == "wrote c.txt\n"
-
-
-def test_a_report_is_what_the_command_makes_of_the_record(project: Project) -> None:
-    project.suite(case("a", "say ok"))
-    project.run("run", "--report", "out.jsonl")
-    again = project.run("report", "--format", "jsonl")
-    assert (project.path / "out.jsonl").read_text() == again.out
-
-
 def test_an_ending_that_names_no_form_is_refused_before_anything_is_asked(
     project: Project,
 ) -> None:
@@ -42,13 +26,6 @@ def test_an_ending_that_names_no_form_is_refused_before_anything_is_asked(
     assert "is not a report format" in done.err
     assert "did you mean `.json" in done.err
     assert project.calls() == []
-
-
-def test_a_folder_that_is_not_there_is_refused_before_anything_is_asked(project: Project) -> None:
-    project.suite(case("a", "say ok"))
-    done = project.run("run", "--report", "no/out.json")
-    assert (done.code, project.calls()) == (2, [])
-    assert "there is no folder no" in done.err
 
 
 def test_a_report_that_can_not_be_written_is_no_success(project: Project) -> None:
@@ -169,14 +146,3 @@ def test_a_report_is_written_to_a_pipe_as_it_is(project: Project) -> None:
     project.run("run", "--quiet")
     shown = project.run_process("report", "--format", "jsonl", "-o", "/dev/stdout").out
     assert shown == project.run("report", "--format", "jsonl").out
-
-
-def test_an_earlier_report_is_overwritten_and_so_is_an_empty_file(project: Project) -> None:
-    project.suite(case("a", "say 4"))
-    (project.path / "t.jsonl").touch()
-    names = ["t.json", "t.jsonl", "t.csv", "t.otlp.json"]
-    for _ in range(2):
-        done = project.run("run", *[word for name in names for word in ("--report", name)])
-        assert done.code == 1, done.err
-    run = json.loads(project.run("list", "--json").out)[0]["run"]
-    assert all(run in (project.path / name).read_text() for name in names)

@@ -71,12 +71,3 @@ def test_a_spreadsheet_shows_what_was_said_and_calculates_nothing(
     assert {row["verdict"] for row in rows.values()} == {"passed"}
     assert {row["repeat"] for row in rows.values()} == {1}
     assert all(isinstance(row["duration_s"], int | float) for row in rows.values())
-
-
-def test_what_turns_the_direction_of_text_is_seen_there_too(
-    project: Project, converter: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    project.suite({"id": "a", "input": "abc \u202etxt.exe"}, target="echo")
-    project.run("run", "--quiet")
-    rows = read_cells(project, converter, tmp_path_factory.mktemp("sheet"))
-    assert rows["a"]["answer"] == "abc <U+202E>txt.exe"

@@ -7,7 +7,6 @@ import json
 import pytest
 from pyarrow import parquet
 
-from tests.report.page.opened import open_page
 from tests.run.project import Project, case
 
 
@@ -51,20 +50,6 @@ def test_a_conversation_that_broke_off_has_what_is_written_for_it_as_an_object(
     assert (row["turns"], row["answer"], row["user"]) == ([], None, None)
 
 
-def test_money_that_bought_nothing_is_in_objects_and_on_the_page(broken_off: Project) -> None:
-    told = json.loads(broken_off.run("report", "--format", "json").out)
-    assert (told["cost_usd"], told["lost_usd"], told["spent_usd"]) == (None, 0.01, 0.01)
-    page = broken_off.run("report", "--format", "html").out.encode()
-    assert open_page(page).about["run"]["lost_usd"] == 0.01
-    assert "$0.0100" in broken_off.run("list").out
-
-
-@pytest.mark.parametrize("form", ["text", "markdown"])
-def test_what_a_conversation_cost_that_broke_off_is_said(broken_off: Project, form: str) -> None:
-    said = " ".join(broken_off.run("report", "--format", form).out.split())
-    assert "discarded answers and gradings $0.0100" in said
-
-
 def test_a_row_is_a_trial_with_a_column_for_each_grader(run: Project) -> None:
     rows = read_csv(run)
     assert [(row["case"], row["verdict"]) for row in rows] == [
@@ -99,16 +84,6 @@ def test_a_text_that_a_spreadsheet_would_calculate_is_kept_from_it(
     (row,) = read_csv(project)
     assert row["answer"].startswith("'")
     assert row["answer"][1:].strip() == text.strip()
-
-
-def test_numbers_are_numbers(run: Project) -> None:
-    row = read_csv(run)[0]
-    assert float(row["duration_s"]) >= 0
-    assert row["repeat"] == "1"
-
-
-def test_only_what_is_wanted_is_in_a_table(run: Project) -> None:
-    assert [row["case"] for row in read_csv(run, "--verdict", "failed")] == ["a"]
 
 
 def test_parquet_has_the_same_rows_with_types(run: Project) -> None:

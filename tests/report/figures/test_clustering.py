@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evalcase.report.figures import Mean
 from evalcase.stats.intervals import Cluster, estimate_clusters
 from tests.report.figures.results import figures, once
@@ -31,13 +29,3 @@ def test_what_has_no_topic_is_alone() -> None:
     found = figures(once("ppff"), about("a", "a", None) | {"c3": {}}, "metadata.topic")
     assert found.all.rate == clustered(Cluster(2, 2), Cluster(1, 0), Cluster(1, 0))
     assert found.unclustered == 2
-
-
-def test_one_cluster_is_too_few() -> None:
-    found = figures(once("pppf"), about("a", "a", "a", "a"), "metadata.topic")
-    assert found.all.rate == Mean(4, 0.75, None, None, 1)
-
-
-def test_no_failure_of_a_few_clusters() -> None:
-    found = figures(once("pppp"), about("a", "a", "b", "b"), "metadata.topic")
-    assert found.all.failures_up_to == pytest.approx(1 - 0.05**0.5)

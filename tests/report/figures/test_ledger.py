@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalcase.report.figures import Mean
-from evalcase.stats.intervals import estimate_exact, estimate_share, estimate_units
-from evalcase.types.answer import Answer, Earlier
+from evalcase.stats.intervals import estimate_share, estimate_units
 from evalcase.types.result import Counts
 from tests.report.figures.results import figures, grade, once, priced, trial, trials
 
@@ -30,27 +29,6 @@ def test_a_known_example() -> None:
     assert rate.low is not None
     assert rate.high is not None
     assert (round(rate.low, 4), round(rate.high, 4)) == (0.8622, 0.9423)
-
-
-def test_one_case_is_too_few_for_an_interval() -> None:
-    part = figures(once("f")).all
-    assert part.rate == Mean(1, 0.0, None, None)
-    assert part.score == Mean(1, 0.0, None, None)
-
-
-def test_of_nothing_there_is_no_rate() -> None:
-    found = figures([])
-    assert found.all.rate == Mean(0, None)
-    assert found.effort.median_s is None
-    assert found.effort.cost_usd is None
-    assert figures(once("ss")).all.rate == Mean(0, None)
-    assert figures(once("ee")).all.without_errors == Mean(0, None)
-
-
-def test_no_failure_is_no_proof() -> None:
-    assert figures(once("p" * 60)).all.failures_up_to == pytest.approx(0.0487, abs=5e-5)
-    assert figures(once("p" * 59 + "e")).all.failures_up_to is None
-    assert figures(once("s")).all.failures_up_to is None
 
 
 def test_each_case_counts_once_however_often_it_is_tried() -> None:
@@ -100,17 +78,6 @@ def test_scores_are_the_means_of_cases() -> None:
     assert found.effort.scores == [0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
 
 
-def test_scores_of_a_stranger_are_bounded() -> None:
-    results = [
-        trial("a", "p", score=1e308),
-        trial("b", "f", score=-7.0),
-        trial("c", "p", score=1.0),
-    ]
-    found = figures(results)
-    assert found.all.score == wilson(2, 3)
-    assert found.effort.scores == [1, *[0] * 8, 2]
-
-
 def test_by_suite_target_and_tag() -> None:
     """Where the same cases are there at several targets, there is no interval."""
     results = [
@@ -149,12 +116,6 @@ def test_by_grader() -> None:
     assert y.score.value == pytest.approx(0.5)
 
 
-def test_the_exact_interval() -> None:
-    exact = estimate_exact(3, 6)
-    assert exact is not None
-    assert figures(once("pppffe"), interval="exact").all.rate == Mean(6, *exact)
-
-
 def test_latency_tokens_and_cost() -> None:
     taken = [(1.0, 0.1, 10), (2.0, None, None), (3.0, 0.2, 20), (9.0, 0.3, 5)]
     results = [trial(str(each[0]), "p", **priced(*each)) for each in taken]
@@ -165,11 +126,3 @@ def test_latency_tokens_and_cost() -> None:
     assert (effort.reported, effort.input_tokens, effort.output_tokens) == (3, 35, 3)
     assert effort.cost_usd == pytest.approx(0.6)
     assert effort.unpriced == 1
-
-
-def test_an_answer_from_before_took_what_it_took_then() -> None:
-    messages = Answer.of_text("a").messages
-    known = Answer(messages, cached=True, earlier=Earlier(4.0, 0.5))
-    unknown = Answer(messages, cached=True, earlier=Earlier())
-    effort = figures([trial("a", "p", answer=known), trial("b", "p", answer=unknown)]).effort
-    assert (effort.answers, effort.timed, effort.median_s, effort.cached) == (2, 1, 4.0, 2)

@@ -16,17 +16,6 @@ console.log(JSON.stringify(drawLatency(values.map((seconds) => [seconds, true]))
 """
 
 
-def draw_latency(*seconds: float | None) -> str | None:
-    drawn: str | None = run_script(["numbers.js", "charts.js"], TRY, seconds)
-    return drawn
-
-
-def test_latency_is_drawn_where_anybody_waits() -> None:
-    drawn = draw_latency(0.0002, 0.004, 0.008)
-    assert drawn is not None
-    assert "median 4 ms, 95 % within 8 ms" in drawn
-
-
 RATES = """
 const data = { about: { run: { figures: { interval: 'wilson', cluster: null } } } };
 const given = JSON.parse(require('fs').readFileSync(0, 'utf8'));
@@ -63,20 +52,3 @@ def test_what_is_filtered_has_no_interval_where_none_holds(
     figures: dict[str, Any], group: dict[str, Any]
 ) -> None:
     assert rate_group(figures, **group)[1:] == [None, None]
-
-
-COUNTS = """
-const h = (name, ...kids) => kids.flat(9).filter((kid) => kid?.constructor !== Object).join(' ');
-const [svg, button, drawWord] = [h, h, (text) => text];
-const count = JSON.parse(require('fs').readFileSync(0, 'utf8'));
-const graders = Array.from({ length: count }, (_, at) => [`g${at}`, 9 - at]);
-console.log(JSON.stringify(drawCounts('Failed by grader', graders, () => null)));
-"""
-
-
-def test_a_chart_that_leaves_graders_out_says_so() -> None:
-    drawn = run_script(["numbers.js", "charts.js"], COUNTS, 8)
-    assert "the 6 most frequent of 8" in drawn
-    # The others are there for who asks for them.
-    assert drawn.index("2 more") < drawn.index("g6") < drawn.index("g7")
-    assert "most frequent" not in run_script(["numbers.js", "charts.js"], COUNTS, 6)

@@ -9,10 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from evalcase.report.details import compared_pairs, evidence_blocks
+from evalcase.report.details import evidence_blocks
 from evalcase.report.diff import LinePair, SideLine, pair_calls, pair_texts
 from evalcase.report.terminal import Screen, Sides
-from evalcase.types.grade import Grade
 from tests.for_each import for_each
 
 
@@ -53,32 +52,10 @@ scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
 anything = scalars | st.lists(scalars | st.lists(scalars, max_size=3), max_size=3)
 
 
-@given(
-    st.lists(
-        st.dictionaries(st.sampled_from(["expected", "got", "made", "note", "beyond"]), anything)
-    )
-)
-def test_rows_of_strangers_are_drawn_all_the_same(rows: list[dict[str, Any]]) -> None:
-    for line in drawn(list(pair_calls(rows))):
-        assert cell_len(line) <= 80
-
-
 FIELDS: list[Any] = [
     {"field": "a", "expected": "1", "got": "1", "matches": True, "weight": 1.0},
     {"field": "b", "expected": "2 ± 1", "got": "9", "matches": False, "weight": 1.0},
 ]
-
-
-def test_fields_stand_side_by_side_with_those_marked_that_do_not_match() -> None:
-    grade = Grade("fields", 0.5, False, "1 of 2 fields match", {"fields": FIELDS})
-    assert drawn(compared_pairs(grade, "")) == [
-        "expected   │ got",
-        "a: 1       │ a: 1",
-        "b: 2 ± 1   │ b: 9",
-        "   ^^^^^   │    ^",
-    ]
-    passed = Grade("fields", 1.0, True, "all 2 fields match", {"fields": FIELDS})
-    assert compared_pairs(passed, "") == []
 
 
 OWN = ('  File "/p/evalcase/targets/agent.py", line 3, in asks', "    await context.ask('j', 'x')")

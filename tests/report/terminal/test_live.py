@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.file_proxy import FileProxy
 
 from evalcase.report.progress import LiveView
 from evalcase.types.answer import Failure
-from evalcase.types.result import Result
 from tests.for_each import for_each
 from tests.report.terminal.screen import Screen
 from tests.store.samples import result
@@ -56,35 +54,6 @@ def test_failures_stand_above_one_status_line(columns: int, colour: bool) -> Non
     assert "4/10" in status
     assert max(map(len, (failed, broken))) < columns
     assert len(status) <= columns - 3
-
-
-def repeated(verdicts: list[str], pass_rate: float) -> list[Result]:
-    key = result(0).key
-    return [
-        result(0, key=key._replace(repeat=repeat), verdict=verdict, repeats=len(verdicts),
-               pass_rate=pass_rate)
-        for repeat, verdict in enumerate(verdicts, 1)
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("pass_rate", "named"), [(0.3, False), (1.0, True)])
-def test_a_repeated_case_is_named_when_it_is_decided(pass_rate: float, named: bool) -> None:
-    """One that passes is not named at all, and counted as passed."""
-    terminal = Terminal()
-    *first, last = repeated(["failed", "passed", "failed"], pass_rate)
-    for each in first:
-        terminal.view.finished(each)
-    terminal.view.tick()
-    assert "failed" not in terminal.screen()[0]
-    terminal.view.finished(last)
-    terminal.now += 1
-    terminal.view.tick()
-    *lines, status = terminal.screen()
-    assert [line.startswith("failed case-0 (1 of 3 passed, all needed): ") for line in lines] == (
-        [True] if named else []
-    )
-    assert ("1 failed" if named else "1 passed") in status
-    assert "3/10 trials" in status
 
 
 def test_text_from_outside_can_not_steer_the_terminal() -> None:
