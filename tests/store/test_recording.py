@@ -56,11 +56,6 @@ async def turn_loop() -> None:
         await asyncio.sleep(0)
 
 
-async def _wait(waiting: Awaitable[None] | None) -> None:
-    if waiting is not None:
-        await waiting
-
-
 class Kept:
     """A journal with a keeper, as a run has it."""
 
@@ -83,7 +78,7 @@ class Kept:
         await self.keep_of(trial(int(kept.key.case.removeprefix("case-"))), kept)
 
     async def keep_of(self, trial: Trial, kept: Result) -> None:
-        await _wait(self.recording.append(trial, kept))
+        await self.recording.append(trial, kept)
 
     async def close(self) -> list[str]:
         """The cases that were shown, once all is written."""
@@ -224,7 +219,7 @@ async def test_grades_that_can_not_be_written_are_shown_as_they_are_kept(tmp_pat
     await kept.keep(result(1))
     odd = (Grade("odd", 1.0, True, "", {"a": {1, 2}}),)
     graded = result(1, verdict="passed", grades=odd, grading=2)
-    await _wait(kept.recording.append_grading(trial(1), graded))
+    await kept.recording.append_grading(trial(1), graded)
     await kept.close()
     (found,) = read_results(kept.path)
     assert (found.verdict, found.answer) == ("errored", graded.answer)

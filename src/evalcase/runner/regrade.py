@@ -141,7 +141,7 @@ class Regrading:
             repeats=trial.repeats, pass_rate=trial.case.pass_rate,
         )  # fmt: skip
 
-    def store(self, trial: Trial, result: Result) -> Awaitable[None] | None:
+    def store(self, trial: Trial, result: Result) -> Awaitable[None]:
         return self._writer.append_grading(trial, result)
 
     def find_end(self, engine: Engine) -> End:

@@ -106,8 +106,7 @@ class Pending:
         known = self._regrading.get(trial.key) if self._regrading else None
         return self._ask(trial) if known is None else self._regrade(trial, known)
 
-    def store(self, trial: Trial, result: Result) -> Awaitable[None] | None:
-        """Store a result. The returned awaitable is to be awaited."""
+    def store(self, trial: Trial, result: Result) -> Awaitable[None]:
         if self._regrading.pop(result.key, None) is not None:
             return self._writer.append_grading(trial, result)
         if len(self._index) and self._index.find(result.key) is None:

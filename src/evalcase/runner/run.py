@@ -144,9 +144,7 @@ class Execution:
         async def one(trial: Trial) -> None:
             self._emit(TrialStarted(trial))
             result = await work.find_result(trial)
-            waiting = work.store(trial, result)  # `TrialFinished` comes once it is on disk
-            if waiting is not None:
-                await waiting
+            await work.store(trial, result)  # `TrialFinished` comes once it is on disk
             for rule in rules:
                 if (reason := rule.after(result)) is not None:
                     engine.stop(reason)

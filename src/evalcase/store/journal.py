@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
@@ -53,8 +53,6 @@ REST_S = 0.005
 """How long after a sync lines may wait for others, unless a caller waits for them: a sync takes as
 much CPU as three trials."""
 _MOST_BYTES = 4 * 1024 * 1024
-_TURN_S = 0.001
-"""How long trials that wait for nothing keep the event loop to themselves."""
 
 
 class JournalFailure(Value, frozen=True):
@@ -313,10 +311,6 @@ class RunWriter:
         """Results that wait for the disk, and their bytes."""
         self._bytes = 0
         self._waiting: list[asyncio.Future[None]] = []
-        self._turned_at = 0.0
-        """When the event loop last came round to a result."""
-        self._is_watched = False
-        """Whether its next turn is noticed."""
         self._cases = bytearray()
         """Which cases were written, by number."""
         self.taken = 0
@@ -324,11 +318,11 @@ class RunWriter:
         self.errored = 0
         """How many of those errored."""
 
-    def append(self, trial: Trial, result: Result) -> Awaitable[None] | None:
-        """Queue a result. The caller waits for the returned awaitable before the next trial. If the
-        journal has failed, it never ends: the owner of the journal was told, and cancels."""
+    async def append(self, trial: Trial, result: Result) -> None:
+        """Queue a result, and wait for room before the next trial. If the journal has failed, that
+        never ends: the owner of the journal was told, and cancels."""
         try:
-            return self._queue(trial, result, result)
+            await self._queue(trial, result, result)
         except ValueError as error:
             why = Failure("protocol", f"the result can't be recorded: {error}")
             took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
@@ -336,18 +330,18 @@ class RunWriter:
                 result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
             )
             trial = trial._replace(case=_make_stub(trial, error))
-            return self._queue(trial, result, result)
+            await self._queue(trial, result, result)
 
-    def append_grading(self, trial: Trial, result: Result) -> Awaitable[None] | None:
+    async def append_grading(self, trial: Trial, result: Result) -> None:
         """The same for a later grading of an answer that is on disk."""
         self._replaces = True
         try:
-            return self._queue(trial, result, _without_answer(result))
+            await self._queue(trial, result, _without_answer(result))
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             result = replace(result, verdict="errored", grades=(broken,))
-            return self._queue(trial, result, _without_answer(result))
+            await self._queue(trial, result, _without_answer(result))
 
     def note(self, row: Row) -> None:
         """Queue a row that no caller waits for."""
@@ -369,9 +363,7 @@ class RunWriter:
         """The totals of the run; None if only the journal can count."""
         return None if self._replaces and self.taken else self._tally.totals()
 
-    def _queue(
-        self, trial: Trial, result: Result, row: Result | Regraded
-    ) -> Awaitable[None] | None:
+    async def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> None:
         secrets = self._journal.scrubber.look()
         lines, clean = encode_clean(row, secrets)
         number = trial.number
@@ -387,7 +379,7 @@ class RunWriter:
         except RecordError:
             if self._journal.failure is None:
                 raise
-            return asyncio.Event().wait()  # type: ignore[return-value]
+            await asyncio.Event().wait()
         self._cases[number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -395,33 +387,10 @@ class RunWriter:
         self._bytes += size
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all is taken
-        must_turn = self._must_turn()
-        return self._let_others(must_turn) if must_turn or self._is_full else None
-
-    def _must_turn(self) -> bool:
-        """Whether other tasks must run now, where neither target nor grader had to wait. To switch
-        for each of many fast trials would cost as much as the trials."""
-        now = monotonic()
-        if not self._is_watched:
-            # The first result of this turn: others ran just now.
-            self._is_watched, self._turned_at = True, now
-            asyncio.get_running_loop().call_soon(self._notice_turn)
-        return now - self._turned_at > _TURN_S
-
-    def _notice_turn(self) -> None:
-        self._is_watched = False
-
-    @property
-    def _is_full(self) -> bool:
-        return self._rows > self._ahead or self._bytes >= _MOST_BYTES
-
-    async def _let_others(self, must_turn: bool) -> None:
-        if must_turn:
-            await asyncio.sleep(0)
-            self._turned_at = monotonic()
-        while self._is_full:
-            self._waiting.append(asyncio.get_running_loop().create_future())
-            await self._waiting[-1]
+        while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
+            room = asyncio.get_running_loop().create_future()
+            self._waiting.append(room)
+            await room
 
     def _stored(self, result: Result, size: int) -> None:
         self._rows -= 1
