@@ -5,14 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 
-from evalcase.errors import TargetError
 from evalcase.executors.pool import NO_MESSAGE, Pool, Size, Task, Worker
-from evalcase.executors.protocol import Ask, Attempt, Reply, Setup, write_message
-from evalcase.runner.calls import Attempted
-from evalcase.types.answer import Answer
+from evalcase.executors.protocol import Ask, Setup
 from evalcase.types.message import Message
 from evalcase.types.question import Question
-from evalcase.types.target import Allowance, Quota
 from tests.for_each import for_each
 
 SETUP = Setup("/", "/", False, None, (), (), ())
@@ -69,38 +65,6 @@ class Played:
     def ask(self, text: str, *, is_nested: bool = False) -> Task:
         question = Question((Message(role="user", content=text),))
         return self.pool.ask(Task(Ask("t", question, 1.0), is_nested=is_nested))
-
-
-def test_quarantine_waits_for_no_machine_that_never_comes() -> None:
-    """Of three workers one ends with its node, and there is no other node for it."""
-
-    async def play() -> None:
-        played = Played(3, 1)
-        first, second, third = played.workers
-        lost, other = played.ask("lost"), played.ask("other")
-        first.lose("its node is gone")
-        assert not lost.done.done()
-        assert third.asked() == ["lost"]  # it was idle, and is alone now
-        third.reply()
-        second.reply()
-        await asyncio.gather(lost.done, other.done)
-
-    asyncio.run(play())
-
-
-def test_a_worker_gets_no_new_work_until_it_is_idle_for_quarantine() -> None:
-    async def play() -> None:
-        played = Played(2, 2)
-        first, second = played.workers
-        tasks = [played.ask(f"{number}") for number in range(4)]
-        first.lose("killed")
-        tasks += [played.ask("later"), played.ask("judge", is_nested=True)]
-        for asked in (["1", "3", "judge"], ["0"], ["2"], ["later"]):
-            assert second.asked() == asked
-            second.reply()
-        await asyncio.gather(*(task.done for task in tasks))
-
-    asyncio.run(play())
 
 
 def test_no_task_is_given_up_while_workers_start() -> None:
@@ -192,29 +156,3 @@ def test_a_worker_whose_reply_makes_no_sense_is_ended(body: object) -> None:
 
     (how,) = asyncio.run(play())
     assert how.startswith(NO_MESSAGE)
-
-
-@for_each("error", [None, TargetError("429", overloaded=True, retry_after_s=2.0)])
-@for_each(
-    "quota",
-    [None, Quota(), Quota(Allowance(1, 2.0, 60), None), Quota(None, Allowance(0, 9.0))],
-)  # fmt: skip
-def test_the_limits_of_a_service_reach_the_run(
-    error: TargetError | None, quota: Quota | None
-) -> None:
-    async def play() -> Attempted:
-        played = Played(1, 1)
-        task = played.ask("x")
-        (worker,) = played.workers
-        answer = Answer.of_text("ok") if error is None else None
-        body = Attempt.of(Attempted(answer, error, 0.5, quota))
-        worker.receive(write_message(Reply(task.request.number, body)))
-        attempt: Attempt = await task.done
-        return attempt.read(1.0)
-
-    read = asyncio.run(play())
-    assert read.quota == quota
-    assert (read.error is None) == (error is None)
-    if error is not None:
-        assert isinstance(read.error, TargetError)
-        assert (read.error.overloaded, read.error.retry_after_s) == (True, 2.0)

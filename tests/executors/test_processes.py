@@ -44,17 +44,6 @@ def _dump(grades: list[dict[str, Any]]) -> str:
     return json.dumps([{"weight": 1.0, **grade} for grade in grades], sort_keys=True)
 
 
-def test_modules_of_the_project_don_t_hide_those_that_a_worker_starts_with(
-    project: Project,
-) -> None:
-    (project.path / "types.py").write_text("KINDS = ['refund']\n")
-    (project.path / "orders.py").write_text("ANSWER = 'ok'\n")
-    project.add_to_agent("import orders\ndef ordered(question):\n    return orders.ANSWER\n")
-    project.suite(case("one"))
-    done = project.run("run", "--json", "--processes", "1", "--target", "python:agent:ordered")
-    assert (done.code, done.err, done.counts()) == (0, "", {"passed": 1})
-
-
 def test_only_named_variables_reach_a_worker(dangerous: Project) -> None:
     dangerous.configure('secrets = ["A_SECRET"]\n[engine]\nkind = "processes"\nenv = ["NAMED"]\n')
     fields = {"graders": [{"contains": "PRIVATE=None NAMED=yes"}]}
@@ -106,19 +95,6 @@ class Judge:
 """
 
 
-def test_what_a_judge_holds_is_let_go_of_with_its_answer(dangerous: Project) -> None:
-    dangerous.add_to_agent(JUDGE)
-    dangerous.configure(
-        'target = "python:agent:answer"\n'
-        '[targets.judge]\nkind = "python"\nfunction = "agent:Judge"\n'
-    )
-    dangerous.suite(*[case(f"c{n}", graders=["python:agent:asks"]) for n in range(4)])
-    for engine in ([], ["--processes", "1"]):
-        done = dangerous.run("run", "--json", "--concurrency", "1", *engine)
-        assert (done.counts(), done.err) == ({"passed": 4}, "")
-    assert dangerous.calls("held") == ["1"] * 8
-
-
 def talk(id: str, last: str = "c") -> dict[str, Any]:
     """A conversation that only who remembers its first turns can pass."""
     return {"id": id, "turns": [
@@ -151,13 +127,6 @@ def test_an_answer_is_cached_under_one_key_wherever_it_is_given(project: Project
     assert project.run(*arguments).json["cached"] == 1
 
 
-def test_the_cap_holds_for_all_workers_together(project: Project) -> None:
-    project.suite(*cases(20, "cost 0.5"))
-    arguments = ["--processes", "2", "--concurrency", "1", "--max-cost", "1.5"]
-    done = project.run("run", "--json", *arguments)
-    assert (done.code, done.json["cost_usd"], len(project.calls())) == (3, 1.5, 3)
-
-
 def test_a_target_that_cannot_be_set_up_is_told_before_anything_runs(project: Project) -> None:
     project.add_to_agent("class Broken:\n    def open(self):\n        raise OSError('no disk')\n")
     project.suite(case("a"))
@@ -187,18 +156,6 @@ def test_wrong_engines_are_refused(
     assert said in done.err
 
 
-def test_a_run_goes_on_with_another_engine(project: Project) -> None:
-    project.suite(*cases(6))
-    project.run("run", "--quiet", "--processes", "2")
-    project.keep_only(2)
-    project.forget_calls()
-    done = project.run("resume", "--json")
-    assert (done.code, done.json["passed"], len(project.calls())) == (0, 6, 4)
-    project.keep_only(3)
-    done = project.run("resume", "--json", "--processes", "2")
-    assert (done.code, done.json["passed"]) == (0, 6)
-
-
 def test_ctrl_c_finishes_what_is_under_way(project: Project, gate: Gate) -> None:
     project.suite(*cases(8, "gate"))
     process = project.start("run", "--processes", "2", "--concurrency", "2")
@@ -209,32 +166,6 @@ def test_ctrl_c_finishes_what_is_under_way(project: Project, gate: Gate) -> None
     assert done.code == 130
     assert 2 <= len(project.rows()) < 8
     assert project.run("resume", "--quiet").code == 0
-
-
-COUNTING = """
-class Counting:
-    def __init__(self, session):
-        self.turns = 0
-
-    def answer(self, question: Question):
-        self.turns += 1
-        return f"{self.turns} of {question.turn}"
-"""
-
-
-def test_a_user_stays_with_who_remembers_them_whatever_the_target_is_called(
-    dangerous: Project,
-) -> None:
-    dangerous.add_to_agent(COUNTING)
-    dangerous.configure(
-        'target = "echo"\n[targets.user]\nkind = "python"\nfunction = "agent:Counting"\n'
-    )
-    user = {"goal": "Count.", "target": "user", "max_turns": 3}
-    dangerous.suite(*[
-        {"id": f"t{n}", "user": user, "graders": [{"contains": "3 of 3"}]} for n in range(6)
-    ])  # fmt: skip
-    done = dangerous.run("run", "--json", "--processes", "3")
-    assert done.counts() == {"passed": 6}, done.out
 
 
 def test_functions_of_a_program_are_refused(tmp_path: Path) -> None:

@@ -63,17 +63,3 @@ def test_every_worker_has_set_up_who_judges_before_it_is_asked(judged: Project) 
     assert done.code == 0, done
     assert "before" not in judged.calls()
     assert judged.calls().count("set-up") == 9
-
-
-def test_resume_sets_up_who_judges_only_if_something_is_left(judged: Project) -> None:
-    engine = ["--processes", "2"]
-    config = (judged.path / "evalcase.toml").read_text()
-    judged.configure(f'secrets = ["JUDGE_KEY"]\n{config}')
-    assert judged.run("run", *engine, env=KEY).code == 0
-    judged.forget_calls()
-    assert judged.run("resume", "latest", *engine).code == 0
-    assert judged.calls() == []
-    judged.keep_only(1)
-    assert judged.run("resume", "latest", *engine).code == 2
-    assert judged.calls() == ["opened"]
-    assert judged.run("resume", "latest", *engine, env=KEY).code == 0

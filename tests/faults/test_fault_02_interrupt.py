@@ -55,23 +55,6 @@ def test_fault_02_ctrl_c_twice_ends_commands_at_once_and_leaves_a_valid_run(
     assert resumed.json["errored"] == 2
 
 
-@pytest.mark.parametrize("kind", ["def", "async def"])
-def test_fault_02_ctrl_c_twice_stops_a_grader_that_hangs(
-    project: Project, gate: Gate, kind: str
-) -> None:
-    wait = "await asyncio.Event().wait()" if "async" in kind else "threading.Event().wait()"
-    note = 'os.write(os.open(HERE / "started", os.O_WRONLY), b"graded\\n")'
-    project.add_to_agent(f"{kind} stuck(text):\n    {note}\n    {wait}\n")
-    project.suite(case("a", graders=["python:agent:stuck"]))
-    process = project.start("run")
-    gate.await_calls(1)
-    interrupt(process)
-    await_notice(process, "finishing running trials")
-    interrupt(process)
-    assert finish(process).code == 130
-    assert project.verdicts() == {}
-
-
 def test_fault_02_ctrl_c_while_resuming_leaves_a_run_that_can_be_resumed(
     project: Project, gate: Gate
 ) -> None:

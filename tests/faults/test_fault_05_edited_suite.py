@@ -203,14 +203,6 @@ def test_fault_05_more_trials_of_a_case_leave_the_verdict_that_it_had(project: P
     assert case_verdicts(project, f"{run}@1") == ["passed"]
 
 
-def test_fault_05_nothing_decides_a_case_that_is_skipped(project: Project) -> None:
-    project.suite(case("a", repeat={"times": 3, "pass_rate": 0.5}, skip="later"), case("b"))
-    assert project.run("run", "--quiet").code == 0
-    done = project.run("resume", project.runs()[0].name)
-    assert (done.code, DECIDED in done.err) == (0, False)
-    assert read_index(str(project.runs()[0] / "journal.jsonl")).gradings == 1
-
-
 BREAKS_ONCE = """
 from pathlib import Path
 
@@ -265,43 +257,6 @@ def test_fault_05_more_repeats_than_before_are_one_case_with_the_others(project:
     assert len(project.calls()) == 5
 
 
-def test_fault_05_fewer_repeats_than_before_are_decided_by_all_that_there_are(
-    project: Project,
-) -> None:
-    project.add_to_agent(TURNS)
-    (project.path / "bad").touch()
-    assert turned(project, 5, *RUN) == (1, {"failed": 1})
-    for left in (4, 2):
-        project.keep_only(left)
-        assert turned(project, 3, "resume", "latest") == (1, {"failed": 1})
-    project.keep_only(2)
-    project.suite(case("a", repeat=3, skip="later"))
-    done = project.run("resume", "latest", "--json")
-    assert (done.code, done.counts()) == (1, {"failed": 1})
-
-
-def test_fault_05_a_pass_rate_edited_in_the_middle_of_a_case_holds_for_all_of_it(
-    project: Project,
-) -> None:
-    project.add_to_agent(TURNS)
-    assert turned(project, {"times": 4, "pass_rate": 0.5}, *RUN) == (0, {"passed": 1})
-    project.keep_only(2)
-    (project.path / "bad").touch()
-    assert turned(project, {"times": 4}, "resume", "latest") == (1, {"failed": 1})
-    assert turned(project, {"times": 4, "pass_rate": 0.5}, "resume", "latest") == (
-        0, {"passed": 1}
-    )  # fmt: skip
-
-
-def test_fault_05_the_code_of_a_grader_behind_another_module_counts(project: Project) -> None:
-    (project.path / "checks.py").write_text("from impl import fine\n")
-    (project.path / "impl.py").write_text("def fine(text):\n    return True\n")
-    project.suite(case("a", graders=["python:checks:fine"]))
-    assert project.run("run", "--quiet").code == 0
-    (project.path / "impl.py").write_text("def fine(text):\n    return False\n")
-    assert project.run("resume", "latest").code == 1
-
-
 def test_fault_05_a_module_that_a_grader_imports_is_graded_by_anew(project: Project) -> None:
     (project.path / "helper.py").write_text("def ok(text):\n    return True\n")
     (project.path / "checks.py").write_text(
@@ -313,50 +268,3 @@ def test_fault_05_a_module_that_a_grader_imports_is_graded_by_anew(project: Proj
     (project.path / "helper.py").write_text("def ok(text):\n    return 'it is bad'\n")
     done = project.run("resume", "latest", "--json")
     assert (done.code, done.counts(), project.calls()) == (1, {"failed": 1}, [])
-
-
-def test_fault_05_nobody_says_that_no_target_is_asked_when_one_is(project: Project) -> None:
-    grader = "def grade(text):\n    raise ValueError\n"
-    (project.path / "checks.py").write_text(grader)
-    project.suite(case("a", "once"), case("b"), graders=["python:checks:grade"])
-    assert project.run("run", "--quiet").code == 3
-    project.forget_calls()
-    (project.path / "calls").write_text("a\n")
-    (project.path / "checks.py").write_text(grader.replace("raise ValueError", "return True"))
-    done = project.run("resume", "latest", "--retry-errored")
-    assert (done.code, project.calls()) == (0, ["a", "a"])
-    assert "no target" not in done.err
-
-
-@pytest.mark.parametrize(
-    ("after", "asked"), [(case("a", "say no"), ["a"] * 4), (case("a", expected_output="no"), [])]
-)
-def test_fault_05_trials_of_more_repeats_than_there_are_now_rest_on_the_case_as_it_is(
-    project: Project, after: dict[str, Any], asked: list[str]
-) -> None:
-    project.suite({**case("a"), "repeat": {"times": 4, "pass_rate": 0.5}}, case("b"))
-    assert project.run("run", "--quiet").code == 0
-    project.forget_calls()
-    project.suite({**after, "repeat": {"times": 2, "pass_rate": 0.5}}, case("b"))
-    done = project.run("resume")
-    assert (done.code, project.calls()) == (1, asked)
-    assert "2 trials are no longer part of the suites; still counted" in done.err
-    assert "0 of 4 passed" in done.out
-    again = project.run("resume")
-    assert (again.code, project.calls()) == (1, asked)
-    assert "nothing to do" in again.err
-
-
-def test_fault_05_later_trials_of_a_run_that_was_broken_off_rest_on_the_case_as_it_is(
-    project: Project,
-) -> None:
-    """Only the last of three trials had a result by then."""
-    project.suite(case("a", repeat=3))
-    assert project.run("run", "--quiet").code == 0
-    journal = project.runs()[0] / "journal.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    known = [line for line in lines if b'"type":"case"' in line or b',3],"question_hash"' in line]
-    journal.write_bytes(b"".join(known))
-    project.suite(case("a", expected_output="no"))
-    done = project.run("resume")
-    assert (done.code, "0 of 2 passed" in done.out) == (1, True)

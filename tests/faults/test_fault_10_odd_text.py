@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import pty
 import select
@@ -101,15 +100,6 @@ def test_fault_10_no_message_of_a_target_can_steer_the_terminal(
     check_terminal(done)
 
 
-def test_fault_10_no_stderr_of_a_program_can_steer_the_terminal(project: Project) -> None:
-    code = f"import sys\nsys.stderr.buffer.write({ESCAPES!r}.encode() + b'\\xff')\nsys.exit(1)"
-    project.suite(case("one"))
-    check_terminal(project.run("run", "--target", program(project, code)))
-    (result,) = read_results(str(project.runs()[0] / "journal.jsonl"))
-    assert result.failure is not None
-    assert result.failure.details["stderr"] == ESCAPES + "\\xff"
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -125,17 +115,6 @@ def test_fault_10_no_name_in_a_suite_that_can_not_be_used_can_steer_the_terminal
     project.suite({**case("one"), **fields})
     done = project.run("run")
     assert done.code == 2
-    check_terminal(done)
-
-
-def test_fault_10_no_text_of_a_suite_can_steer_the_terminal(project: Project) -> None:
-    odd = {"id": ESCAPES, "tags": [ESCAPES], "target": "command:echo " + ESCAPES.replace("\0", "")}
-    project.suite({**case("one", "raise x"), **odd}, case("off" + ESCAPES, skip=ESCAPES))
-    for command in (["run", "--dry-run"], ["run"], ["list"]):
-        check_terminal(project.run(*command))
-    project.suite({**case("one", "say no"), **odd}, case("off" + ESCAPES))
-    done = project.run("resume", project.runs()[0].name)
-    assert "changed since" in done.err
     check_terminal(done)
 
 
@@ -189,11 +168,3 @@ def test_fault_10_no_form_of_a_report_steers_a_terminal(
     # Marks belong to Arabic and Hebrew text, and other programs read tables and JUnit.
     marks = "\u061c\u200e\u200f" if {"csv", "junit"} & set(command) else ""
     assert not set(STEERING) - set(marks) & set(done.out)
-
-
-def test_fault_10_json_says_the_same_by_escapes(steering: Project) -> None:
-    (row,) = map(json.loads, steering.run("report", "--format", "jsonl").out.splitlines())
-    assert (row["case"], row["tags"]) == (f"a{STEERING}", [STEERING])
-    assert row["answer"][0]["content"] == STEERING
-    (found,) = json.loads(steering.run("report", "--format", "json").out)["cases"]
-    assert found["case"] == f"a{STEERING}"

@@ -98,31 +98,6 @@ def test_fault_12_a_fork_bomb_is_ended_whole(project: Project, tmp_path: Path) -
     alive.await_none()
 
 
-def test_fault_12_no_zombies_are_left_while_a_run_goes_on(project: Project) -> None:
-    """Each program leaves three orphans, and looks at how many of all are still to be seen."""
-    code = (
-        START
-        + """
-for _ in range(3):
-    start(lambda: start())
-    os.wait()  # its child is an orphan now, and ends
-parent, found = str(os.getppid()), 0
-for name in os.listdir("/proc"):
-    if name.isdigit():
-        try:
-            fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
-        except OSError:
-            continue
-        found += fields[0] == "Z" and fields[1] == parent
-print("ok" if found < 7 else f"{found} zombies")
-"""
-    )
-    name = program(project, code)
-    project.suite(case("one", repeat=12))
-    done = project.run_process("run", "--json", "--target", name, "--concurrency", "1")
-    assert done.trials() == {"passed": 12}
-
-
 def test_fault_12_programs_do_not_inherit_what_evalcase_has_open(project: Project) -> None:
     """Neither the journal, whose lock they would hold on to, nor the pipe of the guard."""
     name = program(project, "import os\nprint(len(os.listdir('/proc/self/fd')))")

@@ -61,18 +61,6 @@ def test_fault_13_a_file_outside_the_project_or_no_file_is_never_opened_and_noth
         assert "root:" not in said
 
 
-@pytest.mark.usefixtures("odd")
-@pytest.mark.parametrize("name", ["/dev/zero", "pipe", "link", "gone.png"])
-@pytest.mark.parametrize("kind", ["file", "image"])
-def test_fault_13_a_part_that_is_in_no_list_is_held_to_the_same_rules(
-    project: Project, kind: str, name: str
-) -> None:
-    project.suite(asking("a", {"type": kind, "path": name}))
-    for command in (["check"], ["run", "--target", "echo", "--timeout", "2"]):
-        done = project.run(*command)
-        assert (done.code, (done.out + done.err).count("error[")) == (2, 1)
-
-
 TURNS = {
     "a pipe": ("os.mkfifo(file)", "`b.png` is not a regular file"),
     "a device": ("file.symlink_to('/dev/zero')", "`b.png` is outside the project"),

@@ -24,19 +24,6 @@ def test_fault_19_a_suite_may_name_no_address_and_nothing_runs(
     assert "carries an address" in done.err
 
 
-def test_fault_19_a_suite_has_no_field_for_an_address_or_a_key(project: Project) -> None:
-    fields = dict.fromkeys(("base_url", "url", "headers", "key_env", "env", "command"), METADATA)
-    project.suite({**case("odd"), **fields}, **fields)
-    done = project.run("run")
-    assert (done.code, done.err.count("[unknown-field]")) == (2, 2 * len(fields))
-
-
-def test_fault_19_a_suite_names_a_configured_target(project: Project) -> None:
-    project.suite(case("one", target="other"))
-    assert project.run("run").code == 0
-    assert project.calls("others") == ["one"]
-
-
 def test_fault_19_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(
     project: Project,
 ) -> None:

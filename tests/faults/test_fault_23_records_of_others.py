@@ -60,10 +60,10 @@ JOURNALS: dict[str, tuple[Callable[[], bytes], str]] = {
     "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "not a row of a journal"),
     "huge number": (lambda: signed(b'{"type":"result","n":' + b"9" * 10_000), "not a row"),
     "wrong types": (
-        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "Expected `str"
+        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "must be text"
     ),
     "a long odd verdict": (
-        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "Invalid enum value"
+        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "which is not known"
     ),
 }  # fmt: skip
 
@@ -91,28 +91,17 @@ def test_fault_23_a_hostile_journal_is_damaged_in_words_and_runs_nothing(
     check(project, run, said)
 
 
-def test_fault_23_results_of_the_wrong_shape_are_damaged_in_words(
-    project: Project, run: Path
-) -> None:
-    grade = {"grader": ESCAPE, "score": "1", "passed": "yes", "reason": 5}
-    with (run / "journal.jsonl").open("ab") as file:
-        file.write(encode_row(row(verdict="failed", grades=[grade])))
-    done = project.run("resume", run.name, "--trust")
-    assert (done.code, "`grades.0.score`: Expected `float" in done.err) == (3, True)
-    check_text(done)
-
-
 ABOUT: dict[str, dict[str, Any]] = {
     "odd texts": {"suites": {ESCAPE: ESCAPE}, "targets": [ESCAPE], "cwd": ESCAPE},
     "long texts": {"suites": {"x" * 1_000_000: "0"}, "targets": ["y" * 1_000_000]},
 }
 WRONG_ABOUT: dict[str, tuple[dict[str, Any], str]] = {
-    "wrong types": ({"suites": 5}, "`about.suites`: Expected `object"),
-    "no list": ({"targets": {ESCAPE: 1}}, "`about.targets`: Expected `array"),
-    "no number": ({"trials": ESCAPE}, "`about.trials`: Expected `int"),
-    "below nothing": ({"cases": -1}, "`about.cases`: Expected `int"),
-    "no text": ({"default_target": 5}, "`about.default_target`: Expected `str"),
-    "unknown": ({ESCAPE: 1}, "unknown field"),
+    "wrong types": ({"suites": 5}, "`about.suites` must be a mapping"),
+    "no list": ({"targets": {ESCAPE: 1}}, "`about.targets` must be a list"),
+    "no number": ({"trials": ESCAPE}, "`about.trials` must be a whole number"),
+    "below nothing": ({"cases": -1}, "`about.cases` must be a whole number of 0 or more"),
+    "no text": ({"default_target": 5}, "`about.default_target` must be text"),
+    "unknown": ({ESCAPE: 1}, "is not known"),
 }
 
 
@@ -178,15 +167,6 @@ def test_fault_23_a_request_of_the_wrong_shape_is_not_resumed(project: Project, 
         assert "run.json" in done.err
 
 
-def test_fault_23_odd_facts_about_a_run_are_not_resumed(project: Project, run: Path) -> None:
-    before = (run / "run.json").read_text()
-    for about in ({"cwd": "a\x00b"}, {"cwd": 5}, {"default_target": 5}):
-        (run / "run.json").write_text(before)
-        change(run, lambda data, about=about: data["about"].update(about))  # type: ignore[misc]
-        done = project.run("resume", run.name, "--trust")
-        assert (done.code, project.calls()) == (3, []), about
-
-
 def test_fault_23_a_stranger_s_record_names_no_program_that_is_run(
     project: Project, run: Path, tmp_path: Path
 ) -> None:
@@ -207,16 +187,6 @@ def test_fault_23_links_in_a_run_lead_to_no_other_file(project: Project, run: Pa
     done = project.run("resume", run.name, "--trust")
     assert (done.code, "it is a link" in done.err) == (3, True)
     assert (mine.read_text(), project.calls()) == ("one line\n", [])
-
-
-def test_fault_23_a_run_that_is_a_link_to_a_folder_is_a_run(
-    project: Project, run: Path, tmp_path: Path
-) -> None:
-    """Somebody may keep records on another disk."""
-    run.rename(tmp_path / "elsewhere")
-    run.symlink_to(tmp_path / "elsewhere")
-    assert project.run("resume", "--json", "--trust").counts() == {"passed": 3}
-    assert project.calls() == ["c2"]
 
 
 READERS = [
@@ -280,16 +250,6 @@ def add_case(run: Path, fields: dict[str, Any]) -> None:
     data = {"id": "c0", "input": [{"role": "user", "content": "say ok"}], **fields}
     with (run / "journal.jsonl").open("ab") as file:
         file.write(encode_row({"type": "case", "suite": "s.eval.yaml", "case": "c0", "data": data}))
-
-
-@pytest.mark.parametrize("fields", [*CASES.values(), *GRADERS.values()], ids=[*CASES, *GRADERS])
-def test_fault_23_a_recorded_case_of_the_wrong_shape_grades_nothing(
-    project: Project, run: Path, fields: dict[str, Any]
-) -> None:
-    add_case(run, fields)
-    done = project.run("grade", run.name, "--recorded", "--trust")
-    assert (done.code, "journal.jsonl" in done.err) == (3, True), done
-    check_text(done)
 
 
 @pytest.mark.parametrize("fields", [*CASES.values(), *GRADERS.values()], ids=[*CASES, *GRADERS])

@@ -40,14 +40,6 @@ def test_fault_26_repeats_never_share_an_answer(project: Project) -> None:
     assert len(project.calls()) == 3
 
 
-def test_fault_26_errors_are_never_cached(project: Project) -> None:
-    target = make(project)
-    project.suite(case("broken"))
-    for count in (1, 2):
-        answers(project, "--target", target)
-        assert project.calls() == ["broken"] * count
-
-
 def test_fault_26_another_question_or_another_target_is_asked(project: Project) -> None:
     target = make(project)
     project.suite(case("a", "one"))
@@ -80,16 +72,6 @@ def test_fault_26_a_torn_or_foreign_file_of_the_cache_is_asked_again(project: Pr
     assert len({key for key in before if before[key] == after[key]}) == 1
     answers(project, "--target", target)
     assert len(project.calls()) == 7, "they were mended"
-
-
-def test_fault_26_nothing_is_cached_unless_asked(project: Project) -> None:
-    target = make(project)
-    project.suite(case("a"))
-    project.run("run", "--target", target)
-    assert not cache(project).exists()
-    answers(project, "--target", target)
-    project.run("run", "--target", target)
-    assert len(project.calls()) == 3
 
 
 def cache(project: Project) -> Path:

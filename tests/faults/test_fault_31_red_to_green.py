@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.run.project import Project, case, cases
 
 
@@ -44,29 +42,6 @@ def test_fault_31_a_run_that_was_refused_is_not_made_up_for_by_the_one_before(
     assert project.run("resume", "--retry-errored", "--quiet").code == 0
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["run", "--taget", "agent"], ["run", "--repeat", "no"], ["rnu"],
-        ["run", "--report", "no/such/folder.html"],
-        ["run", "--runs-dir", ".evalcase/runs", "--shard", "3/2"],
-        ["run", "--runs-dir=.evalcase/runs", "--no"],
-    ],
-)  # fmt: skip
-def test_fault_31_a_run_in_words_that_nobody_understands_is_not_made_up_for_by_the_one_before(
-    project: Project, words: list[str]
-) -> None:
-    project.suite(case("one"))
-    assert project.run("run", "--quiet").code == 0
-    assert project.run(*words).code == 2
-    done = project.run("resume", "--retry-errored", "--quiet")
-    assert (done.code, "refused" in done.err) == (2, True)
-    assert project.run("run", "--quiet").code == 0
-    assert project.run("run", "--dry-run", "--taget").code == 2
-    assert project.run("report", "--taget").code == 2
-    assert project.run("resume", "--quiet").code == 0
-
-
 def test_fault_31_a_run_that_was_killed_before_it_had_a_record_is_not_made_up_for(
     project: Project,
 ) -> None:
@@ -77,15 +52,6 @@ def test_fault_31_a_run_that_was_killed_before_it_had_a_record_is_not_made_up_fo
     )
     assert project.run_process("run", "--quiet", "--target", "python:oom:answer").code == -9
     assert project.run("resume", "--retry-errored", "--quiet").code == 2
-
-
-def test_fault_31_cases_that_never_ran_are_not_left_out_of_those_that_did_not_pass(
-    project: Project,
-) -> None:
-    project.suite(case("one", "say no"), case("two"), case("three"))
-    project.run("run", "--quiet", "--fail-fast", "--concurrency", "1")
-    done = project.run("run", "--failed-of", "latest", "--quiet")
-    assert (done.code, "2 of its cases" in done.err) == (2, True)
 
 
 def test_fault_31_a_note_of_a_refusal_is_never_written_through_a_link(project: Project) -> None:
@@ -112,11 +78,3 @@ def test_fault_31_cases_that_were_planned_and_are_gone_keep_a_run_from_being_com
     assert "next     evalcase report" in shown
     project.suite(*cases(5))
     assert project.run("resume", "--json").json["status"] == "completed"
-
-
-def test_fault_31_a_case_that_was_renamed_is_counted_once(project: Project) -> None:
-    project.suite(*cases(3))
-    project.run("run", "--quiet", "--concurrency", "1")
-    project.keep_only(2)
-    project.suite(*cases(2), case("other"))
-    assert project.run("resume", "--json").counts() == {"passed": 3}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -81,21 +79,6 @@ def test_fault_32_another_configuration_counts_but_not_how_many_at_once(project:
     assert "changed since this run started: its configuration" in done.err
 
 
-def test_fault_32_more_workers_are_the_same_agent(project: Project) -> None:
-    (project.path / "worker.py").write_text(
-        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
-        "    print(json.dumps({'id': asked['id'], 'answer': 'ok'}), flush=True)\n"
-    )
-    worker = 'target = "agent"\n[targets.agent]\nkind = "command"\nmode = "worker"\n'
-    worker += f'command = ["{sys.executable}", "worker.py"]\n'
-    project.configure(worker + "workers = 1\n")
-    begun(project)
-    project.configure(worker + "workers = 2\n")
-    done = project.run("resume", "--json")
-    assert (done.code, done.json["mixed"]) == (0, []), done.err
-    assert "was changed" not in done.err
-
-
 def test_fault_32_programs_and_what_they_import_count(project: Project) -> None:
     (project.path / "program.py").write_text("import helper\nprint(helper.word)\n")
     (project.path / "helper.py").write_text("word = 'ok'\n")
@@ -103,14 +86,6 @@ def test_fault_32_programs_and_what_they_import_count(project: Project) -> None:
     (project.path / "helper.py").write_text("word = 'o' + 'k'\n")
     done = project.run("resume", "--json")
     assert (done.code, done.json["mixed"]) == (0, ["command:python3 program.py"])
-
-
-def test_fault_32_the_main_module_of_a_package_counts(project: Project) -> None:
-    (project.path / "pkg").mkdir()
-    (project.path / "pkg" / "__main__.py").write_text("print('ok')\n")
-    begun(project, "--target", "command:python3 -m pkg")
-    (project.path / "pkg" / "__main__.py").write_text("print('o' + 'k')\n")
-    assert project.run("resume", "--json").json["mixed"] == ["command:python3 -m pkg"]
 
 
 def test_fault_32_a_run_is_not_mixed_if_no_old_answer_is_left(project: Project) -> None:
@@ -121,29 +96,6 @@ def test_fault_32_a_run_is_not_mixed_if_no_old_answer_is_left(project: Project) 
     done = project.run("resume", "--retry-errored", "--json")
     assert (done.code, done.json["mixed"]) == (0, [])
     assert "changed since" in done.err
-
-
-def test_fault_32_nothing_asked_is_nothing_mixed(project: Project) -> None:
-    project.suite(*cases(2))
-    project.run("run", "--quiet")
-    project.add_to_agent("# another version")
-    done = project.run("resume", "latest", "--json")
-    assert (done.code, done.json["mixed"]) == (0, [])
-    warned, told = done.err.splitlines()
-    assert warned.endswith("target `agent` changed since this run started: its code")
-    assert told.startswith("nothing to do: ")
-    assert "Its answers are from before `agent` changed; `evalcase run` asks again" in told
-    assert "is as it was" not in told
-
-
-def test_fault_32_a_change_that_is_taken_back_leaves_its_mark(project: Project) -> None:
-    begun(project)
-    before = (project.path / "agent.py").read_text()
-    project.add_to_agent("# another version")
-    project.run("resume", "--quiet")
-    project.keep_only(2)
-    (project.path / "agent.py").write_text(before)
-    assert project.run("resume", "--json").json["mixed"] == ["agent"]
 
 
 def failed_of(project: Project, *arguments: str) -> Done:
@@ -169,16 +121,6 @@ def test_fault_32_failed_cases_are_asked_again_in_a_run_of_their_own(project: Pr
     assert about["failed_of"] == first
 
 
-def test_fault_32_a_run_of_failed_cases_is_resumed_as_such(project: Project) -> None:
-    project.suite(*cases(3, "say no"), case("good"))
-    project.run("run", "--quiet")
-    failed_of(project, "latest", "--quiet", "--concurrency", "1")
-    project.keep_only(1)
-    project.forget_calls()
-    done = project.run("resume", "--json")
-    assert (done.counts(), len(project.calls())) == ({"failed": 3}, 2)
-
-
 def test_fault_32_nothing_failed_is_nothing_to_run(project: Project) -> None:
     project.suite(case("good"))
     project.run("run", "--quiet")
@@ -196,14 +138,3 @@ def test_fault_32_failed_cases_that_are_in_no_suite_are_told(project: Project) -
     project.suite(case("good"), name="third")
     done = failed_of(project, "latest", "third.eval.yaml", "--quiet")
     assert done.code == 2
-
-
-def test_fault_32_suites_are_known_again_from_wherever_they_are_named(
-    project: Project, tmp_path: Path
-) -> None:
-    below = tmp_path / "below"
-    below.mkdir()
-    path = project.suite(case("bad", "say no"), case("good"))
-    project.run("run", "--quiet", "../s.eval.yaml", below="below")
-    done = failed_of(project, "latest", str(path), "--json")
-    assert done.counts() == {"failed": 1}

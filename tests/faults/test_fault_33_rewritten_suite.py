@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.project import Project, cases
+from tests.run.project import Project
 
 COUNT = 400
 FILL = "x" * 12_000  # so large that it is read as a stream, and not held
@@ -80,16 +80,6 @@ def test_fault_33_it_is_noticed_and_the_run_stops(project: Project, big: Path, h
     assert (resumed.code, resumed.counts()) == (0, {"passed": COUNT})
 
 
-def test_fault_33_what_was_cut_off_is_missed_also_later(project: Project, big: Path) -> None:
-    meddling(project, MEDDLING["truncated"])
-    project.run("run", "--quiet", "--concurrency", "1")
-    meddling(project, "pass")
-    big.write_text(lines(count=100))
-    done = project.run("resume", "--json")
-    assert (done.code, done.counts()) == (3, {"passed": 100})
-    assert "300 of 400 planned cases" in project.run("report").out
-
-
 SAME = [
     "os.utime('big.eval.jsonl')",
     "write_over('big.eval.jsonl', Path('big.eval.jsonl').read_text())",
@@ -111,44 +101,6 @@ def test_fault_33_fields_beside_it_count(project: Project, big: Path) -> None:
     meddling(project, "Path('big.eval.suite.yaml').write_text('input: Be kind.')")
     done = project.run("run", "--json", "--concurrency", "1")
     assert (done.code, done.json["status"]) == (3, "stopped")
-
-
-REWRITING = """
-def rewriting(question: Question):
-    note("calls", question.case)
-    path = next(HERE.glob("s.eval.*"))
-    if question.case == "c1" and "xx" not in path.read_text():
-        path.write_text(path.read_text().replace('"expected_output": "ok"', AFTER))
-    return "ok"
-"""
-
-
-@pytest.mark.parametrize("ending", ["yaml", "jsonl"])
-@pytest.mark.parametrize("count", [3, 200])
-def test_fault_33_a_small_suite_that_is_rewritten_is_noticed_too(
-    project: Project, ending: str, count: int
-) -> None:
-    project.add_to_agent('AFTER = \'"expected_output": "xx"\'\n' + REWRITING)
-    path = project.suite(*cases(count))
-    if ending == "jsonl":
-        path.unlink()
-        lines = [json.dumps(each) for each in cases(count)]
-        (project.path / "s.eval.jsonl").write_text("\n".join(lines) + "\n")
-    command = ["--target", "python:agent:rewriting", "--concurrency", "1"]
-    done = project.run("run", "--json", *command)
-    assert (done.code, done.json["status"]) == (3, "stopped")
-    assert len(project.calls()) <= min(count, 60)
-    assert f"s.eval.{ending} changed while it was run" in project.run("report", "latest").out
-    done = project.run("resume", "--json")
-    assert (done.code, done.counts()) == (1, {"failed": count})
-
-
-def test_fault_33_a_suite_that_is_only_touched_is_the_same(project: Project) -> None:
-    project.add_to_agent(
-        "def touching(q: Question):\n    (HERE / 's.eval.yaml').touch()\n    return 'ok'\n"
-    )
-    project.suite(*cases(3))
-    assert project.run("run", "--quiet", "--target", "python:agent:touching").code == 0
 
 
 @pytest.mark.parametrize("ending", ["yaml", "jsonl"])

@@ -58,33 +58,6 @@ def test_fault_46_resume_runs_what_is_lost(lossy: Project) -> None:
     assert lossy.calls() == ["bad", "bad"]
 
 
-def test_fault_46_to_grade_it_makes_it_no_more_complete(lossy: Project) -> None:
-    assert lossy.run("grade", "latest", "--json").code == 3
-    assert "the record lacks 2 of 4 results" in lossy.run("report").out
-
-
-def test_fault_46_one_result_that_is_lost_is_missed(project: Project) -> None:
-    project.suite(case("good"), case("more"))
-    assert project.run("run").code == 0
-    lose(project.runs()[-1], "more", at_most=2)
-    assert "the record lacks 1 of 2 results" in project.run("report").out
-
-
-@pytest.mark.parametrize("before", [("a", "b"), ("a", "b", "c")])
-def test_fault_46_a_run_of_an_edited_suite_is_as_complete_as_it_says(
-    project: Project, before: tuple[str, ...]
-) -> None:
-    """Other trials are planned by then than run.json says: more, or fewer."""
-    project.suite(*(case(id) for id in before))
-    assert project.run("run").code == 0
-    project.suite(case("a"), case("b"), case("d"))
-    assert project.run("resume", "latest").code == 0
-    assert json.loads(project.run("report", "--format", "json").out)["status"] == "completed"
-    lose(project.runs()[-1], "d")
-    have = len({*before, "d"})
-    assert f"the record lacks 1 of {have} results" in project.run("report").out
-
-
 TIDYING = {
     "all records": "shutil.rmtree('.evalcase')",
     "all records, moved": "os.rename('.evalcase', 'away')",

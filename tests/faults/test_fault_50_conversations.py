@@ -120,17 +120,6 @@ def test_fault_50_a_turn_over_its_time_costs_its_conversation_only(leaping: Proj
     assert "input     hang now\n" in talking.run("report").out  # and not what was never asked
 
 
-def test_fault_50_what_an_errored_conversation_cost_is_counted(leaping: Project) -> None:
-    talking = leaping
-    talking.suite(conversation("a", "one", "hang now"))
-    talking.run("run")
-    rows = [row for _, row in read_rows(str(talking.runs()[-1] / "journal.jsonl"))]
-    assert [row["cost_usd"] for row in rows if row["type"] == "lost"] == [0.3]
-    again = talking.run("resume", "latest", "--retry-errored", "--max-cost", "0.3")
-    assert "the spending cap of 0.3 USD is reached" in " ".join((again.out + again.err).split())
-    assert len(sessions(talking)) == 2
-
-
 def test_fault_50_ctrl_c_lets_a_conversation_finish_and_twice_breaks_it_off(
     talking: Project,
 ) -> None:
@@ -165,33 +154,3 @@ def test_fault_50_the_cap_breaks_a_conversation_off_before_its_next_turn(talking
     assert done.json["cost_usd"] == pytest.approx(1.2)
     listed = json.loads(talking.run("list", "--json").out)
     assert listed[0]["status"] == "completed"
-
-
-@pytest.mark.parametrize(
-    ("function", "turns"), [("talk", [1, 2, 2, 3]), ("talk_by_session", [1, 2, 1, 2, 3])]
-)
-def test_fault_50_a_busy_target_has_the_turn_or_the_conversation_again(
-    talking: Project, function: str, turns: list[int]
-) -> None:
-    talking.suite(conversation("a", "one", "once more", "three"))
-    done = talking.run("run", "--target", f"python:agent:{function}", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 1})
-    asked = sessions(talking)
-    assert [turn for _, _, turn in asked] == turns
-    assert len({session for _, session, _ in asked}) == 1 + (turns == [1, 2, 1, 2, 3])
-
-
-def test_fault_50_two_conversations_never_share_a_session(talking: Project) -> None:
-    talking.suite(
-        *[conversation(f"c{number}", "one", "two", repeat=3) for number in range(10)],
-        {"id": "plain", "input": "one", "expected_output": "ok", "repeat": 3},
-    )
-    for _ in range(2):
-        assert talking.run("run", "--quiet").code == 0
-    asked = sessions(talking)
-    turns: dict[str, list[tuple[str, int]]] = {}
-    for case, session, turn in asked:
-        turns.setdefault(session, []).append((case, turn))
-    assert len(turns) == 2 * 33
-    for each in turns.values():
-        assert each in ([(each[0][0], 1)], [(each[0][0], 1), (each[0][0], 2)])

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from typing import Any
@@ -93,25 +92,6 @@ def test_fault_51_a_killed_conversation_is_had_again_with_a_user_in_a_new_sessio
     assert len({session for _, session, _ in asked}) == 2
 
 
-def test_fault_51_ctrl_c_lets_a_conversation_finish_and_twice_breaks_it_off(
-    talking: Project,
-) -> None:
-    talking.suite(played("a", "gate"), played("b", "go"))
-    for name in ("started", "go"):
-        os.mkfifo(talking.path / name)
-    for times in (1, 2):
-        process = talking.start("run", "--concurrency", "1")
-        with (talking.path / "started").open("rb", buffering=0) as started:
-            started.readline()
-        for _ in range(times):
-            interrupt(process)
-        if times == 1:
-            with (talking.path / "go").open("wb", buffering=0) as go:
-                go.write(b"g")
-        assert finish(process).code == 130
-        assert talking.verdicts() == ({"a": "passed"} if times == 1 else {})
-
-
 def test_fault_51_a_user_that_hangs_or_says_nothing_is_errored_and_paid_for(
     talking: Project,
 ) -> None:
@@ -134,35 +114,6 @@ def test_fault_51_a_user_that_never_ends_is_ended_by_max_turns(talking: Project)
     assert talking.run("run", "--quiet").code == 0
     (row,) = talking.rows()
     assert (row["ending"], len(row["turns"]), row["user"]["asked"]) == ("max_turns", 4, 4)
-
-
-def test_fault_51_the_cap_counts_the_user_and_breaks_a_conversation_off(talking: Project) -> None:
-    talking.suite(played("a", "go"))
-    done = talking.run("run", "--max-cost", "0.7", "--json")
-    assert (done.code, done.json["status"], talking.verdicts()) == (3, "stopped", {})
-    assert [len(sessions(talking, side)) for side in ("user", "agent")] == [2, 1]
-    done = talking.run("resume", "latest", "--max-cost", "9", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 1})
-    assert (done.json["cost_usd"], done.json["users_usd"]) == (0.5, 0.75)
-
-
-@pytest.mark.parametrize(
-    ("player", "turns"), [("play", [1, 2, 2, 3]), ("PlayBySession", [1, 2, 1, 2, 3])]
-)
-def test_fault_51_a_busy_user_has_the_turn_or_the_conversation_again(
-    talking: Project, player: str, turns: list[int]
-) -> None:
-    case = played("a", "once")
-    case["user"]["target"] = f"python:agent:{player}"
-    talking.suite(case)
-    done = talking.run("run", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 1})
-    asked = sessions(talking, "user")
-    assert [turn for _, _, turn in asked] == turns
-    if player == "PlayBySession":
-        made = (talking.path / "made").read_text().split()
-        assert made == list(dict.fromkeys(session for _, session, _ in asked))
-        assert len((talking.path / "closed").read_text().split()) == len(made) == 2
 
 
 def test_fault_51_users_are_played_by_workers_as_they_are_without(talking: Project) -> None:
@@ -196,16 +147,3 @@ def _untimed(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _untimed(each) for key, each in value.items() if not key.endswith("_s")}
     return value
-
-
-def test_fault_51_two_conversations_share_a_session_on_neither_side(talking: Project) -> None:
-    talking.suite(*[played(f"c{number}", "go", repeat=3) for number in range(6)])
-    for _ in range(2):
-        assert talking.run("run", "--quiet").code == 0
-    trials: dict[str, set[str]] = {}
-    for side in ("agent", "user"):
-        for case, session, turn in sessions(talking, side):
-            trials.setdefault(session, set()).add(f"{side} {case}")
-            assert turn <= 3
-    assert len(trials) == 2 * 2 * 18
-    assert all(len(each) == 1 for each in trials.values())

@@ -119,13 +119,3 @@ def test_fault_52_traces_that_were_changed_before_a_resume_mark_the_run_as_mixed
     path.write_text(trace_of("a", "another answer") + trace_of("b", "b", 2))
     done = project.run("resume", "--retry-errored", "--json")
     assert (done.code, done.json["mixed"]) == (0, ["otlp:t.jsonl"])
-
-
-def test_fault_52_answers_that_were_changed_before_a_resume_do_the_same(project: Project) -> None:
-    project.suite(*[{"id": each, "input": "?", "expected_output": each} for each in "ab"])
-    path = project.path / "t.jsonl"
-    path.write_text('{"case": "a", "text": "a"}\n')
-    assert project.run("run", "--target", "replay:t.jsonl").code == 3
-    path.write_text('{"case": "a", "text": "x"}\n{"case": "b", "text": "b"}\n')
-    done = project.run("resume", "--retry-errored", "--json")
-    assert (done.code, done.json["mixed"]) == (0, ["replay:t.jsonl"])

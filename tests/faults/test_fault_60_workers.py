@@ -56,13 +56,6 @@ def test_fault_60_a_blocked_event_loop_is_given_up(dangerous: Project) -> None:
     assert "its event loop was blocked" in row["failure"]["message"]
 
 
-def test_fault_60_what_ends_the_loop_of_a_worker_costs_its_own_trial(dangerous: Project) -> None:
-    dangerous.suite(*[case(text, text) for text in ("stop", "exit beside", "fine")])
-    arguments = ["--processes", "1", "--concurrency", "1", "--target", "python:agent:stray"]
-    done = finish(dangerous.start("run", "--json", *arguments))
-    assert (done.code, done.json["passed"], done.json["errored"]) == (3, 2, 1)
-
-
 def test_fault_60_a_grader_that_blocks_its_worker_is_given_up(dangerous: Project) -> None:
     graders = [{"type": "python:agent:blocks", "timeout_s": 0.5}]
     dangerous.suite(case("bad", "say block", graders=graders), case("good", graders=graders))
@@ -105,19 +98,3 @@ def test_fault_60_workers_are_gone_when_the_run_is_killed(project: Project, gate
     project.forget_calls()
     assert project.run("resume", "--quiet").code == 0
     assert len(project.rows()) == 4
-
-
-def test_fault_60_a_worker_that_is_blocked_is_gone_when_the_run_is_killed(
-    dangerous: Project, gate: Gate
-) -> None:
-    dangerous.add_to_agent(
-        "async def stuck(question: Question):\n    gate(question.case)\n    return 'ok'\n"
-    )
-    dangerous.suite(case("a"))
-    process = dangerous.start("run", "--processes", "1", "--target", "python:agent:stuck")
-    gate.await_calls(1)
-    (worker,) = find_processes(process.pid)
-    held = os.pidfd_open(worker)
-    process.kill()
-    process.communicate()
-    await_end(held)

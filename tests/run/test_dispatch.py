@@ -2,11 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from json import dumps
-from math import nan
 from typing import Any
-
-import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.runner.dispatch import Asked, Dispatcher
@@ -18,7 +14,6 @@ from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
 from evalcase.types.value import JSON, encode_object, replace
 from evalcase.util.user_calls import QueueTime, UserCalls
-from tests.for_each import for_each
 from tests.targets.questions import question
 
 OK = Answer.of_text("ok")
@@ -82,20 +77,6 @@ def test_an_answer_after_all() -> None:
     assert [failure.details for failure in outcome.retried] == [{"status": 503}] * 2
 
 
-def test_each_attempt_is_asked_with_its_number_and_else_the_same() -> None:
-    target = ScriptedTarget([busy(), busy(), OK])
-    attempt(target)
-    assert [each.attempt for each in target.asked] == [1, 2, 3]
-    assert {replace(each, attempt=1) == target.asked[0] for each in target.asked} == {True}
-
-
-def test_the_last_failure_counts() -> None:
-    outcome, _ = attempt(ScriptedTarget([busy(), TargetError("gone", details={"status": 404})]))
-    assert outcome.failure is not None
-    assert (outcome.failure.message, outcome.attempts) == ("gone", 2)
-    assert outcome.failure.details == {"status": 404}
-
-
 def test_a_time_limit_for_each_attempt() -> None:
     limits = Limits(timeout_s=0.05, retries=1, retry_timeouts=True)
     outcome, waits = attempt(ScriptedTarget([HANGS, HANGS]), limits)
@@ -123,26 +104,6 @@ def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled(
     assert outcome.failure.kind == "timeout"
 
 
-def test_a_long_message_is_cut_and_says_so() -> None:
-    outcome, _ = attempt(ScriptedTarget([ValueError("x" * 50_000)]))
-    assert outcome.failure is not None
-    assert outcome.failure.message.endswith("[48,000 more characters were cut]")
-    assert len(dumps(encode_object(outcome.failure))) < 10_000
-
-
-@for_each(
-    ("details", "words"),
-    [({"at": object()}, "JSON"), ({"n": nan}, "JSON"), ({"body": "x" * 300_000}, "300,")],
-)
-def test_details_that_cannot_be_kept_don_t_take_the_message_with_them(
-    details: dict[str, Any], words: str
-) -> None:
-    outcome, _ = attempt(ScriptedTarget([TargetError("busy", kind="http", details=details)]))
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, outcome.failure.message) == ("http", "busy")
-    assert words in outcome.failure.details["dropped"]
-
-
 class Odd(ScriptedTarget):
     """A target of a user's own, which returns and raises whatever it likes."""
 
@@ -152,19 +113,6 @@ class Odd(ScriptedTarget):
         if isinstance(step, BaseException):
             raise step
         return step  # type: ignore[return-value]
-
-
-@for_each("after", ["soon", -1, float("nan"), None])
-def test_a_time_to_come_back_that_is_none_is_not_believed(after: Any) -> None:
-    error = TargetError("busy", may_succeed_later=True, retry_after_s=after)
-    outcome, waits = attempt(ScriptedTarget([error, OK]))
-    assert (outcome.answer, waits) == (OK, [0.5])
-
-
-def test_who_is_told_to_come_back_much_later_gives_up() -> None:
-    error = TargetError("busy", may_succeed_later=True, retry_after_s=301)
-    outcome, waits = attempt(ScriptedTarget([error, OK]))
-    assert (outcome.attempts, waits) == (1, [])
 
 
 def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
@@ -235,29 +183,6 @@ def test_a_key_that_a_target_fails_to_give_is_told_and_the_question_is_asked() -
     assert (asked.answer, is_known, len(target.asked)) == (OK, False, 1)
     what = "answers of `it` are not kept in the cache: its `cache_key`: AttributeError: no `client`"
     assert warned == [what] * 2
-
-
-@pytest.mark.parametrize("error", [TargetError("no file"), FileNotFoundError("x.png")])
-def test_a_question_that_can_not_be_asked_has_no_key_and_asking_says_why(error: Exception) -> None:
-    target, warned = Unkeyed(error), list[str]()
-
-    async def go() -> Asked:
-        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=Kept(), warn=warned.append)
-        return await dispatcher.ask("it", question())
-
-    assert asyncio.run(go()).answer == OK
-    assert warned == []
-
-
-def test_errors_are_never_known() -> None:
-    target = Keyed([ValueError("no"), OK])
-
-    async def go() -> list[Asked]:
-        dispatcher = dispatcher_of(target, Limits(), Patient(), cache=Kept())
-        return [await dispatcher.ask("it", question()) for _ in range(2)]
-
-    asyncio.run(go())
-    assert len(target.asked) == 2
 
 
 def test_an_answer_of_no_use_to_a_grader_is_never_known() -> None:
@@ -336,17 +261,6 @@ def test_each_question_of_a_grader_is_a_session_that_is_over_with_its_answer() -
     asyncio.run(go())
     assert (len(target.asked), target.most, target.held) == (3, 1, set())
     assert warned == ["`it`: tear-down of a session failed: OSError('it is stuck')"]
-
-
-def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
-    async def go(name: str) -> Answer:
-        dispatcher = dispatcher_of(ScriptedTarget([ValueError("no words")]), Limits(), Patient())
-        return await dispatcher.ask_for_grader(name, question().messages, None, None, question())
-
-    with pytest.raises(TargetError, match="no words"):
-        asyncio.run(go("it"))
-    with pytest.raises(ConfigError, match="no target `other`"):
-        asyncio.run(go("other"))
 
 
 def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:

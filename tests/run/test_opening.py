@@ -127,17 +127,3 @@ def test_set_up_and_tear_down_are_in_one_task() -> None:
     targets = run_async(go_through(target, said))
     assert (said, target.tasks[0] is target.tasks[1]) == ([], True)
     assert targets.context.run(SEEN.get) == "by set-up", "what it set is seen by who answers"
-
-
-def test_set_up_that_is_given_up_is_cancelled_and_torn_down() -> None:
-    target = Steps(never)
-
-    async def interrupt() -> None:
-        going = asyncio.create_task(go_through(target, []))
-        await target.begun.wait()
-        going.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await going
-
-    run_async(interrupt())
-    assert len(target.tasks) == 2

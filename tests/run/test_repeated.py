@@ -74,24 +74,6 @@ def test_all_else_is_an_answer(said: list[dict[str, Any]]) -> None:
     assert [*left.answer.messages] == said
 
 
-def test_what_was_said_before_may_be_said_again() -> None:
-    left = left_of([*OWN, *OWN], [AGAIN, *OWN])
-    assert left.answer is not None
-    assert len(left.answer.messages) == 2
-
-
-def test_who_returns_nothing_else_has_not_answered() -> None:
-    left = left_of(ASKED)
-    assert left.answer is None
-    assert "and nothing after them" in str(left.error)
-
-
-def test_white_space_makes_no_other_message() -> None:
-    left = left_of([{"role": "user", "content": " again \n"}, *OWN])
-    assert left.answer is not None
-    assert [*left.answer.messages] == OWN
-
-
 @pytest.mark.parametrize(
     ("said", "warned"),
     [

@@ -3,8 +3,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
-import pytest
-
 from evalcase.runner.pacing import Limits, Pace
 from evalcase.runner.schedule import Engine
 from evalcase.types.result import Result, Trial
@@ -77,28 +75,6 @@ def test_every_trial_is_run_once(concurrency: int) -> None:
     assert harness.engine.stop_reason is None
 
 
-def test_a_target_with_a_bound_of_its_own() -> None:
-    harness = Harness(Limits(6, per_target={"a": 2}))
-    asyncio.run(harness.run(a=20, b=20))
-    assert harness.most["a"] == 2
-    assert harness.most["all"] <= 6
-    assert len(harness.kept) == 40
-
-
-def test_one_slow_trial_holds_up_no_other() -> None:
-    async def main() -> None:
-        harness = Harness(Limits(2))
-        slow = harness.waiting["a0"] = asyncio.Event()
-        run = asyncio.create_task(harness.run(a=10))
-        await harness.until(lambda: len(harness.kept) == 9)
-        assert "a0" not in harness.kept
-        slow.set()
-        await run
-        assert len(harness.kept) == 10
-
-    asyncio.run(main())
-
-
 def test_stop_starts_no_more_and_keeps_what_is_under_way() -> None:
     async def main() -> None:
         harness = Harness(Limits(2))
@@ -130,24 +106,6 @@ def test_cancel_gives_up_what_is_under_way() -> None:
         assert harness.kept == []
         assert harness.under_way["all"] == 0
         assert harness.engine.stop_reason == "interrupted"
-
-    asyncio.run(main())
-
-
-def test_what_is_raised_is_told_and_not_that_others_were_given_up() -> None:
-    async def main() -> None:
-        harness = Harness(Limits(3))
-
-        async def try_one(trial: Trial) -> Result:
-            if trial.case.id == "a2":
-                raise OSError("the disk is gone")
-            return await harness.try_one(trial)
-
-        for name in ("a0", "a1"):
-            harness.waiting[name] = asyncio.Event()
-        harness.trying = try_one
-        with pytest.raises(OSError, match="the disk is gone"):
-            await harness.run(a=3)
 
     asyncio.run(main())
 

@@ -69,24 +69,6 @@ def test_a_stopped_loop_is_no_success() -> None:
     assert ended == ["tidied up"]
 
 
-def test_an_exit_of_the_coroutine_itself_is_raised() -> None:
-    async def main() -> None:
-        sys.exit(5)
-
-    with pytest.raises(SystemExit, match="5"):
-        run_async(main())
-
-
-def test_a_cancelled_main_task_is_no_success() -> None:
-    async def main() -> None:
-        for task in asyncio.all_tasks():
-            task.cancel()
-        await turns()
-
-    with pytest.raises(asyncio.CancelledError):
-        run_async(main())
-
-
 def test_tasks_and_generators_that_are_left_are_ended() -> None:
     ended: list[str] = []
     kept: list[object] = []

@@ -29,16 +29,6 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def test_nobody_waits_while_all_goes_well() -> None:
-    async def test() -> None:
-        pace = Pace(3)
-        for began in await begun(pace, 3):
-            pace.end(began, overloaded=False)
-        assert (pace.limit, pace.active) == (3, 0)
-
-    run(test)
-
-
 def test_an_overload_halves_the_limit_once_for_all_that_was_under_way() -> None:
     async def test() -> None:
         pace = Pace(8)
@@ -47,16 +37,6 @@ def test_an_overload_halves_the_limit_once_for_all_that_was_under_way() -> None:
         assert pace.limit == 4
         pace.end(await pace.begin(), overloaded=True)
         assert pace.limit == 1
-
-    run(test)
-
-
-def test_the_limit_never_falls_below_one() -> None:
-    async def test() -> None:
-        pace = Pace(1)
-        for _ in range(3):
-            pace.end(await pace.begin(), overloaded=True)
-        assert (pace.limit, pace.active) == (1, 0)
 
     run(test)
 
@@ -77,27 +57,6 @@ def test_the_limit_grows_by_one_with_a_round_of_successes_up_to_where_it_was() -
     run(test)
 
 
-def test_who_comes_after_an_overload_waits_for_room() -> None:
-    async def test() -> None:
-        pace = Pace(4)
-        first, second, third, fourth = await begun(pace, 4)
-        pace.end(first, overloaded=True)
-        pace.end(second, overloaded=True)
-        assert pace.limit == 2
-        waiting = [asyncio.create_task(pace.begin()) for _ in range(3)]
-        await settle()
-        assert not any(task.done() for task in waiting)
-        pace.end(third, overloaded=False)
-        await settle()
-        assert [task.done() for task in waiting] == [True, False, False]
-        pace.end(fourth, overloaded=False)
-        pace.end(waiting[0].result(), overloaded=False)
-        await asyncio.gather(*waiting)
-        assert pace.active == 2
-
-    run(test)
-
-
 def test_a_target_that_says_when_to_come_back_is_left_alone_by_all_until_then() -> None:
     async def test() -> None:
         pace = Pace(4)
@@ -109,21 +68,6 @@ def test_a_target_that_says_when_to_come_back_is_left_alone_by_all_until_then() 
         until = loop.time() + 0.1
         assert pace.begin_at_once() is None
         assert (await pace.begin()).at >= until
-
-    run(test)
-
-
-def test_one_that_is_given_up_while_it_waits_takes_no_room_from_the_others() -> None:
-    async def test() -> None:
-        pace = Pace(1)
-        began = await pace.begin()
-        waiting = [asyncio.create_task(pace.begin()) for _ in range(2)]
-        await settle()
-        pace.end(began, overloaded=False)
-        # It has been told to go on, and is cancelled before it can.
-        waiting[0].cancel()
-        await waiting[1]
-        assert (waiting[0].cancelled(), pace.active) == (True, 1)
 
     run(test)
 

@@ -6,8 +6,6 @@ from math import inf
 
 import pytest
 
-from evalcase.config.config import Config
-from evalcase.config.options import RunOptions
 from evalcase.errors import TargetError
 from evalcase.runner.pacing import Limits, Minute, Rate, Rates
 from evalcase.types.answer import Answer, Usage
@@ -29,14 +27,6 @@ def test_a_minute_takes_so_much_wherever_it_begins() -> None:
     assert minute.ready_in(20.0, 2) == 50.0
     assert minute.ready_in(59.9, 1) == pytest.approx(0.1)
     assert minute.ready_in(60.0, 1) == 0
-
-
-def test_what_is_more_than_a_minute_takes_goes_alone() -> None:
-    minute = Minute(100)
-    assert minute.ready_in(0.0, 500) == 0
-    minute.take(0.0, 500)
-    assert minute.ready_in(1.0, 1) == 59.0
-    assert minute.ready_in(1.0, 500) == 59.0
 
 
 def test_the_first_question_goes_alone_where_tokens_are_counted() -> None:
@@ -67,13 +57,6 @@ def test_what_a_service_says_to_be_left_is_not_exceeded(
     for wait_s in waits:
         assert rates.ready_in(0.0, 0) == wait_s
         rates.take(0.0)
-
-
-def test_the_configuration_and_the_target_itself_both_bound_it() -> None:
-    config = Config("/p", targets={"it": {"kind": "echo", "rpm": 30}, "other": {"kind": "echo"}})
-    limits = Limits.of(RunOptions(), config, {})
-    assert limits.of_rate("it", Rate(rpm=60, tpm=5)) == Rate(30, 5)
-    assert limits.of_rate("other", Rate()) is None
 
 
 class Timed(Target):
@@ -111,15 +94,6 @@ def test_requests_of_a_run_keep_their_rate() -> None:
     assert asked_at(Timed(), 7, Rate(rpm=3)) == [0, 0, 0, 60, 60, 60, 120]
 
 
-def test_tokens_of_a_run_keep_their_rate() -> None:
-    assert asked_at(Timed(10), 6, Rate(tpm=25)) == [0, 1, 60, 61, 120, 121]
-
-
-def test_the_first_of_a_thousand_goes_alone_and_the_rest_in_a_row() -> None:
-    at = asked_at(Timed(1), 1000, Rate(rpm=400, tpm=100_000))
-    assert at == [0] + [1] * 399 + [60] + [61] * 399 + [120] + [121] * 199
-
-
 def test_a_service_that_says_what_is_left_is_never_asked_in_vain() -> None:
     none_left, one_a_second = Quota(Allowance(0, 20.0)), Quota(Allowance(0, 20.0, most=20))
     assert asked_at(Timed(says=[none_left]), 3, Rate(tpm=1000)) == [0, 21, 21]
@@ -150,24 +124,3 @@ def test_every_attempt_is_a_request() -> None:
             return answer
 
     assert asked_at(Busy(), 1, Rate(rpm=1)) == [0, 60, 120]
-
-
-def test_answers_without_tokens_are_warned_of_and_held_up_by_requests_alone() -> None:
-    said: list[str] = []
-    at = asked_at(Timed(None), 3, Rate(tpm=5), warn=said.append)
-    assert at == [0, 1, 1]
-    assert set(said) == {"answers of `it` come without token counts: `tpm` can't be enforced"}
-
-
-def test_one_that_is_given_up_in_the_row_lets_the_next_go_in_its_place() -> None:
-    target = Timed()
-
-    async def go() -> None:
-        dispatcher = dispatcher_of(target, Limits(rates={"it": Rate(rpm=1)}), Patient())
-        tasks = [asyncio.create_task(dispatcher.ask("it", question())) for _ in range(3)]
-        await asyncio.sleep(30)
-        tasks[1].cancel()
-        await tasks[2]
-
-    run_in_virtual_time(go())
-    assert target.at == [0, 60]

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from evalcase.errors import TargetError
 from evalcase.runner.pacing import wait_before_retry
 from tests.for_each import for_each
@@ -29,14 +27,6 @@ def test_time_outs_only_if_asked() -> None:
     assert wait(TargetError("401"), retry_timeouts=True) is None
 
 
-@for_each("retries", [0, 1, 2, 5])
-def test_as_many_further_attempts_as_allowed(retries: int) -> None:
-    attempts = 1
-    while wait(BUSY, attempts, retries) is not None:
-        attempts += 1
-    assert attempts == retries + 1
-
-
 def test_waits_double_up_to_a_bound() -> None:
     waits = [wait(BUSY, attempt) for attempt in range(1, 10)]
     assert waits == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
@@ -60,10 +50,3 @@ def test_never_earlier_than_the_server_says(random: float) -> None:
 
 def test_a_server_that_says_tomorrow_is_not_waited_for_and_not_asked_before() -> None:
     assert wait(TargetError("429", may_succeed_later=True, retry_after_s=86400.0)) is None
-
-
-@pytest.mark.parametrize("later", [True, False])
-def test_a_group_of_errors_is_tried_again_as_its_first_would_be(later: bool) -> None:
-    first = TargetError("busy", may_succeed_later=later, retry_after_s=7)
-    group = ExceptionGroup("two", [ExceptionGroup("one", [first]), ValueError()])
-    assert wait(group, random=0.0) == (7 if later else None)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from array import array
-from itertools import chain, count, islice
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -9,7 +9,6 @@ import pytest
 from evalcase.config.options import FailedOf, Selection, Shard
 from evalcase.runner.select import (
     Selector,
-    ShardRange,
     UnmatchedFilters,
     deal_cases,
     make_selector,
@@ -41,21 +40,11 @@ def select(selection: Selection, pairs: list[Pair]) -> list[str]:
 MANY = [pair(f"c{number}") for number in range(200)]
 
 
-def test_without_options_everything_in_its_order() -> None:
-    assert select(Selection(), MANY) == [case.id for _, case in MANY]
-
-
 def test_globs_are_case_sensitive_and_any_one_is_enough() -> None:
     pairs = [pair("math-1"), pair("Math-2"), pair("art"), pair("x[1]")]
     assert select(Selection(cases=("math-*",)), pairs) == ["math-1"]
     assert select(Selection(cases=("a*", "?ath-?")), pairs) == ["math-1", "Math-2", "art"]
     assert select(Selection(cases=("math",)), pairs) == []
-
-
-def test_brackets_stand_for_themselves() -> None:
-    pairs = [pair(id) for id in ("x[1]", "x1", "y[1]")]
-    assert select(Selection(cases=("x[1]",)), pairs) == ["x[1]"]
-    assert select(Selection(cases=("*[1]",)), pairs) == ["x[1]", "y[1]"]
 
 
 def test_any_tag_is_enough_and_tags_narrow_globs() -> None:
@@ -71,13 +60,6 @@ def test_shards_are_disjoint_and_complete_and_differ_by_one_at_most(of: int) -> 
     assert {len(shard) for shard in shards} <= {200 // of, 200 // of + 1}
 
 
-def test_a_new_case_moves_one_case_at_most_from_a_shard_to_the_next() -> None:
-    before = [select(Selection(shard=Shard(number, 5)), MANY) for number in range(1, 6)]
-    more = [pair("new"), *MANY]
-    after = [select(Selection(shard=Shard(number, 5)), more) for number in range(1, 6)]
-    assert all(len(set(old) - set(new)) <= 1 for old, new in zip(before, after, strict=True))
-
-
 @pytest.mark.parametrize(
     "whole", [Selection(sample=9), Selection(limit=9), Selection(sample=30, limit=10, seed=3)]
 )
@@ -91,10 +73,6 @@ def test_shards_are_dealt_from_what_filters_leave() -> None:
     for number in range(1, 6):
         chosen = select(Selection(tags=("t",), shard=Shard(number, 5)), [*MANY, *tagged])
         assert len(chosen) == 2
-
-
-def test_nothing_to_deal() -> None:
-    assert select(Selection(shard=Shard(1, 3)), []) == []
 
 
 def test_only_cases_of_another_run_that_did_not_pass() -> None:
@@ -114,19 +92,6 @@ def test_a_sample_is_drawn_by_the_seed_in_the_order_of_the_file() -> None:
     assert len(select(Selection(sample=999), MANY)) == 200
 
 
-def test_the_limit_comes_last() -> None:
-    sample = select(Selection(sample=20, seed=1), MANY)
-    assert select(Selection(sample=20, seed=1, limit=3), MANY) == sample[:3]
-    assert select(Selection(cases=("c1*",), limit=2), MANY) == ["c1", "c10"]
-
-
-def test_cases_are_a_stream() -> None:
-    endless = (pair(f"c{number}") for number in count())
-    assert len(list(make(Selection(limit=5)).select(endless))) == 5
-    half = replace(make(Selection(cases=("*7",))), part=ShardRange(0, 1 << 63))
-    assert len(list(islice(half.select(endless), 5))) == 5
-
-
 def test_what_matches_nothing_is_named_with_the_nearest_each_value_by_itself() -> None:
     pairs = [pair("total", tags=["smoke"]), pair("count", tags=["slow"])]
     watch = UnmatchedFilters(make(Selection(cases=("total", "cuont"), tags=("smok", "slow"))))
@@ -144,20 +109,6 @@ def test_what_matches_nothing_is_named_with_the_nearest_each_value_by_itself() -
     assert watch.describe(pairs) is None
 
 
-def test_what_is_like_another_only_by_chance_is_not_called_near() -> None:
-    pairs = [pair("refund-late"), pair("Oslo")]
-    for asked, said in {
-        "a": "there are `refund-late`, `Oslo`",
-        "nd": "there are `refund-late`, `Oslo`",
-        "fund": "the nearest is `refund-late`",
-        "REFUND LATE": "the nearest is `refund-late`",
-        "olso": "the nearest is `Oslo`",
-    }.items():
-        watch = UnmatchedFilters(make(Selection(cases=(asked,))))
-        list(watch.watch(pairs))
-        assert watch.describe(pairs) == f"no case has an id like `{asked}` ({said})"
-
-
 def test_a_case_that_is_named_with_its_suite_or_a_target() -> None:
     pairs = [pair("two", "a"), pair("one", "a"), pair("three", "b")]
     for asked, said in {
@@ -170,12 +121,3 @@ def test_a_case_that_is_named_with_its_suite_or_a_target() -> None:
         for each in watch.watch(pairs):
             watch.remove_targets(*each, ("echo",))
         assert watch.describe(pairs) == said
-
-
-def test_of_many_that_are_not_there_some_are_told_and_the_others_counted() -> None:
-    missing = tuple(("s.eval.yaml", f"gone-{number}") for number in range(3_000))
-    watch = UnmatchedFilters(make(Selection(cases=missing)))
-    list(watch.watch(MANY))
-    said = str(watch.describe(MANY)).split("; ")
-    assert len(said) == 11
-    assert said[-1] == "and 2,990 more match nothing"

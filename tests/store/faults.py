@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 from dataclasses import dataclass, field
 
 from evalcase.util.files import Disk
@@ -61,43 +60,3 @@ class StutteringDisk(Disk):
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         return super().write(fd, data[:7])
-
-
-@dataclass
-class LethalDisk(Disk):
-    """Kills its own process at the n-th operation: before it, after it, or amid a write."""
-
-    when: str
-    countdown: int
-
-    def _die_at(self, moment: str) -> None:
-        if moment == self.when and self.countdown == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def _begin(self) -> None:
-        self.countdown -= 1
-        self._die_at("before")
-
-    def write(self, fd: int, data: bytes | memoryview) -> int:
-        self._begin()
-        if self.when == "amid" and self.countdown == 0:
-            super().write(fd, data[: len(data) * 2 // 3])
-            self._die_at("amid")
-        written = super().write(fd, data)
-        self._die_at("after")
-        return written
-
-    def fsync(self, fd: int) -> None:
-        self._begin()
-        super().fsync(fd)
-        self._die_at("after")
-
-    def truncate(self, fd: int, size: int) -> None:
-        self._begin()
-        super().truncate(fd, size)
-        self._die_at("after")
-
-    def rename(self, source: str, destination: str) -> None:
-        self._begin()
-        super().rename(source, destination)
-        self._die_at("after")

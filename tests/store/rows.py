@@ -79,6 +79,3 @@ def case_row(suite: str, case: Case) -> dict[str, Any]:
 
 def end_row(end: Row) -> dict[str, Any]:
     return dict_of(end)
-
-
-talk_row = changed_row = end_row

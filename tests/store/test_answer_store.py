@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import evalcase
-from evalcase.errors import ConfigError, TargetError
+from evalcase.errors import ConfigError
 from evalcase.runner.dispatch import Asked
 from evalcase.runner.pacing import Limits
 from evalcase.store.cache import AnswerCache
@@ -48,22 +48,6 @@ def ask(target: Target, kept: AnswerCache, *questions: Question) -> list[Answer]
     answers = [asked.answer for asked in ask_all(target, kept, *questions)]
     assert None not in answers
     return [answer for answer in answers if answer is not None]
-
-
-def test_a_question_without_a_key_costs_its_own_trial(tmp_path: Path) -> None:
-    """What can't be sent can't be described, either, and that is no reason to end a run."""
-
-    class Picky(Known):
-        def cache_key(self, question: Question) -> Any:
-            if question.text == "odd":
-                raise TargetError("this can't be sent")
-            return super().cache_key(question)
-
-    target = Picky([TargetError("this can't be sent"), "4"])
-    odd, fine = ask_all(target, store(tmp_path), question("odd"), question("2+2"))
-    assert odd.failure is not None
-    assert odd.failure.message == "this can't be sent"
-    assert fine.answer is not None
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_keeps_nobody_from_an_answer(
@@ -108,56 +92,6 @@ def test_the_configuration_may_turn_it_on_and_the_command_off(project: Project) 
     assert project.calls() == ["a"]
     project.run("run", "--json", "--no-cache")
     assert project.calls() == ["a", "a"]
-
-
-def test_a_case_that_the_agent_cannot_see_changed_is_not_asked_again(project: Project) -> None:
-    project.add_to_agent("def blind(question):\n    note('calls', 'x')\n    return 'ok'\n")
-    arguments = ("run", "--cache", "--json", "--target", "python:agent:blind")
-    project.suite(case("a"))
-    assert project.run(*arguments).counts() == {"passed": 1}
-    project.suite({**case("a"), "expected_output": "other"})
-    assert project.run(*arguments).counts() == {"failed": 1}
-    assert len(project.calls()) == 1
-
-
-@pytest.mark.parametrize(
-    ("target", "edited"),
-    [
-        ("command:python3 prog.py", "helper.py"), ("command:python3 -m prog", "helper.py"),
-        ("command:python3 -m pkg", "pkg/__main__.py"), ("command:python3 -m pkg", "helper.py"),
-        ("python:late:answer", "helper.py"),
-    ],
-)  # fmt: skip
-def test_what_a_target_imports_is_part_of_it(project: Project, target: str, edited: str) -> None:
-    program = "import helper\nprint(helper.SAID)\n"
-    (project.path / "pkg").mkdir()
-    for name in ("prog.py", "pkg/__main__.py"):
-        (project.path / name).write_text(program)
-    late = "def answer(text):\n    from importlib import import_module, invalidate_caches\n"
-    late += "    invalidate_caches()\n    import helper\n    return helper.SAID\n"
-    (project.path / "late.py").write_text(late)
-    (project.path / "helper.py").write_text("SAID = 'ok'\n")
-    project.suite(case("a"))
-    arguments = ("run", "--cache", "--json", "--target", target)
-    for cached in (0, 1):
-        done = project.run_process(*arguments)
-        assert (done.counts(), done.json["cached"]) == ({"passed": 1}, cached)
-    (project.path / edited).write_text("SAID = 'wrong'\nprint(SAID)\n")
-    assert project.run_process(*arguments).counts() == {"failed": 1}
-
-
-def test_a_file_of_the_case_that_changes_is_another_question(project: Project) -> None:
-    project.add_to_agent("def blind(messages):\n    note('calls', 'x')\n    return 'ok'\n")
-    (project.path / "notes.txt").write_text("one")
-    content = [{"type": "text", "text": "read"}, {"type": "file", "path": "notes.txt"}]
-    project.suite({"id": "a", "input": [{"role": "user", "content": content}]})
-    arguments = ("run", "--cache", "--json", "--target", "python:agent:blind")
-    for _ in range(2):
-        project.run(*arguments)
-    assert len(project.calls()) == 1
-    (project.path / "notes.txt").write_text("two")
-    project.run(*arguments)
-    assert len(project.calls()) == 2
 
 
 def test_a_resumed_run_uses_the_cache_that_it_began_with(project: Project) -> None:

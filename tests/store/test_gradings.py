@@ -3,14 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from evalcase.errors import RecordError
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.index import GradedBy, read_index
 from evalcase.store.rows import End, GradingRow
 from evalcase.store.stored import StoredRun
-from tests.for_each import for_each
 from tests.store.rows import dict_of, encode_row, end_row
 
 
@@ -32,27 +28,3 @@ def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
     run = StoredRun(Run("id", str(tmp_path), "", RunAbout({})))
     assert run.graded_suites(frozenset({"s.eval.yaml"})) == {"s.eval.yaml": "abc"}
     assert run.graded_suites(frozenset({"other"})) is None
-
-
-@for_each(
-    ("wrong", "why"),
-    [
-        ({"number": "2"}, "`number`: Expected `int"),
-        ({"number": 0}, "`number`: Expected `int"),
-        ({"number": 1 << 31}, "`number`: Expected `int"),
-        ({}, "missing required field `number`"),
-        ({"number": 2, "graders": [1]}, "`graders.0`: Expected `str"),
-        ({"number": 2, "graders": "x"}, "`graders`: Expected `array"),
-        ({"number": 2, "suites": {"s": 1}}, "`suites.*`: Expected `str"),
-        ({"number": 2, "suites": []}, "`suites`: Expected `object"),
-        ({"number": 2, "recorded": 1}, "`recorded`: Expected `bool"),
-        ({"number": 2, "origin": "merge"}, "`origin`: Invalid enum value 'merge'"),
-        ({"number": 2, "more": 1}, "unknown field `more`"),
-    ],
-)
-def test_what_is_no_grading_is_damage_(tmp_path: Path, wrong: dict[str, Any], why: str) -> None:
-    path = journal(tmp_path, {"type": "grading", **wrong})
-    with pytest.raises(RecordError) as caught:
-        read_index(path)
-    assert str(caught.value).startswith(f"{path}:1: the record is damaged: this line is not a ")
-    assert why in str(caught.value)

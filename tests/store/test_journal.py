@@ -13,7 +13,7 @@ from evalcase.errors import RecordError
 from evalcase.store import journal as journal_module
 from evalcase.store.journal import Done, open_journal
 from tests.for_each import for_each
-from tests.store.faults import StutteringDisk, WatchedDisk
+from tests.store.faults import WatchedDisk
 from tests.store.samples import append_and_wait, python, result, row, rows_of, write
 
 
@@ -66,12 +66,6 @@ def test_rows_that_nobody_waits_for_share_a_sync_with_those_that_come_soon(
             journal.append(result(number), lambda: None)
     assert groups == [1, 7, 2], "and so does the end"
     assert disk.calls == ["write", "fsync"] * 3
-
-
-def test_short_writes_are_completed(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    assert write(path, [row(1), row(2)], disk=StutteringDisk()) == [0, 1]
-    assert rows_of(path) == [row(1), row(2)]
 
 
 @for_each("keep", [1, 10, -27, -2, -1])
@@ -139,14 +133,6 @@ def test_a_forked_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> 
             os.kill(int(child), signal.SIGKILL)
 
 
-def test_a_closed_journal_takes_no_rows(tmp_path: Path) -> None:
-    journal = open_journal(str(tmp_path / "journal.jsonl"))
-    journal.close()
-    journal.close()
-    with pytest.raises(RecordError, match="is closed"):
-        journal.append(result(1), lambda: None)
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_journal_whose_writer_died_takes_no_rows(tmp_path: Path) -> None:
     def deliver(_: Any) -> None:
@@ -173,12 +159,3 @@ def test_fault_23_links_in_a_run_s_folder_lead_to_no_other_file(tmp_path: Path) 
     (tmp_path / "writer.pid").symlink_to(mine)
     open_journal(str(tmp_path / "journal.jsonl")).close()
     assert mine.read_bytes() == b"one line, as in many a file of a home folder\n"
-
-
-def test_fault_23_a_pipe_in_the_place_of_the_note_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "writer.pid")
-    with (
-        open_journal(str(tmp_path / "journal.jsonl")),
-        pytest.raises(RecordError, match="being written by another process"),
-    ):
-        open_journal(str(tmp_path / "journal.jsonl"))

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import ConfigError, RecordError
+from evalcase.errors import RecordError
 from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import Run, RunAbout
-from evalcase.store.reader import read_end
 from evalcase.store.rows import End
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case, canonical_case
-from evalcase.types.result import CaseVerdict, Decision, Regraded, Result, Verdict
+from evalcase.types.result import CaseVerdict, Regraded, Result, Verdict
 from evalcase.types.value import encode_object
 from tests.for_each import for_each
 from tests.store.rows import case_row, dict_of, encode_row, end_row
@@ -55,17 +54,6 @@ def test_a_verdict_per_case_when_its_last_trial_has_come(tmp_path: Path) -> None
     assert (run.totals.cases.total, run.totals.trials.total) == (2, 5)
 
 
-def test_how_often_a_case_is_repeated_may_change_in_between(tmp_path: Path) -> None:
-    """What the last trial says holds for all of them, wherever it is asked."""
-    run = kept(tmp_path, rows_of(
-        trial(1, 1, "passed", repeats=1), trial(1, 2, "failed", repeats=3, pass_rate=0.3),
-        trial(1, 3, "failed", repeats=3, pass_rate=0.3), trial(2, 1, "passed"),
-    ))  # fmt: skip
-    assert (run.totals.cases.passed, run.totals.unfinished) == (2, 0)
-    assert {(each.repeats, each.pass_rate) for each in run.results()} == {(3, 0.3), (1, 1.0)}
-    assert [each.verdict for each in run.cases()] == ["passed", "passed"]
-
-
 def graded_twice() -> list[dict[str, Any]]:
     before = result(1, verdict="failed")
     again = Regraded(before.key, "passed", "new", 2)
@@ -91,18 +79,6 @@ def test_each_grading_has_its_verdicts_and_its_cases(
         assert found.input[0].content == text
         assert read_evaluated(run).grading == grading
         assert [each.verdict for each in read_evaluated(run).cases] == [verdict]
-
-
-@pytest.mark.parametrize("grading", [0, 3])
-def test_a_grading_that_is_not_there(tmp_path: Path, grading: int) -> None:
-    with pytest.raises(ConfigError, match=f"has 2 gradings: there is no {grading}"):
-        _ = kept(tmp_path, graded_twice(), grading).totals
-
-
-def test_a_run_without_a_journal_has_nothing_yet(tmp_path: Path) -> None:
-    run = StoredRun(Run("id", str(tmp_path), "", RunAbout({})))
-    assert (list(run.results()), list(run.cases()), run.totals.trials.total) == ([], [], 0)
-    assert (run.end, run.planned) == (End("incomplete"), None)
 
 
 def test_cases_with_odd_names_are_found(tmp_path: Path) -> None:
@@ -149,19 +125,3 @@ def test_the_end_is_read_as_it_was_written(tmp_path: Path, end: End) -> None:
     assert (evaluated.status, evaluated.notice, evaluated.duration_s) == (
         end.status, end.notice, end.duration_s
     )  # fmt: skip
-
-
-@for_each(
-    "odd",
-    [
-        {"type": "end", "status": "won"},
-        {"type": "end"},
-        {"type": "end", "status": "completed", "duration_s": "long"},
-        {"type": "end", "status": "completed", "more": 1},
-        end_row(End("stopped", decision=Decision("certain", "met", 1, 1, 2, low=5.0, high=-3.0))),
-        end_row(End("stopped", decision=Decision("certain", "met", 1, 1, 2, low=0.5, high=1.5))),
-    ],
-)
-def test_an_end_of_the_wrong_shape_is_none(tmp_path: Path, odd: dict[str, Any]) -> None:
-    run = kept(tmp_path, [row(1), odd])
-    assert read_end(run.run.journal) == End("incomplete")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import tracemalloc
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
-from evalcase.store.index import Index, read_index
+from evalcase.store.index import read_index
 from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.types.answer import Failure
-from evalcase.types.result import Counts
-from evalcase.util.json import MAX_LINE
 from evalcase.util.table import mark_of
-from tests.effort import count_steps
 from tests.for_each import for_each
 from tests.store.rows import dict_of, encode_row, read_results, read_totals
 from tests.store.samples import result, row, rows_of, write
@@ -62,28 +58,6 @@ def test_the_last_result_of_a_trial_counts(tmp_path: Path) -> None:
         assert (known.verdict, known.question) == (verdict, mark_of(question))
     assert index.find(result(4).key) is None
     assert len(index) == 3
-
-
-def test_totals(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    free = row(7)
-    del free["answer"]["cost_usd"]
-    without = row(8, answer=None)
-    write(path, [row(number) for number in range(5)] + [free, without, row(3, verdict="passed")])
-    counted = read_totals(str(path))
-    assert counted.trials == counted.cases == Counts(7, 2, 1, 2, 1, 1)
-    assert counted.cost_usd == 1.0
-    assert counted.spent_usd == 1.3
-    assert counted.unpriced == 1
-
-
-def test_the_cost_does_not_depend_on_the_order(tmp_path: Path) -> None:
-    orders = [range(100), range(99, -1, -1)]
-    sums = []
-    for number, order in enumerate(orders):
-        write(tmp_path / f"{number}.jsonl", [row(each) for each in order])
-        sums.append(read_totals(str(tmp_path / f"{number}.jsonl")))
-    assert sums[0] == sums[1]
 
 
 @given(st.data())
@@ -161,14 +135,6 @@ def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: st
         read_index(str(path))
 
 
-def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    with path.open("wb") as file:
-        file.truncate(40 * MAX_LINE)  # a hole, not data
-    with pytest.raises(RecordError, match=r":1: .* longer than"):
-        list(JournalLines(str(path)))
-
-
 def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
@@ -176,30 +142,3 @@ def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
             read_totals(str(path))
     with pytest.raises(RecordError, match="No such file"):
         read_totals(str(tmp_path / "missing"))
-
-
-def long_journal(path: Path, count: int) -> str:
-    common = row(1)
-    path.write_bytes(b"".join(encode_row(common | {"case": f"case-{i}"}) for i in range(count)))
-    return str(path)
-
-
-def test_many_rows_are_read_in_linear_time(tmp_path: Path) -> None:
-    few = long_journal(tmp_path / "few", 200)
-    many = long_journal(tmp_path / "many", 2_000)
-    assert read_totals(many).trials.total == 2_000
-    assert count_steps(lambda: read_totals(many)) < 11 * count_steps(lambda: read_totals(few))
-
-
-def test_little_is_kept_in_memory_for_each_trial(tmp_path: Path) -> None:
-    path = long_journal(tmp_path / "journal.jsonl", 5_000)
-    tracemalloc.start()
-    try:
-        read_totals(path)
-        assert tracemalloc.get_traced_memory()[1] / 5_000 < 250
-        index = Index()
-        index.read(JournalLines(path))
-        assert len(index) == 5_000
-        assert tracemalloc.get_traced_memory()[0] / 5_000 < 140
-    finally:
-        tracemalloc.stop()

@@ -12,13 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
-from evalcase.store import journal as journal_module
 from evalcase.store.index import Tally, read_index
 from evalcase.store.journal import RunWriter, open_journal, rows_ahead
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result, Trial
-from evalcase.types.target import SentBatch
 from evalcase.types.value import replace
 from evalcase.util.files import Disk
 from evalcase.util.secrets import Scrubber
@@ -133,22 +131,6 @@ def test_only_so_many_may_be_on_their_way(tmp_path: Path, text: str, ahead: int,
     asyncio.run(asyncio.wait_for(run(), 30))
 
 
-@pytest.mark.parametrize("ahead", [0, 2, 100])
-def test_who_waits_for_the_disk_waits_for_nothing_else(
-    tmp_path: Path, ahead: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_module, "REST_S", 3600)
-
-    async def run() -> None:
-        kept = Kept(tmp_path, ahead=ahead)
-        for number in range(250):
-            await kept.keep(result(number))
-        await kept.recording.write(SentBatch("t", "tag", 1, ""))
-        assert len(await kept.close()) == 250
-
-    asyncio.run(asyncio.wait_for(run(), 30))
-
-
 def test_one_trial_at_a_time_is_on_disk_before_the_next_begins() -> None:
     assert [rows_ahead(concurrency) for concurrency in (1, 2, 10, 1000)] == [0, 10, 90, 100]
 
@@ -165,16 +147,6 @@ async def test_what_can_not_be_written_is_an_error_that_can(tmp_path: Path) -> N
     await kept.keep(result(1, duration_s=-100.0))
     await kept.close()
     assert kept.shown[0].verdict == "errored"
-
-
-@in_loop
-async def test_what_is_shown_has_no_secrets(tmp_path: Path) -> None:
-    kept = Kept(tmp_path, KEY="hunter2hunter2")
-    await kept.keep(result(1, text="it is hunter2hunter2"))
-    await kept.close()
-    answer = kept.shown[0].answer
-    assert answer is not None
-    assert answer.text == "it is ***KEY***"
 
 
 @in_loop
@@ -211,21 +183,6 @@ async def test_each_case_is_written_once_before_its_first_result(tmp_path: Path)
     assert index.find_case("evals/math.eval.yaml", "case-2") == trial(2).case
     assert index.find_case("evals/other.eval.yaml", "case-2") is None
     index.close()
-
-
-@in_loop
-async def test_grades_that_can_not_be_written_are_shown_as_they_are_kept(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    await kept.keep(result(1))
-    odd = (Grade("odd", 1.0, True, "", {"a": {1, 2}}),)
-    graded = result(1, verdict="passed", grades=odd, grading=2)
-    await kept.recording.append_grading(trial(1), graded)
-    await kept.close()
-    (found,) = read_results(kept.path)
-    assert (found.verdict, found.answer) == ("errored", graded.answer)
-    assert "the grades can't be recorded" in found.reason
-    assert kept.shown[1:] == [found]
-    assert kept.recording.errored == 1
 
 
 @given(st.data())

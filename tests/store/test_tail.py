@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.errors import RecordError
 from evalcase.store.stored import GrowingJournal
 from evalcase.types.case import canonical_case
 from tests.store.rows import case_row, encode_row
@@ -54,19 +53,3 @@ def test_all_trials_of_a_case_come_together(path: Path) -> None:
     (grown,) = journal.read_since(offset).cases
     assert [result.key.repeat for result in grown.results] == [1, 2]
     assert (grown.outcome.verdict, grown.outcome.passed, grown.outcome.repeats) == (None, 2, 3)
-
-
-def test_many_come_in_parts(path: Path) -> None:
-    path.write_bytes(b"".join(result_line(f"c{number}") for number in range(1_200)))
-    journal, offset, seen = GrowingJournal(str(path)), 0, []
-    while grown := (tail := journal.read_since(offset)).cases:
-        assert len(grown) <= 500
-        seen += [each.results[0].key.case for each in grown]
-        offset = tail.offset
-    assert seen == [f"c{number}" for number in range(1_200)]
-
-
-def test_a_row_that_is_no_result_is_damage(path: Path) -> None:
-    path.write_bytes(encode_row({"type": "result", "suite": "s", "case": "a", "target": "t"}))
-    with pytest.raises(RecordError, match="damaged"):
-        GrowingJournal(str(path)).read_since(0)

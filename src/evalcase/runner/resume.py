@@ -333,7 +333,8 @@ def request_rest(request: RunRequest, run: Run, *, retry_errored: bool) -> RunRe
 
 def find_broken_grading(run: Run) -> GradingRow | None:
     """The newest grading of a run, if it was interrupted."""
-    return StoredRun(run).find_interrupted()
+    is_complete = read_end(run.journal).status == "completed"
+    return None if is_complete else StoredRun(run).find_interrupted()
 
 
 def describe_dropped(run: Run) -> str:

@@ -87,13 +87,9 @@ def newest_run(runs_dir: str) -> Run | None:
 
 def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
     """The newest run that is not complete; with `errored`, or that has errored trials."""
-    for place, listed in enumerate(newest_runs(runs_dir)):
+    for listed in newest_runs(runs_dir):
         run = listed.run
-        if run is None:
-            continue
-        # Only the newest is counted: to read all journals would take long.
-        status = StoredRun(run).end.status if not place else listed.status
-        if status != "completed" or (errored and _has_errored(run)):
+        if run is not None and (listed.status != "completed" or (errored and _has_errored(run))):
             return run
     return None
 
