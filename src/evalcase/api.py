@@ -10,11 +10,11 @@ from logging import getLogger
 from typing import Any, TypeAlias, Unpack, cast
 
 from evalcase.config.catalogue import Catalogue, check_config_text, check_project
-from evalcase.config.config import read_config
+from evalcase.config.config import Config, EngineSettings, read_config
 from evalcase.config.graders import read_grader
-from evalcase.config.options import Keywords, read_keywords
+from evalcase.config.options import Keywords, LocalOptions, read_keywords
+from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.executors.executor import choose_engine, make_executor
 from evalcase.format.load import (
     CaseStream,
     Loaded,
@@ -41,7 +41,6 @@ from evalcase.runner.select import find_failed
 from evalcase.runner.suites import hold_suites
 from evalcase.targets.python import PythonTarget, hint_at_answering
 from evalcase.types.case import Case, Suite
-from evalcase.types.grade import Score
 from evalcase.types.problem import Problem, in_order
 from evalcase.types.result import Result
 from evalcase.types.target import Surroundings, Target, Warn, is_target
@@ -223,12 +222,28 @@ def prepare_evaluation(
 def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> Execution:
     """The run of a plan, and where its targets answer. With `regrade`, stored answers are graded,
     and no target is asked."""
-    executor = None
-    if regrade is None:
+    executor, settings = None, _choose_engine(plan.config, request.local)
+    if regrade is None and settings is not None and settings.kind != "in-process":
         # Whether a resumed run has anything left to judge is not known yet.
         moved = plan if request.run is None else replace(plan, judges={})
-        executor = make_executor(choose_engine(plan.config, request.local), moved)
+        executor = find_class("executors", settings.kind)(settings, moved)
     return Execution(request, plan, executor, regrade)
+
+
+def _choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None:
+    """The settings of the engine that command line or configuration name."""
+    given = {"ray": local.on, "processes": local.processes, local.engine: local.engine}
+    kinds = [kind for kind, value in given.items() if kind is not None and value is not None]
+    if len(kinds) > 1:
+        raise ConfigError(f"`{kinds[0]}` and `{kinds[1]}` are two engines: say one")
+    settings = config.engine
+    if kinds and (settings is None or settings.kind != kinds[0]):
+        settings = EngineSettings(kind=kinds[0])
+    if settings is None:
+        return None
+    if local.on is not None:
+        return replace(settings, address=local.on)
+    return settings if local.processes is None else replace(settings, workers=local.processes)
 
 
 def figures(
@@ -349,16 +364,12 @@ def _name_grader(grader: object) -> NamedGrader:
             line = f'name = "{type(grader).__name__.lower()}"'
             raise ConfigError(f"the grader {grader!r:.60} has no name: its class must say `{line}`")
         return NamedGrader(grader.name, grader)
-    if isinstance(grader, type):
-        name = grader.__name__
-        raise ConfigError(f"`{name}` is a class: a grader is an object of it, `{name}(…)`")
-    if callable(grader):
+    if callable(grader) and not isinstance(grader, type):
         made = PythonGrader.of(grader)
         return NamedGrader(made.value, made)
-    what = f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}"
-    if isinstance(grader, bool | int | float | Score):
-        raise ConfigError(f"{what}: pass the function itself, not what it returns")
-    raise ConfigError(what)
+    raise ConfigError(
+        f"a grader is a function, an object that is a Grader, or as in a file, not {grader!r:.80}"
+    )
 
 
 def _find_free_name(name: str, taken: Mapping[str, object]) -> str:

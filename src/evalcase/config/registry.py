@@ -31,7 +31,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         **dict.fromkeys(PRESETS, "evalcase.targets.openai:OpenAITarget"),
     },
     "executors": {
-        "in-process": "evalcase.executors.executor:run_in_process",
+        "in-process": "",  # no executor
         "processes": "evalcase.executors.processes:ProcessExecutor",
         "ray": "evalcase.executors.ray:RayExecutor",
     },

@@ -9,17 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evalcase.config.config import Config, EngineSettings, read_env_file
+from evalcase.config.config import EngineSettings, read_env_file
 from evalcase.config.graders import is_ours
-from evalcase.config.options import LocalOptions
-from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError, TargetError
 from evalcase.executors import protocol
 from evalcase.executors.pool import LAST_CHANCE, Pool, Task, Worker, WorkerLostError
 from evalcase.graders.base import Asker, Context, NamedGrader
 from evalcase.runner.calls import Attempted
 from evalcase.runner.dispatch import (
-    Executor,
     RemoteKey,
     SessionLostError,
     is_graders,
@@ -46,41 +43,6 @@ _USUAL = frozenset(
     "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy".split()
 )
 _USUAL_PREFIXES = ("LC_", "PYTHON", "XDG_", "CUDA_", "NVIDIA_", "OMP_", "MKL_")
-
-
-# The executor of a run.
-
-
-def choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None:
-    """The settings of the engine that command line or configuration name; None where trials are
-    answered in this process."""
-    given = {"ray": local.on, "processes": local.processes, local.engine: local.engine}
-    kinds = [kind for kind, value in given.items() if kind is not None and value is not None]
-    if not kinds:
-        return config.engine
-    if len(kinds) > 1:
-        raise ConfigError(f"`{kinds[0]}` and `{kinds[1]}` are two engines: say one")
-    settings = config.engine
-    if settings is None or settings.kind != kinds[0]:
-        settings = EngineSettings(kind=kinds[0])
-    if local.on is not None:
-        return replace(settings, address=local.on)
-    return settings if local.processes is None else replace(settings, workers=local.processes)
-
-
-def make_executor(settings: EngineSettings | None, plan: Plan) -> Executor | None:
-    """The executor of an engine; None where trials are answered in this process. Raise ConfigError
-    if the plan can't be run there."""
-    if settings is None:
-        return None
-    make: Callable[[EngineSettings, Plan], Executor | None]
-    make = find_class("executors", settings.kind)
-    return make(settings, plan)
-
-
-def run_in_process(settings: EngineSettings, plan: Plan) -> None:
-    """The engine `in-process`: no executor."""
-    del settings, plan
 
 
 def make_setup(plan: Plan, settings: EngineSettings) -> protocol.Setup:

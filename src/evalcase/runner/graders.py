@@ -122,10 +122,8 @@ class Graders:
         self._wanted: dict[str, tuple[str, str]] = {}
         self._needs_judge = False
         self._made: dict[str, NamedGrader] = {}
-        """Graders that may hold something, by their specs. Each is made once."""
-        self._light: dict[type, NamedGrader] = {}
-        """One grader of each other class, to close what the class holds. These are made again, so
-        that each of a million cases may have its own."""
+        """Graders that may hold something, by their specs. Each is made once. The others are made
+        again, so that each of a million cases may have its own."""
         self._of_specs = lru_cache(_RECENT)(self._make_all)
         self._prints: dict[int, str] = {}
         self._version_of_target = cache(self._find_version)
@@ -220,9 +218,7 @@ class Graders:
         faults = self._load(made)
         if faults:
             raise ConfigError("; ".join([each.message for each in faults]))
-        if _is_light(spec):
-            self._light.setdefault(type(made.grader), made)
-        else:
+        if not _is_light(spec):
             self._made[text] = made
         return made
 
@@ -288,7 +284,7 @@ class Graders:
 
     async def close(self) -> None:
         """Have every grader let go of what it holds."""
-        every = (*self.given, *self._made.values(), *self._light.values())
+        every = (*self.given, *self._made.values())
         await close_all(named.grader.close for named in every)
 
 

@@ -318,16 +318,17 @@ def check_score(outcome: object) -> Score:
     """The score, of plain values. Raise EvalcaseError if it is none, or can't be recorded."""
     if not isinstance(outcome, Score):
         raise EvalcaseError(f"returned a {type(outcome).__name__}, which is not a Score")
-    value = outcome.value
-    if type(value) in _PLAIN and type(outcome.reason) is str and not outcome.details:
+    value, details = outcome.value, outcome.details
+    is_plain = type(value) in _PLAIN and type(outcome.reason) is str and type(details) is dict
+    if is_plain and not details:
         return outcome
     try:
-        details = copy_json(outcome.details)
+        copied = copy_json(details)
     except (NotJsonError, RecursionError) as error:
         raise EvalcaseError(f"returned details that are not JSON: {error}") from None
-    assert isinstance(details, dict)
+    assert isinstance(copied, dict)
     value = value if type(value) in _PLAIN else float(value or 0.0)
-    return Score(value, plain_text(outcome.reason), details, outcome.passed, outcome.stands)
+    return Score(value, plain_text(outcome.reason), copied, outcome.passed, outcome.stands)
 
 
 def _make_grade(named: NamedGrader, seen: object) -> Grade:

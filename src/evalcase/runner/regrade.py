@@ -43,33 +43,25 @@ class By(NamedTuple):
 
     find: Callable[[str, str], Case | None]
     """The case of a suite and an id; None where it is gone."""
-    graders: tuple[str, ...] = ()
-    """Graders that replace those of cases."""
-    recorded: bool = False
-    """Whether the cases are those of the record."""
-    suites: dict[str, str] | None = None
-    """The hashes of the suites, where the cases come from files."""
-    cases_of: int | None = None
-    """The grading that the cases of the record belong to."""
-    others: bool = False
-    """Whether the suites are others than those of the run."""
+    row: GradingRow
+    """What the record will say, but for its number and time."""
 
     def resumes(self, interrupted: GradingRow | None) -> bool:
         """Whether an interrupted grading was by the same. Hashes show for each answer whether its
         suite has changed since."""
         if interrupted is None or interrupted.origin != "grade":
             return False
-        return _describe_request(interrupted) == _describe_request(self)
+        return _describe_request(interrupted) == _describe_request(self.row)
 
     def keep_cases(self, basis: Basis, run: Run) -> Basis:
         """The basis of verdicts, with the suites that the cases of the record come from."""
-        cases = StoredRun(run, self.cases_of).basis
+        cases = StoredRun(run, self.row.cases_of).basis
         return replace(basis, suites=cases.suites, dealt=cases.dealt)
 
 
-def _describe_request(by: By | GradingRow) -> tuple[object, ...]:
-    named = frozenset(by.suites or ()) if by.others else None
-    return by.graders, by.recorded, by.cases_of, named
+def _describe_request(row: GradingRow) -> tuple[object, ...]:
+    named = frozenset(row.suites or ()) if row.others else None
+    return row.graders, row.recorded, row.cases_of, named
 
 
 class Regrading:
@@ -96,11 +88,7 @@ class Regrading:
                 f"grading {self.grading} was interrupted and continues: {so_far.graded:,} of "
                 f"{so_far.answers:,} answers are graded"
             )
-        now = plan.environment.stamp()
-        row = GradingRow(
-            self.grading, now, "grade", by.suites, by.graders, by.recorded, by.cases_of, by.others
-        )
-        writer.note(row)
+        writer.note(replace(by.row, number=self.grading, at=plan.environment.stamp()))
 
     def left(self, target: str, engine: Engine) -> Iterator[Trial]:
         del engine
@@ -291,11 +279,12 @@ def settle_grading(plan: Plan, stored: StoredRun, basis: GradingBasis) -> tuple[
     if an answer has no case, or one with another question."""
     trials = {name: count for name, count in stored.count_answers().items() if count}
     plan = replace(plan, trials=trials)
+    row = GradingRow(1, origin="grade", graders=basis.graders)
     if basis.recorded:
-        cases_of = stored.grading or stored.gradings
-        return plan, By(stored.find_case, basis.graders, recorded=True, cases_of=cases_of)
-    by = By(_find_cases(plan.suites, basis), basis.graders, suites=plan.suites.hashes())
-    by = by._replace(others=bool(basis.suites))
+        row = replace(row, recorded=True, cases_of=stored.grading or stored.gradings)
+        return plan, By(stored.find_case, row)
+    row = replace(row, suites=plan.suites.hashes(), others=bool(basis.suites))
+    by = By(_find_cases(plan.suites, basis), row)
     _require_cases(stored, by)
     return plan, by
 

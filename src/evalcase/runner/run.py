@@ -261,7 +261,7 @@ class Execution:
         with suppress(RecordError):  # it is raised once more when the journal is closed
             if is_whole and not self._is_new:
                 basis = describe_basis(self.plan)
-                if self._regrade is not None and self._regrade.recorded:
+                if self._regrade is not None and self._regrade.row.recorded:
                     basis = self._regrade.keep_cases(basis, record)
                 if basis != (index.basis or basis_of_run(record)):
                     journal.append(basis, lambda: None)

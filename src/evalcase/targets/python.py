@@ -249,9 +249,11 @@ class PythonTarget(Target):
             return _finish(read_answer(returned, warn_in_loop), traced)
 
         read = await run_in_thread(call)
+        if isinstance(read, Answer):
+            return read
         while inspect.isawaitable(read):
             read = await read
-        return read if isinstance(read, Answer) else read_answer(read, warn)
+        return read_answer(read, warn)
 
     def _traced(self, question: Question) -> Any:  # noqa: ANN401 - a context manager
         return nullcontext() if self._tracing is None else self._tracing.call(question)
