@@ -139,9 +139,9 @@ class Judge:
         (lambda output, reference: output == reference, "did you mean `expected`?"),
         (lambda inputs: inputs, "did you mean `input`?"),
         (lambda zzz: zzz, "`zzz`; a grader can be given answer, text, output"),
-        (Judge, "`Judge` is a class"),
-        (True, "pass the function itself, not what it returns"),
-        (Score(1.0), "pass the function itself, not what it returns"),
+        (Judge, "a grader is a function, an object"),
+        (True, "not True"),
+        (Score(1.0), "not Score"),
         (None, "a grader is a function"),
     ],
 )

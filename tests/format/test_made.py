@@ -182,8 +182,8 @@ class Kindless(evalcase.Grader):
     ("grader", "said"),
     [
         (Kindless(), "has no name: its class must say `name = "),
-        (FixedGrader, "`FixedGrader` is a class: a grader is an object of it"),
-        (3, "a grader is a function, a Grader, or as in a file, not 3"),
+        (FixedGrader, "a grader is a function, an object that is a Grader"),
+        (3, "a grader is a function, an object that is a Grader, or as in a file, not 3"),
     ],
 )
 def test_what_is_no_grader_is_told_with_what_it_lacks(

@@ -131,8 +131,6 @@ class Graders:
 
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
-        if self.only_given:
-            return
         self._needs_judge = self._needs_judge or case.needs_judge
         # Options were checked when the suite was read: only what has to be loaded can fail.
         for spec in case._data.get("graders", ()):

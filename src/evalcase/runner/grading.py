@@ -122,41 +122,46 @@ def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Hal
 
 # Calls of graders
 
-_Pending: TypeAlias = Grade | Coroutine[None, None, Grade]
-"""A grade, or what has to be awaited for it."""
-
 
 async def _grade_each(
     context: Context, graders: Sequence[NamedGrader], calls: UserCalls, timeout_s: float
 ) -> tuple[Grade, ...]:
     """Graders that have to be awaited are awaited together, each with its own limit."""
-    pending: list[_Pending] = []
-    for named in graders:
-        if named.grader.reads_grades():
-            pending = list(await _finish(pending))
-        pending.append(_begin(named, context, pending, calls, timeout_s))
-    grades = await _finish(pending)
+    grades, waiting = list[Grade | None](), dict[int, Coroutine[None, None, Grade]]()
     for at, named in enumerate(graders):
-        if named.indicator:
-            grades[at] = replace(grades[at], indicator=True)
-    return tuple(grades)
+        if waiting and named.grader.reads_grades():
+            await _finish(grades, waiting)
+        begun = _begin(named, context, grades, calls, timeout_s)
+        grades.append(begun if isinstance(begun, Grade) else None)
+        if not isinstance(begun, Grade):
+            waiting[at] = begun
+    if waiting:
+        await _finish(grades, waiting)
+    return tuple([
+        replace(grade, indicator=True) if named.indicator else grade
+        for grade, named in zip(grades, graders, strict=True)
+        if grade is not None
+    ])  # fmt: skip
 
 
-async def _finish(pending: Sequence[_Pending]) -> list[Grade]:
-    waiting = [each for each in pending if not isinstance(each, Grade)]
-    if len(waiting) > 1:
-        finished = iter(await asyncio.gather(*waiting))
+async def _finish(
+    grades: list[Grade | None], waiting: dict[int, Coroutine[None, None, Grade]]
+) -> None:
+    if len(waiting) == 1:  # without a further task
+        finished = [await each for each in waiting.values()]
     else:
-        finished = iter([await each for each in waiting])
-    return [each if isinstance(each, Grade) else next(finished) for each in pending]
+        finished = await asyncio.gather(*waiting.values())
+    for at, grade in zip(waiting, finished, strict=True):
+        grades[at] = grade
+    waiting.clear()
 
 
 def _begin(
-    named: NamedGrader, context: Context, before: Sequence[_Pending], calls: UserCalls,
+    named: NamedGrader, context: Context, before: Sequence[Grade | None], calls: UserCalls,
     timeout_s: float,
-) -> _Pending:  # fmt: skip
+) -> Grade | Coroutine[None, None, Grade]:  # fmt: skip
     """Call a grader, with the grades that are known. Its own may be there at once."""
-    known = tuple([each for each in before if isinstance(each, Grade)]) if before else ()
+    known = tuple([each for each in before if each is not None]) if before else ()
     asking = None if context.asker is None else _Asking(context.asker)
     context = replace(context, grades=known, asker=None if asking is None else asking.ask)
     if named.grader.inner():

@@ -7,7 +7,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ def survey_cases(
     """Go through every case, and note what it needs. Nothing is made, or imported. A target that
     plays a user need not exist if it `is_given` by a program."""
     found, unmatched, catalogue = Survey(selector), UnmatchedFilters(selector), Catalogue()
-    checked = unmatched.watch(_count_cases(suites.check(), found))
+    checked = unmatched.watch(suites.check())
     named = tuple(dict.fromkeys(options.targets))
     try:
         if options.selection.shard is not None:
@@ -89,18 +89,15 @@ def survey_cases(
         for suite, case in found.selector.select(checked):
             found.chosen += 1
             targets = named or targets_of(case, config, suite)
-            unmatched.remove_targets(suite, case, targets)
-            targets = found.selector.targets_asked(suite, case, targets)
+            if found.selector.at:
+                unmatched.remove_targets(suite, case, targets)
+                targets = tuple(filter(partial(found.selector.asks, suite, case), targets))
             _note_targets(suite, case, targets, options, found)
             if "user" in case._data and not case.skip:
-                user = case._data["user"]["target"]
-                found.users.update((user, target) for target in targets)
-                found.needs[suite].add("asked", () if is_given(user) else (user,))
-            for part in case.graded_parts:
-                if not graders.only_given:
-                    judges = _note_graders(part, catalogue, found.needs[suite])
-                    found.judged.update((judge, target) for judge in judges for target in targets)
-                graders.want(suite, part)
+                _note_user(suite, case._data["user"]["target"], targets, found, is_given)
+            if not graders.only_given:
+                for judge in _note_parts(suite, case, catalogue, found, graders):
+                    found.judged.update((judge, target) for target in targets)
     except ConfigError as error:
         found.fault = error
     except SuiteError as error:
@@ -109,16 +106,11 @@ def survey_cases(
         deque(checked, maxlen=0)  # all problems of the suites are reported in any case
     except SuiteError as error:
         found.errors = error.problems
+    found.total = unmatched.total
     if not found.errors:
         found.fault = _check_filters(unmatched, suites, found, warn)
     found.invalid = tuple(suites.invalid)
     return found
-
-
-def _count_cases(cases: Iterable[tuple[str, Case]], found: Survey) -> Iterator[tuple[str, Case]]:
-    for each in cases:
-        found.total += 1
-        yield each
 
 
 def _deal_cases(selector: Selector, cases: Iterable[tuple[str, Case]], shard: Shard) -> Selector:
@@ -169,6 +161,26 @@ def _note_targets(
         found.cases[name] = found.cases.get(name, 0) + 1
     if not options.targets:
         needs.add("target", targets)
+
+
+def _note_user(
+    suite: str, user: str, targets: tuple[str, ...], found: Survey, is_given: Callable[[str], bool]
+) -> None:
+    found.users.update((user, target) for target in targets)
+    if not is_given(user):
+        found.needs[suite].add("asked", [user])
+
+
+def _note_parts(
+    suite: str, case: Case, catalogue: Catalogue, found: Survey, graders: Graders
+) -> set[str | None]:
+    """Note the graders of a case and of its turns, and return the targets that they ask."""
+    asked: set[str | None] = set()
+    for part in case.graded_parts:
+        if "graders" in part._data or part.needs_judge:
+            asked |= _note_graders(part, catalogue, found.needs[suite])
+            graders.want(suite, part)
+    return asked
 
 
 def _note_graders(case: Case, catalogue: Catalogue, needs: SuiteNeeds) -> set[str | None]:

@@ -158,7 +158,7 @@ def trials_of(plan: Plan, target: str) -> Iterator[Trial]:
     options, selector = plan.options, plan.selector
     for number, (suite, case) in enumerate(selector.select(plan.suites)):
         is_asked = options.targets or target in (case.targets or (plan.config.target,))
-        if is_asked and selector.asks(suite, case, target):
+        if is_asked and (not selector.at or selector.asks(suite, case, target)):
             times = times_of(case, options.repeat)
             for repeat in range(1, times + 1):
                 yield Trial(suite, case, target, repeat, times, number)

@@ -96,15 +96,8 @@ class Selector(Value, frozen=True):
 
     def asks(self, suite: str, case: Case, target: str) -> bool:
         """Whether a selected case is run on one of its targets."""
-        if not self.at:
-            return True
         targets = self.at.get((self.place_of(suite), case.id))
         return targets is None or target in targets or self._names(suite, case)
-
-    def targets_asked(self, suite: str, case: Case, targets: tuple[str, ...]) -> tuple[str, ...]:
-        if not self.at:
-            return targets
-        return tuple([name for name in targets if self.asks(suite, case, name)])
 
     def _wants(self, suite: str, case: Case) -> bool:
         selection = self.selection
@@ -179,10 +172,13 @@ class UnmatchedFilters:
         """Cases that are named with their suite, and perhaps a target."""
         self.failed = set(selector.only or ())
         """Cases of --failed-of that the suites have not shown."""
+        self.total = 0
+        """How many cases there were."""
 
     def watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The same cases. Each removes the values that it matches."""
         for suite, case in cases:
+            self.total += 1
             if self._globs:
                 self._globs = [glob for glob in self._globs if not fits_pattern(case.id, glob)]
             if self._tags:
@@ -195,10 +191,9 @@ class UnmatchedFilters:
 
     def remove_targets(self, suite: str, case: Case, targets: tuple[str, ...]) -> None:
         """Remove the values that name one of the targets that a case is run on."""
-        if self._named:
-            place = self._selector.place_of(suite)
-            for target in targets:
-                self._named.pop((place, case.id, target), None)
+        place = self._selector.place_of(suite)
+        for target in targets:
+            self._named.pop((place, case.id, target), None)
 
     def describe(self, cases: Iterable[SuiteCase]) -> str | None:
         """A sentence about each value that is left, with the nearest name among the cases; None if

@@ -70,15 +70,12 @@ class Trials:
 
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade the answer. Raise CancelledError if Ctrl-C ended it without a result."""
-        started = self._plan.environment.stamp()
-        if trial.case.skip:
+        started, case, target = self._plan.environment.stamp(), trial.case, trial.target
+        if case.skip:
             return self._skip(trial, started)
-        if trial.case.is_conversation:
+        if case.is_conversation:
             return await self._converse(trial, started)
-        return await self._ask(trial, started)
-
-    async def _ask(self, trial: Trial, started: str) -> Result:
-        case, target, files = trial.case, trial.target, self._find_files(trial)
+        files = self._find_files(trial)
         question = self._question(trial, files)
         if isinstance(files, Finding):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)

@@ -228,9 +228,11 @@ class PythonTarget(Target):
         if not bound.is_async:
             return await self._call_in_thread(question, bound)
         by_place, by_name = bound.arguments(question)
-        with self._traced(question) as traced:
+        if self._tracing is None:
+            return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
+        with self._tracing.call(question) as traced:
             returned = await bound.function(*by_place, **by_name)
-        return _finish(read_answer(returned, self._surroundings.warn), traced)
+        return traced.add_to(read_answer(returned, self._surroundings.warn))
 
     async def _call_in_thread(self, question: Question, bound: BoundFunction) -> Answer:
         """Call a plain function, and read the value there: that may call user code, too."""
@@ -260,7 +262,8 @@ class PythonTarget(Target):
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
-        if not bound.sees_last_only:
+        is_plain = len(question.messages) == 1 and isinstance(question.messages[0].content, str)
+        if is_plain or not bound.sees_last_only:
             return
         warn = self._surroundings.warn
         hint = "a parameter named `messages`, or annotated as `Question`, would see all"

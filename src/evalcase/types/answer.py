@@ -96,8 +96,10 @@ class Answer(Value, frozen=True):
     @property
     def content(self) -> JSON:
         """The content of the last assistant message that has any; None where there is none."""
-        said = [each.get("content") for each in self.last if each["role"] == "assistant"]
-        return next((content for content in reversed(said) if content is not None), None)
+        for message in reversed(self.messages[self.last_at :]):
+            if message["role"] == "assistant" and message.get("content") is not None:
+                return message["content"]  # type: ignore[no-any-return]
+        return None
 
     @property
     def text(self) -> str:

@@ -200,9 +200,14 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
 
 def check_messages(messages: object, whose: str) -> None:
     """Raise TypeError for anything but a tuple of messages."""
-    if type(messages) is not tuple or [each for each in messages if not isinstance(each, Message)]:
-        what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
-        raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
+    if type(messages) is tuple:
+        for each in messages:
+            if not isinstance(each, Message):
+                break
+        else:
+            return
+    what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
+    raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
 
 
 def is_message(value: object) -> bool:
