@@ -95,9 +95,8 @@ def survey_cases(
             _note_targets(suite, case, targets, options, found)
             if "user" in case._data and not case.skip:
                 _note_user(suite, case._data["user"]["target"], targets, found, is_given)
-            if not graders.only_given:
-                for judge in _note_parts(suite, case, catalogue, found, graders):
-                    found.judged.update((judge, target) for target in targets)
+            for judge in _note_parts(suite, case, catalogue, found, graders):
+                found.judged.update((judge, target) for target in targets)
     except ConfigError as error:
         found.fault = error
     except SuiteError as error:
@@ -176,7 +175,7 @@ def _note_parts(
 ) -> set[str | None]:
     """Note the graders of a case and of its turns, and return the targets that they ask."""
     asked: set[str | None] = set()
-    for part in case.graded_parts:
+    for part in () if graders.only_given else case.graded_parts:
         if "graders" in part._data or part.needs_judge:
             asked |= _note_graders(part, catalogue, found.needs[suite])
             graders.want(suite, part)
