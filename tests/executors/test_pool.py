@@ -15,7 +15,6 @@ SETUP = Setup("/", "/", False, None, (), (), ())
 READY = b'{"type": "ready"}'
 LATE = {"type": "attempt", "took_s": 1, "late": True}
 FAILED = {"type": "attempt", "took_s": 1, "failure": {"kind": "exception", "message": "m"}}
-TRAITS = {"type": "opened", "traits": {}, "sources": {}}
 
 
 class Scripted(Worker):
@@ -129,29 +128,6 @@ def test_a_worker_that_writes_no_message_is_ended_and_not_believed(line: bytes) 
             json.dumps({"type": "reply", "number": task.request.number, "body": LATE}).encode()
         )
         assert not task.done.done()
-        return played.lost
-
-    (how,) = asyncio.run(play())
-    assert how.startswith(NO_MESSAGE)
-
-
-@for_each(
-    "body",
-    [
-        {**LATE, "took_s": -1}, {**LATE, "took_s": "1"}, {"type": "attempt", "took_s": 1},
-        {**LATE, **FAILED}, {"type": "attempt", "late": True}, {**LATE, "late": 1},
-        {"type": "attempt", "took_s": 1, "answer": {"messages": [5]}}, {**LATE, "seen": [1]},
-        {**LATE, "quota": [["a", "b"], [1, 2]]}, {**FAILED, "sort": "odd"}, {**LATE, "odd": 1},
-        {**FAILED, "retry_after_s": "abc"}, {"type": "refused", "why": 5}, {"type": "done"},
-        {"type": "graded", "grades": ()}, {"type": "key", "kind": 1, "key": "k"},
-        {**TRAITS, "traits": {"concurrency": "1"}}, {**TRAITS, "sources": {"a": 1}},
-    ],
-)  # fmt: skip
-def test_a_worker_whose_reply_makes_no_sense_is_ended(body: object) -> None:
-    async def play() -> list[str]:
-        played = Played(1, 1)
-        played.ask("x")
-        played.workers[0].reply(body)
         return played.lost
 
     (how,) = asyncio.run(play())

@@ -118,15 +118,6 @@ def test_a_conversation_stays_with_who_remembers_it(dangerous: Project) -> None:
     assert len(rows) == len(dangerous.rows()) == 8
 
 
-def test_an_answer_is_cached_under_one_key_wherever_it_is_given(project: Project) -> None:
-    project.configure('[targets.cat]\nkind = "command"\ncommand = ["cat"]\n')
-    project.suite({"id": "a", "input": "x", "graders": [{"contains": "x"}]})
-    arguments = ["run", "--json", "--cache", "--target", "cat"]
-    assert project.run(*arguments, "--processes", "1").json["cached"] == 0
-    assert project.run(*arguments, "--processes", "1").json["cached"] == 1
-    assert project.run(*arguments).json["cached"] == 1
-
-
 def test_a_target_that_cannot_be_set_up_is_told_before_anything_runs(project: Project) -> None:
     project.add_to_agent("class Broken:\n    def open(self):\n        raise OSError('no disk')\n")
     project.suite(case("a"))

@@ -65,20 +65,6 @@ def test_fault_01_kill_9_at_any_moment_also_within_resume_loses_nothing_announce
     assert set(project.calls()) == {str(each["id"]) for each in SUITE} - safe
 
 
-def test_fault_01_an_agent_that_ends_the_whole_process_costs_its_own_trial_only(
-    project: Project,
-) -> None:
-    project.add_to_agent(
-        "def fatal(q: Question):\n"
-        "    os.kill(os.getpid(), 9) if q.case == 'x' else None\n"
-        "    return 'ok'\n"
-    )
-    project.suite(*cases(3), case("x"))
-    project.run_process("run", "--target", "python:agent:fatal", "--concurrency", "1")
-    assert project.verdicts() == {"c0": "passed", "c1": "passed", "c2": "passed"}
-    assert "incomplete" in project.run("list").out
-
-
 FAMILY = """
 import os, signal, sys, time
 

@@ -127,27 +127,6 @@ def test_fault_03_a_failed_sync_poisons_the_run_and_is_never_tried_again(
     check_stop(project, done, "Input/output error")
 
 
-NO_SYNC = """
-import errno, os, stat
-
-def fsync(fd):
-    if stat.{kind}(os.fstat(fd).st_mode):
-        raise OSError(errno.{name}, os.strerror(errno.{name}))
-
-os.fsync = fsync
-"""
-
-
-@pytest.mark.parametrize("name", ["EINVAL", "ENOTSUP", "ENOSYS"])
-def test_fault_03_a_file_system_that_can_sync_files_but_no_folders_will_do(
-    project: Project, tmp_path: Path, name: str
-) -> None:
-    project.suite(*cases(2))
-    env = sabotaged(tmp_path, NO_SYNC.format(kind="S_ISDIR", name=name))
-    done = project.run_process("run", "--json", env=env)
-    assert (done.code, done.counts()) == (0, {"passed": 2})
-
-
 SHORT = """
 import os
 real = os.write

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.faults.http_targets import http
 from tests.run.project import Project, case, cases
 from tests.targets.server import Reply, serving
@@ -61,24 +59,6 @@ def test_fault_07_what_may_succeed_later_is_tried_again_and_each_try_is_recorded
 def test_fault_07_what_can_not_succeed_later_is_never_tried_again(project: Project) -> None:
     done = run(project, case("wrong", "wrong"), options=("--retries", "9"))
     assert (done.code, project.calls()) == (3, ["wrong"])
-
-
-@pytest.mark.parametrize("odd", ["float('nan')", "float('inf')", "-5"])
-def test_fault_07_a_time_to_come_back_that_makes_no_sense_hangs_nobody(
-    project: Project, odd: str
-) -> None:
-    project.add_to_agent(
-        f"""
-def odd(question: Question):
-    note("calls", question.case)
-    if calls_of(question.case) == 1:
-        raise TargetError("busy", may_succeed_later=True, retry_after_s={odd}, overloaded=True)
-    return "ok"
-"""
-    )
-    project.suite(case("one"), case("two"))
-    done = project.run("run", "--json", "--target", "python:agent:odd")
-    assert done.counts() == {"passed": 2}
 
 
 def test_fault_07_a_server_that_is_busy_is_asked_again_and_one_that_refuses_is_not(

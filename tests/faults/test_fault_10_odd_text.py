@@ -100,24 +100,6 @@ def test_fault_10_no_message_of_a_target_can_steer_the_terminal(
     check_terminal(done)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"graders": [ESCAPES]},
-        {"graders": [f"python:{ESCAPES}:x"]},
-        {"target": ESCAPES},
-        {"target": f"python:agent:{ESCAPES}"},
-    ],
-)
-def test_fault_10_no_name_in_a_suite_that_can_not_be_used_can_steer_the_terminal(
-    project: Project, fields: dict[str, object]
-) -> None:
-    project.suite({**case("one"), **fields})
-    done = project.run("run")
-    assert done.code == 2
-    check_terminal(done)
-
-
 def test_fault_10_on_a_terminal_only_evalcase_itself_moves_the_cursor(
     project: Project, tmp_path: Path
 ) -> None:

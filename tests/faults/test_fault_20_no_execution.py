@@ -107,20 +107,6 @@ def test_fault_20_no_exec_runs_what_executes_nothing(
         assert project.run_process(*command, env=watched).code == 0
 
 
-def test_fault_20_a_report_executes_imports_and_connects_nothing(
-    project: Project, watched: dict[str, str]
-) -> None:
-    project.suite(case("one", "say no", graders=["python:agent:slow_grader"]))
-    assert project.run("run", "--quiet").code == 1
-    project.suite(MEAN)
-    for name in ("agent", "conftest", "evalcase", "yaml", "click", "json"):
-        (project.path / f"{name}.py").write_text(TRAP)
-    for options in ([], ["--case", "one"], ["--format", "json"], ["--format", "jsonl"]):
-        done = project.run_process("report", *options, env=watched)
-        assert (done.code, done.err) == (0, "")
-    assert not (project.path / "pwned").exists()
-
-
 PROMPTFOO = """
 prompts: ["{{question}}"]
 providers: ["file://code2.py", "exec: touch pwned", "https://example.org/answer"]

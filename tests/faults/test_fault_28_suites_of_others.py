@@ -285,16 +285,6 @@ def test_fault_28_no_report_is_written_over_it(scene: Scene, name: str, *, marke
         assert b"a link in its path leads outside the project" in ended.stderr
 
 
-def test_fault_28_no_suite_is_written_there(scene: Scene) -> None:
-    (scene.here / "sub").symlink_to(scene.outside)
-    (scene.here / "rows.csv").write_text("input,expected_output\na,b\n")
-    before = tree(scene.here.parent)
-    command = ["import", "rows.csv", "-o", "sub/new.eval.yaml"]
-    ended = run_in_process(command, cwd=scene.here, env=environment())
-    assert (ended.code, tree(scene.here.parent)) == (2, before)
-    assert b"it lies outside the project" in ended.stderr
-
-
 @pytest.mark.parametrize("marked", [True, False])
 def test_fault_28_links_that_stay_inside_are_followed(scene: Scene, *, marked: bool) -> None:
     if not marked:

@@ -210,21 +210,6 @@ def test_fault_30_the_witnesses_see_what_is_done_if_it_is_trusted(
     assert touched(scene, witness) != []
 
 
-@pytest.mark.parametrize(("number", "change"), [*enumerate(UNHEARD_OF.values())], ids=UNHEARD_OF)
-def test_fault_30_what_is_no_field_does_nothing_however_much_it_is_trusted(
-    scene: Scene, number: int, change: Edit
-) -> None:
-    edit(scene, change)
-    for command in (
-        *looks(number).values(),
-        ["resume"],
-        ["resume", "latest", "--trust", "--quiet"],
-    ):
-        with watching(scene.outside) as witness:
-            scene.command(*command)
-        assert touched(scene, witness) == [], command
-
-
 @pytest.mark.parametrize("change", [*NAMED.values(), *UNHEARD_OF.values()])
 def test_fault_30_a_record_whose_answers_are_used_names_nothing_else(
     scene: Scene, change: Edit
@@ -304,22 +289,6 @@ def mean_rows(scene: Scene) -> list[dict[str, Any]]:
         {"type": "case", "suite": "s.eval.yaml", "case": "c0", "data": data},
         {"type": "result", **result, "suite": "s.eval.yaml", "target": "agent"},
     ]
-
-
-@pytest.mark.parametrize("trusted", [False, True])
-def test_fault_30_what_recorded_cases_and_answers_name_is_only_shown(
-    scene: Scene, trusted: bool
-) -> None:
-    journal = scene.run / "journal.jsonl"
-    journal.write_bytes(b"".join(map(encode_row, mean_rows(scene))) + journal.read_bytes())
-    replay = ["run", "--target", f"replay:{scene.run}", "--case", "c0", "--quiet"]
-    uses = [[*command, "--trust"] if trusted else command for command in USES.values()]
-    for command in (*LOOKS.values(), *FILES.values(), *OWN_GRADERS.values(), *uses, replay):
-        if trusted and "--recorded" in command and "--grader" not in command:
-            continue  # what it holds is then what was trusted
-        with watching(scene.outside) as witness:
-            scene.command(*arguments(scene, command))
-        assert touched(scene, witness) == [], command
 
 
 def test_fault_30_a_run_of_one_s_own_with_a_stranger_s_journal_runs_only_one_s_own_code(

@@ -126,15 +126,3 @@ def test_fault_32_nothing_failed_is_nothing_to_run(project: Project) -> None:
     project.run("run", "--quiet")
     done = failed_of(project, "latest")
     assert (done.code, "no cases that did not pass" in done.err) == (2, True)
-
-
-def test_fault_32_failed_cases_that_are_in_no_suite_are_told(project: Project) -> None:
-    project.suite(case("bad", "say no"))
-    project.suite(case("worse", "say no"), name="other")
-    project.run("run", "--quiet")
-    done = failed_of(project, "latest", "s.eval.yaml", "--quiet")
-    assert "1 of the 2 cases that did not pass" in done.err
-    assert "worse in other.eval.yaml" in done.err
-    project.suite(case("good"), name="third")
-    done = failed_of(project, "latest", "third.eval.yaml", "--quiet")
-    assert done.code == 2

@@ -112,26 +112,6 @@ def test_fault_45_nothing_that_is_expected_goes_unchecked(project: Project) -> N
     assert project.verdicts() == {"text": "failed", "calls": "failed", **passed}
 
 
-def test_fault_45_a_case_that_no_answer_can_fail_is_told(project: Project) -> None:
-    contains = {"type": "contains", "value": "x"}
-    project.suite(
-        {"id": "each", "input": "say x", "graders": [{**contains, "threshold": 0}]},
-        {"id": "mean", "input": "say x", "graders": [contains], "threshold": 0},
-        {"id": "not", "input": "say x", "graders": [{**contains, "threshold": 0, "not": True}]},
-        {"id": "must", "input": "say x", "graders": [{**contains, "required": True}],
-         "threshold": 0},
-        {"id": "one", "input": "say x", "graders": [{**contains, "threshold": 0}, contains]},
-        {"id": "text", "input": "say x", "expected_output": "y", "threshold": 0},
-        {"id": "both", "input": "say x", "expected_output": "y", "threshold": 0,
-         "graders": [contains]},
-        {"id": "rate", "input": "say x", "expected_output": "y",
-         "repeat": {"times": 2, "pass_rate": 0}},
-    )  # fmt: skip
-    told = project.run("check").out
-    assert "its `threshold` is 0" in told
-    assert told.count("no answer can fail this case") == 5
-
-
 @pytest.mark.parametrize("times", [1, 3])
 def test_fault_45_a_pass_rate_of_0_lets_no_answer_fail_but_needs_a_verdict(
     project: Project, times: int

@@ -12,7 +12,7 @@ from evalcase.testing import HANGS, ScriptedTarget
 from evalcase.types.answer import Answer
 from evalcase.types.question import Question
 from evalcase.types.target import Target, Traits
-from evalcase.types.value import JSON, encode_object, replace
+from evalcase.types.value import replace
 from evalcase.util.user_calls import QueueTime, UserCalls
 from tests.targets.questions import question
 
@@ -75,14 +75,6 @@ def test_an_answer_after_all() -> None:
     outcome, waits = attempt(ScriptedTarget([busy(), busy(), OK]))
     assert (outcome.answer, outcome.attempts, waits) == (OK, 3, [0.5, 1.0])
     assert [failure.details for failure in outcome.retried] == [{"status": 503}] * 2
-
-
-def test_a_time_limit_for_each_attempt() -> None:
-    limits = Limits(timeout_s=0.05, retries=1, retry_timeouts=True)
-    outcome, waits = attempt(ScriptedTarget([HANGS, HANGS]), limits)
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, outcome.attempts, len(waits)) == ("timeout", 2, 1)
-    assert "0.05 s" in outcome.failure.message
 
 
 def test_the_limit_of_the_case_wins() -> None:
@@ -203,27 +195,6 @@ def test_an_answer_of_no_use_to_a_grader_is_never_known() -> None:
 
     assert asyncio.run(go()) == ["ok", "a verdict", "a verdict", "ok"]
     assert len(target.asked) == 3
-
-
-def test_what_graders_ask_counts_against_the_same_cap() -> None:
-    target = ScriptedTarget([replace(OK, cost_usd=0.3), replace(OK, cost_usd=0.3)])
-
-    async def go() -> tuple[str, str | None]:
-        patient = Patient()
-        dispatcher = dispatcher_of(target, Limits(), patient, budget=Budget(0.5, 0.0))
-        await dispatcher.ask("it", question())
-        assert not patient.stopping
-        schema: JSON = {"type": "object"}
-        answer = await dispatcher.ask_for_grader(
-            "it", question("Is it?").messages, schema, None, question()
-        )
-        return answer.text, patient.stop_reason
-
-    text, reason = asyncio.run(go())
-    assert text == "ok"
-    assert "0.5 USD" in str(reason)
-    assert target.asked[1].text == "Is it?"
-    assert target.asked[1].schema == {"type": "object"}
 
 
 class Remembering(ScriptedTarget):

@@ -93,23 +93,6 @@ def test_stop_starts_no_more_and_keeps_what_is_under_way() -> None:
     asyncio.run(main())
 
 
-def test_cancel_gives_up_what_is_under_way() -> None:
-    async def main() -> None:
-        harness = Harness(Limits(2))
-        for name in ("a0", "a1"):
-            harness.waiting[name] = asyncio.Event()
-        run = asyncio.create_task(harness.run(a=10))
-        await harness.until(lambda: len(harness.events) == 2)
-        harness.engine.stop("interrupted")
-        harness.engine.cancel()
-        await run
-        assert harness.kept == []
-        assert harness.under_way["all"] == 0
-        assert harness.engine.stop_reason == "interrupted"
-
-    asyncio.run(main())
-
-
 def test_stop_gives_up_trials_that_only_wait_for_their_next_attempt() -> None:
     async def main() -> None:
         harness = Harness(Limits(3))

@@ -10,9 +10,7 @@ import pytest
 
 from evalcase.errors import RecordError
 from evalcase.store.folder import Run, RunAbout, create_run, read_run
-from evalcase.store.reader import read_end
 from evalcase.store.runs import list_runs, newest_unfinished
-from tests.for_each import for_each
 from tests.store.faults import ForgetfulDisk, SmallDisk
 from tests.store.samples import row, write
 
@@ -47,53 +45,6 @@ def test_fault_03_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> Non
     assert (listed.status, listed.run) == ("damaged", None)
 
 
-@for_each(
-    ("text", "message"),
-    [
-        ("", "is damaged"),
-        ("{", "is damaged"),
-        ("[]", "is damaged: it is not an object"),
-        ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
-        ('{"id": "a"}', "is damaged: None is not a version"),
-        ('{"version": 4, "id": "a"}', "is damaged: Object missing required field `created_at`"),
-        ('{"version": 4, "id": 1, "created_at": "", "about": {}}', "`id`: Expected `str"),
-        ('{"version": 4, "id": "a", "created_at": "", "about": []}', "`about`: Expected `object"),
-        ('{"version": true}', "True is not a version"),
-        (
-            '{"version": 2}',
-            "written by an older evalcase: its record has version 2",
-        ),
-        ('{"version": 5}', "written by a newer evalcase: its record has version 5"),
-    ],
-)
-def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) -> None:
-    run = begin(tmp_path)
-    Path(run.path, "run.json").write_text(text)
-    with pytest.raises(RecordError, match=message):
-        read_run(run.path)
-    [listed] = list_runs(str(tmp_path))
-    assert listed.status == "damaged"
-    assert message in listed.problem
-    assert newest_unfinished(str(tmp_path)) is None
-
-
-ODD: list[tuple[dict[str, Any], str]] = [
-    ({"new": 1}, "unknown field `new`"),
-    ({"seal": 5}, "`seal`: Expected `str"),
-    ({"id": None}, "`id`: Expected `str"),
-    ({"about": {}}, "missing required field `options`"),
-    ({"about": {"options": {}, "new": 1}}, "unknown field `new`"),
-    ({"about": {"options": []}}, "`about.options`: Expected `object"),
-    ({"about": {"options": {}, "suites": []}}, "`about.suites`: Expected `object"),
-    ({"about": {"options": {}, "suites": {"s": 1}}}, "`about.suites.*`: Expected `str"),
-    ({"about": {"options": {}, "targets": "t"}}, "`about.targets`: Expected `array"),
-    ({"about": {"options": {}, "trials": -1}}, "`about.trials`: Expected `int"),
-    ({"about": {"options": {}, "cases": True}}, "`about.cases`: Expected `int"),
-    ({"about": {"options": {}, "cwd": 5}}, "`about.cwd`: Expected `str"),
-    ({"about": {"options": {}, "target_versions": {"t": 1}}}, "versions.*`: Expected `object"),
-]
-
-
 def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
     runs = [begin(tmp_path, later_s=later) for later in (0, 0.001, 0.002, 1, 86400)]
     (tmp_path / "notes").mkdir()
@@ -117,15 +68,3 @@ def test_the_newest_unfinished_run(tmp_path: Path) -> None:
     # Trials that are being run again: there is work to do until the next end.
     write(Path(over.journal), [row(2)])
     assert newest_unfinished(str(tmp_path)) == over
-
-
-def test_the_end_counts_only_while_nothing_follows(tmp_path: Path) -> None:
-    run = begin(tmp_path)
-    assert read_end(run.journal).status == "incomplete"
-    write(Path(run.journal), [row(1, text="long " * 50_000)])
-    assert read_end(run.journal).status == "incomplete"
-    end(run, "interrupted")
-    assert read_end(run.journal).status == "interrupted"
-    with Path(run.journal).open("ab") as file:
-        file.write(b'{"type":"res')
-    assert read_end(run.journal).status == "incomplete"

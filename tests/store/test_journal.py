@@ -5,7 +5,6 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -83,31 +82,6 @@ def test_a_torn_last_line_is_cut_off_exactly(tmp_path: Path, keep: int) -> None:
     assert path.read_bytes() == whole
 
 
-def test_two_writers_of_one_journal(tmp_path: Path) -> None:
-    path = tmp_path / "20261115-213000-4f9a2c" / "journal.jsonl"
-    path.parent.mkdir()
-    script = (
-        "import sys; from evalcase.errors import RecordError\n"
-        "from evalcase.store.journal import open_journal\n"
-        "try: open_journal(sys.argv[1]).close()\n"
-        "except RecordError as error: print(error)\n"
-        "else: print('opened')"
-    )
-
-    def other() -> str:
-        command = python("-c", script, str(path))
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    with open_journal(str(path)) as journal:
-        pid = (path.parent / "writer.pid").read_text()
-        assert other() == f"run 20261115-213000-4f9a2c is being written by process {pid}"
-        with pytest.raises(RecordError, match="is being written by"):
-            open_journal(str(path))
-        assert append_and_wait(journal, row(1))
-    assert other() == "opened"
-    assert sorted(each.name for each in path.parent.iterdir()) == ["journal.jsonl"]
-
-
 def test_a_forked_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     script = (
@@ -131,22 +105,6 @@ def test_a_forked_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> 
             open_journal(str(path)).close()
         finally:
             os.kill(int(child), signal.SIGKILL)
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_journal_whose_writer_died_takes_no_rows(tmp_path: Path) -> None:
-    def deliver(_: Any) -> None:
-        raise RuntimeError("a bug")
-
-    before = set(threading.enumerate())
-    journal = open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver)
-    (writer,) = set(threading.enumerate()) - before
-    journal.append(result(1), lambda: None)
-    writer.join(60)
-    with pytest.raises(RecordError, match="is closed"):
-        journal.append(result(2), lambda: None)
-    with pytest.raises(RecordError, match="ended by an exception"):
-        journal.close()
 
 
 def test_fault_23_links_in_a_run_s_folder_lead_to_no_other_file(tmp_path: Path) -> None:

@@ -3,9 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from evalcase.errors import RecordError
 from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.rows import End
@@ -79,34 +76,6 @@ def test_each_grading_has_its_verdicts_and_its_cases(
         assert found.input[0].content == text
         assert read_evaluated(run).grading == grading
         assert [each.verdict for each in read_evaluated(run).cases] == [verdict]
-
-
-def test_cases_with_odd_names_are_found(tmp_path: Path) -> None:
-    odd = ['a"b', "a\\b", "\ud800", "é", "a\nb", ""]
-    rows = [case_row(id, canonical_case({"id": id, "input": []})) for id in odd]
-    with kept(tmp_path, rows) as run:
-        for id in odd:
-            found = run.find_case(id, id)
-            assert found is not None
-            assert found.id == id
-        assert run.find_case("é", "none") is None
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"type": "case", "suite": SUITE, "case": "case-1", "data": {"id": "case-1", "input": 5}},
-        {"type": "case", "suite": SUITE, "case": "case-1"},
-    ],
-)
-def test_a_case_of_the_wrong_shape_is_damage_when_it_is_looked_at(
-    tmp_path: Path, odd: dict[str, Any]
-) -> None:
-    with (
-        kept(tmp_path, [row(1), odd]) as run,
-        pytest.raises(RecordError, match=r"journal.jsonl:2: .* is not a"),
-    ):
-        run.find_case(SUITE, "case-1")
 
 
 @for_each(

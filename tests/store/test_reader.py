@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 import tempfile
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,7 @@ from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.types.answer import Failure
 from evalcase.util.table import mark_of
-from tests.for_each import for_each
-from tests.store.rows import dict_of, encode_row, read_results, read_totals
+from tests.store.rows import dict_of, encode_row, read_results
 from tests.store.samples import result, row, rows_of, write
 
 END = {"type": "end", "status": "completed"}
@@ -29,12 +26,6 @@ def deep(depth: int) -> dict[str, Any]:
     for _ in range(depth):
         value = [value]
     return {"kind": "exit", "message": "", "details": {"a": value}}
-
-
-def signed(body: bytes) -> bytes:
-    """A line with a right checksum that our own writer would not write."""
-    body = body[:-1]
-    return body + b',"sum":"' + sha256(body).hexdigest()[:16].encode() + b'"}\n'
 
 
 def test_results_come_back_whole_and_in_order(tmp_path: Path) -> None:
@@ -88,57 +79,3 @@ def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: P
     with pytest.raises(RecordError, match=r"journal\.jsonl:2: "):
         open_journal(str(path))
     assert path.read_bytes() == changed
-
-
-@for_each(
-    ("line", "fault"),
-    [
-        (b"\n", "has no checksum"),
-        (b"{}\n", "has no checksum"),
-        (encode_row(row(9)).replace(b"case-9", b"case-8"), "does not match its checksum"),
-        (signed(b'{"type":["case"]}'), "`type`"),
-        (signed(b'{"type":"c\\u0061se","case":"a"}'), "missing required field `suite`"),
-        (signed(b'{"type":"unknown"}'), "Invalid value 'unknown'"),
-        (signed(b'{"type":"result"}'), "missing required field `key`"),
-        (signed(b'{"type":"result",}'), "is not a row of a journal"),
-        (signed(b'{"type":"talk","key":NaN}'), "is not a row of a journal"),
-        (encode_row(row(9) | {"failure": deep(900)}), "nested more than 200 deep"),
-        (encode_row(row(9) | {"case": ["a"]}), "`key.1`: Expected `str"),
-        (encode_row(row(9) | {"repeat": True}), "`key.3`: Expected `int"),
-        (encode_row(row(9) | {"verdict": "great"}), "Invalid enum value 'great'"),
-        (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": "1"}}), "`answer.cost_usd`"),
-        (encode_row(row(9) | {"repeats": 0}), "`repeats`: Expected `int"),
-        (encode_row(row(9) | {"repeat": 0}), "0 is not the number of a trial"),
-        (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": -5}}), "`answer.cost_usd`"),
-        (encode_row(row(9) | {"answer": {"messages": [], "cost_usd": 10**400}}), "a journal"),
-        *[
-            (encode_row(row(9) | change), "is not a row of a journal")
-            for change in (
-                {"answer": {"messages": [{"role": 1}]}},
-                {"answer": {"messages": [], "usage": {"tokens": 1}}},
-                {"failure": {"kind": "exit", "message": 5}},
-                {"grades": 5},
-                {"grades": [GRADE | {"reason": 5}]},
-                {"grades": [GRADE | {"score": 10**400}]},
-                {"duration_s": "long"},
-                {"attempts": True},
-                {"retried": [{"kind": "http", "message": None}]},
-                {"started_at": 5},
-            )
-        ],
-    ],
-)
-def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: str) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_bytes(encode_row(row(1)) + line + encode_row(row(2)))
-    with pytest.raises(RecordError, match=rf"journal\.jsonl:2: .*{fault}"):
-        read_index(str(path))
-
-
-def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(RecordError, match="not a regular file"):
-            read_totals(str(path))
-    with pytest.raises(RecordError, match="No such file"):
-        read_totals(str(tmp_path / "missing"))
