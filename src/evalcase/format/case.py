@@ -533,7 +533,7 @@ def resolve_case(
     before = findings.errors
     written = raw.get("id") if type(raw) is dict else None
     id = written if type(written) is str and written and not written.isspace() else None
-    findings.begin_case(id, path)
+    findings.begin_case(id)
     if type(raw) is not dict:
         name = raw.partition(":")[0] if type(raw) is str else ""
         hint = f"a key needs a space after its `:`: write `{name}: …`"

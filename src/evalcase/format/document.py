@@ -262,10 +262,7 @@ class Findings:
         """The id of the case that is being read, as soon as it is known."""
         self.multiplied = 0
         """How many cases matrices have made, beside those that are written."""
-        self._case_path: KeyPath | None = None
         self._case_start = (0, 0)
-        self._suite_targets: dict[str, KeyPath] = {}
-        self._case_targets: dict[str, KeyPath] = {}
         self._said: set[str] = set()
 
     def add(
@@ -316,10 +313,9 @@ class Findings:
                 return True
         return False
 
-    def begin_case(self, id: str | None, path: KeyPath) -> None:
-        self.case, self._case_path = id, path
+    def begin_case(self, id: str | None) -> None:
+        self.case = id
         self._case_start = len(self.found), len(self.references)
-        self._case_targets.clear()
 
     def name_case(self, id: str) -> None:
         """Give the id of the case, which is made late, to its findings so far."""
@@ -334,10 +330,6 @@ class Findings:
 
     def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
         """Check something that the suite mentions by its name, such as a target."""
-        if what in ("target", "asked"):
-            above = self._case_path
-            in_case = above is not None and path[: len(above)] == above
-            (self._case_targets if in_case else self._suite_targets).setdefault(name, path)
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
             self.add_finding(unfit._replace(path=path, at=at))
@@ -348,10 +340,6 @@ class Findings:
             return
         if (unfit := self.known.object_to_call(function, arguments)) is not None:
             self.add_finding(unfit._replace(path=path))
-
-    def find_target(self, name: str) -> KeyPath | None:
-        """Where a target is mentioned: in the case that is being read, else in the suite."""
-        return self._case_targets.get(name) or self._suite_targets.get(name)
 
     def replace_all(self, finding: Finding) -> None:
         """Report one error in place of all findings."""

@@ -167,8 +167,7 @@ def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
         for target in data.get("targets", (None,)):
             same = findings.known.describe_same_model(judge, target)
             if same is not None:
-                place = findings.find_target(target or "") or findings.find_target(judge or "")
-                findings.add_once("same-model", place or path, same, "ask another model to judge")
+                findings.add_once("same-model", path, same, "ask another model to judge")
 
 
 def _advise_user(case: Case, path: KeyPath, findings: Findings) -> None:

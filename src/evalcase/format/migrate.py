@@ -173,19 +173,16 @@ def _find_safe(
     planned: list[Rename], keeps_meaning: Callable[[list[Rename]], bool]
 ) -> list[Rename]:
     """The renames that keep what a file means, found by halving: nearly always all of them."""
-    tries = _MOST_TRIES
-
-    def extend(safe: list[Rename], more: list[Rename]) -> list[Rename]:
-        nonlocal tries
-        if not more or not tries:
-            return safe
-        tries -= 1
-        if keeps_meaning(safe + more):
-            return safe + more
-        half = len(more) // 2
-        return extend(extend(safe, more[:half]), more[half:]) if half else safe
-
-    return extend([], sorted(planned))
+    safe: list[Rename] = []
+    waiting = [sorted(planned)]
+    for _ in range(_MOST_TRIES):
+        some = waiting.pop() if waiting else []
+        half = len(some) // 2
+        if some and keeps_meaning(safe + some):
+            safe += some
+        elif half:
+            waiting += [some[half:], some[:half]]
+    return safe
 
 
 def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
@@ -194,9 +191,7 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
     old: Any = path[-1] if at == "key" else _value_at(document.value, path)
     span = document.positions.span(path, at)
     source = document.source_of(span)
-    # The name as it is, in quotes or not, perhaps with an anchor before it.
-    written = source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
-    is_plain = written in (old, f'"{old}"', f"'{old}'")
+    is_plain = document.written_name(span) in (old, f'"{old}"', f"'{old}'")
     if at == "key" and old in (*_RENAMED, EXECUTION):
         if old == EXECUTION or finding.code == "ignored-alias":
             return finding

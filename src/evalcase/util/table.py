@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 from heapq import merge
-from io import BytesIO
 from itertools import chain
 from struct import Struct
-from tempfile import TemporaryFile
-from typing import IO, Any
+from tempfile import SpooledTemporaryFile
+from typing import Any
 
 _IN_MEMORY = 1 << 23
 """Bytes above which rows go to a file."""
@@ -28,23 +26,17 @@ def mark_of(key: Hashable) -> int:
 
 
 class RowStore:
-    """Rows of bytes of one size, by number: in memory, and in a temporary file once they are many.
-    Where no such file can be made, all stay in memory."""
+    """Rows of bytes of one size, by number: in memory, and in a temporary file once they are
+    many."""
 
     def __init__(self, size: int, in_memory: int = _IN_MEMORY) -> None:
         self._size = size
-        self._most = in_memory
-        """Bytes after which the rows go to a file."""
-        self._file: IO[bytes] = BytesIO()
+        self._file = SpooledTemporaryFile(in_memory)  # noqa: SIM115 - it lives as long as the rows
         self._bytes = 0
 
     def append(self, row: bytes) -> None:
-        self._file.seek(self._bytes)
-        self._file.write(row)
+        self.write(self._bytes // self._size, row)
         self._bytes += self._size
-        if self._bytes >= self._most:
-            self._most = 1 << 62
-            self._move_to_disk()
 
     def read(self, number: int) -> bytes:
         self._file.seek(number * self._size)
@@ -61,13 +53,6 @@ class RowStore:
         for at in range(0, self._bytes, step):
             self._file.seek(at)
             yield self._file.read(step)
-
-    def _move_to_disk(self) -> None:
-        with suppress(OSError):
-            file = TemporaryFile()  # noqa: SIM115 - it lives as long as the rows
-            file.writelines(self.blocks())
-            file.flush()
-            self._file = file
 
     def __del__(self) -> None:
         self._file.close()
