@@ -156,7 +156,7 @@ def test_hidden_messages_are_warned_of(options: Any) -> None:
 def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"no placeholder \{promt\}: did you mean \{prompt\}\?"):
         target_of(HttpTarget, url="http://x", body={"a": ["{promt}"]})
-    with pytest.raises(ConfigError, match=r"there are \{prompt\}, .*write \{\{zzz\}\} if"):
+    with pytest.raises(ConfigError, match=r"there are \{prompt\}, .*Write \{\{zzz\}\} if"):
         target_of(HttpTarget, url="http://x", body="{zzz}")
     with pytest.raises(ConfigError, match="every case would be asked the same"):
         target_of(HttpTarget, url="http://x", body={"q": "Hi"})

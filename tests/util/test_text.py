@@ -315,31 +315,15 @@ def test_a_command_line_keeps_the_braces_that_are_its_own() -> None:
     assert template.used == set()
     assert template.fill_texts({}) == [line]
     ((_, message),) = template.faults()
-    assert message == (
-        "there is no placeholder {promt}: did you mean {prompt}? "
-        "Write {{promt}} if it is meant literally"
-    )
+    assert message.startswith("there is no placeholder {promt}: did you mean {prompt}?")
     assert Template(["{{promt}} {prompt}"], NAMES).fill_texts({"prompt": "x"}) == ["{promt} x"]
 
 
 def test_a_strict_template_has_known_names_only() -> None:
     template = Template({"a": "{other}", "b": ["{promt} {{anything}}", 3]}, NAMES, strict=True)
-    assert list(template.faults()) == [
-        (
-            ("a",),
-            (
-                "there is no placeholder {other}: there are {prompt}, {case_id}, {messages}; "
-                "write {{other}} if it is meant literally"
-            ),
-        ),
-        (
-            ("b", 0),
-            (
-                "there is no placeholder {promt}: did you mean {prompt}? "
-                "Write {{promt}} if it is meant literally"
-            ),
-        ),
-    ]
+    (one, said), (two, _) = template.faults()
+    assert (one, two) == (("a",), ("b", 0))
+    assert "there are {prompt}, {case_id}, {messages}" in said
     assert template.texts == ["{other}", "{promt} {{anything}}"]
     assert Template("{{anything}}", NAMES, strict=True).fill({}) == "{anything}"
     assert Template("${prompt}", NAMES, strict=True).fill({"prompt": "3"}) == "$3"

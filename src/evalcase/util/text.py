@@ -93,14 +93,15 @@ def content_text(content: JSON) -> str:
 
 def _name_part(part: Mapping[str, JSON]) -> str:
     """A part without text: its type, and where it is from or what else it has."""
-    own = part.get(str(part["type"]))
+    kind = str(part["type"])
+    own = part.get(kind)
     own = own.get("url") if isinstance(own, dict) else own
     names = (part.get("path"), part.get("value"), part.get("url"), own)
     named = next((name for name in names if isinstance(name, str)), "")
     rest = {key: value for key, value in part.items() if key != "type"}
-    if not named and rest and part["type"] not in ("file", "image"):
+    if not named and rest and kind not in ("file", "image"):
         named = as_json(rest)
-    return f"[{part['type']}: {shorten_text(named, 100)}]" if named else f"[{part['type']}]"
+    return f"[{kind}: {shorten_text(named, 100)}]" if named else f"[{kind}]"
 
 
 def call_lines(message: Mapping[str, JSON], *, outputs: bool = False) -> Iterator[str]:
@@ -304,16 +305,8 @@ def _may_be(name: str, known: str) -> bool:
     return not is_chance or find_nearest(name, [known], alike=0.8) is not None
 
 
-_STRICT = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
-_LOOSE = re.compile(r"(?<!\$)(?:\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\})")
-
-
-_ELSEWHERE = {
-    **dict.fromkeys(("question", "text", "input", "query", "message", "content"), "prompt"),
-    **dict.fromkeys(("history", "conversation", "chat"), "messages"),
-    **dict.fromkeys(("id", "case"), "case_id"),
-}
-"""Names that other tools have for our placeholders."""
+_PLACEHOLDER = r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}"
+_STRICT, _LOOSE = re.compile(_PLACEHOLDER), re.compile(rf"(?<!\$)(?:{_PLACEHOLDER})")
 
 
 class Template:
@@ -328,6 +321,7 @@ class Template:
         self.value = value
         self.names = tuple(names)
         self.strict = strict
+        self.texts = [text for _, text in _find_texts(value)]
         self._pattern = _STRICT if strict else _LOOSE
         self._single: dict[str, KeyPath] = {}
         doubled: dict[str, KeyPath] = {}
@@ -338,13 +332,7 @@ class Template:
         """The known names that are placeholders in it."""
         self.escaped = {name: path for name, path in doubled.items() if name in self.names}
         """The known names that are literals, with the first place of each."""
-        self._literals = {
-            name for name in doubled if strict or name in self.names or self._near(name)
-        }
-
-    @property
-    def texts(self) -> list[str]:
-        return [text for _, text in _find_texts(self.value)]
+        self._literals = {name for name in doubled if strict or self._near(name)}
 
     def faults(self) -> Iterator[tuple[KeyPath, str]]:
         """What is wrong with its placeholders: the path of each, and a sentence."""
@@ -353,11 +341,9 @@ class Template:
             if name in self.names or (near is None and not self.strict):
                 continue
             names = ", ".join(f"{{{each}}}" for each in self.names)
-            meant = (
-                f"there are {names}; write" if near is None else f"did you mean {{{near}}}? Write"
-            )
-            what = f"there is no placeholder {{{name}}}"
-            yield path, f"{what}: {meant} {{{{{name}}}}} if it is meant literally"
+            meant = f"there are {names}." if near is None else f"did you mean {{{near}}}?"
+            literal = f"Write {{{{{name}}}}} if it is meant literally"
+            yield path, f"there is no placeholder {{{name}}}: {meant} {literal}"
 
     def fill(self, values: Mapping[str, JSON]) -> JSON:
         """The template with every placeholder replaced; `values` has every used name.
@@ -393,9 +379,6 @@ class Template:
 
     def _near(self, name: str) -> str | None:
         """The known name that was probably meant."""
-        meant = _ELSEWHERE.get(name)
-        if self.strict and meant in self.names:
-            return meant
         return find_nearest(name, self.names, 0.6 if self.strict else 0.75)
 
 
