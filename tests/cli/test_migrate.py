@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalcase as package
-from tests.cli.command import LIMIT_S, evalcase, shell
+from tests.cli.command import LIMIT_S, evalcase
 from tests.cli.migrating import NEW, OLD, migrate
 from tests.for_each import for_each
 
@@ -227,19 +227,6 @@ def test_graders_that_have_to_be_renamed_by_hand_stay_and_are_said(
     assert "warning[deprecated-name]" in result.out
 
 
-def test_json(tmp_path: Path) -> None:
-    before = (
-        b'{ "tests" :[\r\n\t{"input_messages":"input_messages", "outcome" : "x\\u00e9" },\n'
-        b'  {"metadata": {"tests": 1}, "input": "a","expected_messages":{"evaluators":2}}]}  '
-    )
-    after = (
-        b'{ "cases" :[\r\n\t{"input":"input_messages", "criteria" : "x\\u00e9" },\n'
-        b'  {"metadata": {"tests": 1}, "input": "a","expected_output":{"evaluators":2}}]}  '
-    )
-    result, found = migrate(tmp_path, "x.json", before)
-    assert (result.code, found) == (0, after)
-
-
 def test_jsonl(tmp_path: Path) -> None:
     before = (
         b'\xef\xbb\xbf{"input_messages": "a", "outcome": "x"}\r\n\n  \n'
@@ -270,14 +257,6 @@ def test_the_suite_fields_beside_a_jsonl_file(tmp_path: Path) -> None:
     sidecar.write_bytes(b"dataset: d")
     assert evalcase("migrate", "x.suite.yaml", cwd=tmp_path).code == 0
     assert sidecar.read_bytes() == b"name: d"
-
-
-def test_the_meaning_is_the_same(tmp_path: Path) -> None:
-    for name, (before, after) in BYTES.items():
-        (tmp_path / "before.yaml").write_bytes(before)
-        (tmp_path / "after.yaml").write_bytes(after)
-        cases = package.load(tmp_path / "before.yaml").cases
-        assert cases == package.load(tmp_path / "after.yaml").cases, name
 
 
 # What is left, and said
@@ -326,22 +305,6 @@ def test_what_is_no_plain_rename_stays_and_is_said(tmp_path: Path, name: str) ->
     assert "renamed" not in result.out
     # There is nothing left to rename, so a check in CI doesn't fail for ever.
     assert migrate(tmp_path, "x.yaml", data, "--check")[0].code == 0
-
-
-def test_what_can_be_renamed_is_beside_what_cannot(tmp_path: Path) -> None:
-    data = b"- input: a\n  input_messages: b\n  outcome: x\n- input_messages: c\n  outcome: y\n"
-    result, found = migrate(tmp_path, "x.yaml", data)
-    assert result.code == 0
-    assert found == b"- input: a\n  input_messages: b\n  criteria: x\n- input: c\n  criteria: y\n"
-    assert "x.yaml:2:3: warning[ignored-alias]" in result.out
-    assert "3 names renamed" in result.out
-
-
-def test_two_aliases_of_one_field_are_not_turned_into_a_duplicate_key(tmp_path: Path) -> None:
-    data = b"- input: a\n  outcome: x\n  expected_outcome: y\n"
-    result, found = migrate(tmp_path, "x.yaml", data)
-    assert found == data
-    assert "x.yaml:2:3" in result.out
 
 
 # Files with errors
@@ -493,12 +456,3 @@ def test_the_diff_can_be_applied(tmp_path: Path, tool: str) -> None:
         after = (tmp_path / "two" / name).read_bytes()
         assert (tmp_path / "one" / name).read_bytes() == after, title
         assert after != DIFFS[title][1], title
-
-
-def test_the_diff_of_a_searched_folder_can_be_applied(tmp_path: Path) -> None:
-    (tmp_path / "evals" / "sub").mkdir(parents=True)
-    for name in ("evals/a.eval.yaml", "evals/sub/b.eval.yaml"):
-        (tmp_path / name).write_bytes(OLD)
-    for folder in (".", "./evals", "evals/", "evals//sub/.."):
-        result = shell(f"$EVALCASE migrate --diff {folder} | git apply --check -p1", cwd=tmp_path)
-        assert (result.code, "error" in result.err) == (0, False), (folder, result.err)

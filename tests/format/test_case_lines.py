@@ -38,12 +38,6 @@ def test_they_are_found_however_a_suite_is_written(tmp_path: Path, name: str) ->
     assert lines_of(path, range(len(expected))) == expected
 
 
-def test_json_has_lines_too(tmp_path: Path) -> None:
-    path = tmp_path / "s.eval.json"
-    path.write_text('{"cases": [\n{"input": "a"},\n\n{"input": "b"}]}')
-    assert lines_of(path, [0, 1, 2]) == [2, 4, None]
-
-
 def test_blank_lines_of_jsonl_count_and_one_line_may_make_several_cases(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(

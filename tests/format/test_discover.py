@@ -59,11 +59,6 @@ def test_folders_that_are_never_entered(tmp_path: Path) -> None:
     assert found(tmp_path, "") == [".g.eval.yaml", "ok/f.eval.yaml"]
 
 
-def test_a_folder_named_outright_is_searched_whatever_its_name(tmp_path: Path) -> None:
-    touch(tmp_path, ".hidden/b.eval.yaml", "env/pyvenv.cfg", "env/e.eval.yaml")
-    assert found(tmp_path, ".hidden", "env") == [".hidden/b.eval.yaml", "env/e.eval.yaml"]
-
-
 def test_a_file_named_outright_is_taken_whatever_its_name(tmp_path: Path) -> None:
     touch(tmp_path, "a.yaml", "b.txt")
     assert found(tmp_path, "a.yaml", "b.txt", "missing.yaml") == ["a.yaml", "b.txt", "missing.yaml"]
@@ -107,11 +102,6 @@ def test_nothing_is_found_twice(tmp_path: Path) -> None:
     ]
 
 
-def test_a_folder_that_was_searched_already_is_not_called_empty(tmp_path: Path) -> None:
-    touch(tmp_path, "a/x.eval.yaml")
-    assert found(tmp_path, "a", "a") == ["a/x.eval.yaml"]
-
-
 def test_an_empty_folder_is_a_problem_with_a_hint(tmp_path: Path) -> None:
     touch(tmp_path, "full/x.eval.yaml", "empty/cases.yaml")
     assert found(tmp_path, "empty", "full") == ["no-suites", "full/x.eval.yaml"]
@@ -137,12 +127,6 @@ def test_standard_input_is_not_looked_for_on_disk(
     (tmp_path / "-").mkdir()
     monkeypatch.chdir(tmp_path)
     assert list(discover_files(["-"])) == ["-"]
-
-
-def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
-    name = os.fsdecode(b"caf\xe9.eval.yaml")
-    touch(tmp_path, name)
-    assert found(tmp_path, "") == [name]
 
 
 @for_each(

@@ -30,47 +30,9 @@ from tests.format.hostile import (
     TOO_DEEP,
     YAML_CONTROLS,
     data_of,
-    fault,
     look,
     write,
 )
-
-
-@for_each(
-    ("text", "line"),
-    [
-        ("- input: a\n---\n- input: b\n", 2),
-        ("--- a\n--- b\n", 2),
-        ("---\n---\n", 2),
-        ("- input: a\n...\n---\n- input: b\n", 3),
-    ],
-)
-def test_several_documents(tmp_path: Path, text: str, line: int) -> None:
-    assert fault(tmp_path, "x.yaml", text) == ("several-documents", line, 1)
-
-
-def test_a_second_document_without_its_marker(tmp_path: Path) -> None:
-    # libyaml wants the marker; either way it is an error, in the right place.
-    text = "- input: a\n...\n- input: b\n"
-    assert fault(tmp_path, "x.yaml", text) == ("syntax", 3, 1)
-
-
-@pytest.mark.parametrize("directive", ["%YAML 1.1", "%YAML 1.2"])
-def test_a_yaml_directive_changes_nothing(tmp_path: Path, directive: str) -> None:
-    assert data_of(tmp_path, "x.yaml", f"{directive}\n---\n{CASE}yes\n...\n") == "yes"
-
-
-@for_each("directive", ["%YAML 2.0", "%YAML", "%YAML 1.2 1.2", "%FOO bar", "%"])
-def test_other_directives_are_errors(tmp_path: Path, directive: str) -> None:
-    code, line, _ = fault(tmp_path, "x.yaml", f"{directive}\n---\n{CASE}yes")
-    assert (code, line) == ("syntax", 1)
-
-
-def test_a_tag_directive_makes_no_new_tags(tmp_path: Path) -> None:
-    text = f"%TAG !e! tag:yaml.org,2002:\n---\n{CASE}"
-    assert data_of(tmp_path, "x.yaml", text + "!e!str 1") == "1"
-    bad = text + "!e!python/object:os.system 1"
-    assert fault(tmp_path, "x.yaml", bad) == ("bad-tag", 7, 8)
 
 
 @for_each(
@@ -163,10 +125,6 @@ def special(tmp_path: Path) -> Iterator[Path]:
         os.chdir(here)
 
 
-def test_a_link_to_a_file_is_that_file(special: Path) -> None:
-    assert check(special / "link.yaml") == []
-
-
 @pytest.mark.parametrize(
     "name",
     "dangling.yaml loop.yaml zero.yaml null.jsonl pipe.yaml pipe.jsonl link-to-pipe.yaml "
@@ -174,14 +132,6 @@ def test_a_link_to_a_file_is_that_file(special: Path) -> None:
 )
 def test_what_is_no_regular_file_is_refused_at_once(special: Path, name: str) -> None:
     unreadable(special / name)
-
-
-def test_a_folder_named_like_a_file_is_searched(special: Path) -> None:
-    folder = special / "folder.yaml"
-    assert [problem["code"] for problem in check(folder)] == ["no-suites"]
-    (folder / "x.eval.yaml").mkdir()
-    (folder / "x.eval.yaml" / "y.eval.yaml").write_text(GOOD)
-    assert check(folder) == []
 
 
 def test_a_search_meets_special_files_and_goes_on(tmp_path: Path) -> None:

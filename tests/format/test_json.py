@@ -48,10 +48,6 @@ def test_values(text: str, value: Any) -> None:
     assert type(found) is type(value)
 
 
-def test_order_of_keys_is_kept() -> None:
-    assert list(value_of('{"z": 1, "a": 2, "m": 3}')) == ["z", "a", "m"]
-
-
 @for_each(
     ("text", "line", "column", "hint"),
     [
@@ -96,11 +92,6 @@ def test_syntax_errors_have_their_place(
     assert abs((fault.column or 0) - column) <= 1, fault
     if hint:
         assert hint in (fault.hint or "")
-
-
-@for_each("end", ["\n", "\r\n", "\r"])
-def test_lines_end_as_they_do_elsewhere(end: str) -> None:
-    assert faults_of(f"[{end}1,{end}{end} x]") == [("syntax", 4, 2)]
 
 
 def test_a_raw_line_break_in_a_string() -> None:

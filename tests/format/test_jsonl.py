@@ -67,31 +67,9 @@ def test_a_line_that_cannot_be_read_does_not_stop_the_rest() -> None:
     ]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("length", [1, 1_000, 65_000, 70_000, 300_000, 1_048_570, 2_500_000])
-def test_lines_of_every_length_are_whole(end: str, length: int) -> None:
-    # Whatever the size of the blocks it is read in, lines and line ends lie across them.
-    values = ["x" * length, "é" * (length // 3), "y", "", "z" * (length + 7)]
-    text = end.join(json.dumps(value, ensure_ascii=False) for value in values)
-    expected = list(enumerate(values, start=1))
-    assert lines_of(text.encode()) == expected
-    assert lines_of(b"\xef\xbb\xbf" + text.encode() + end.encode()) == expected
-
-
-def test_many_short_lines_are_whole() -> None:
-    values = list(range(100_000))
-    data = "\n".join(map(str, values)).encode()
-    assert lines_of(data) == list(enumerate(values, start=1))
-
-
 def test_places_count_lines_of_the_file() -> None:
     text = GOOD % "a" + "\n\n" + '{"input": 5}\n{"input": "x", "expcted": 1, "a": }\n'
     assert places(text) == [("wrong-type", 3, 11), ("syntax", 4, 35)]
-
-
-def test_places_in_a_line_with_a_carriage_return_inside() -> None:
-    text = GOOD % "a" + '\n{"id": "b",\r"input": 5}\n{"input": 6}\n'
-    assert [line for _, line, _ in places(text)] == [2, 3]
 
 
 def test_faults_and_findings_of_one_line_are_in_order() -> None:
@@ -110,11 +88,6 @@ def test_the_same_id_on_two_lines_names_the_first(tmp_path: Path) -> None:
     assert (problem.code, problem.line, problem.column) == ("duplicate-id", 4, 8)
     assert "line 1" in problem.message
     assert problem.case == "a"
-
-
-def test_the_same_id_from_standard_text_names_the_first() -> None:
-    (problem,) = load_text(f"{GOOD % 'a'}\n{GOOD % 'a'}\n", "jsonl", Catalogue()).problems
-    assert "line 1" in problem.message
 
 
 def test_a_line_is_a_case_and_nothing_else() -> None:
@@ -204,12 +177,6 @@ def test_faults_in_the_suite_fields_have_their_own_file(
     assert found == [("x.suite.yaml", code, line), ("x.jsonl", "wrong-type", 2)]
 
 
-def test_an_empty_file_of_suite_fields_says_nothing(tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text(GOOD % "a")
-    (tmp_path / "x.suite.yaml").write_text("# nothing yet\n")
-    assert load_file(str(tmp_path / "x.jsonl"), Catalogue()).problems == []
-
-
 def test_two_files_of_suite_fields_are_one_too_many(tmp_path: Path) -> None:
     (tmp_path / "x.eval.jsonl").write_text(GOOD % "a")
     (tmp_path / "x.suite.yaml").write_text("name: a")
@@ -230,15 +197,3 @@ def test_json_over_several_lines_is_named_once(text: str) -> None:
     assert problem.code == "syntax"
     assert "JSON over several lines" in problem.message
     assert ".json" in (problem.hint or "")
-
-
-def test_a_list_on_one_line_is_no_case() -> None:
-    (problem,) = load_text('[{"input": "q"}, {"input": "r"}]\n', "jsonl", Catalogue()).problems
-    assert (problem.code, problem.place) == ("wrong-type", "<text>:1:1")
-
-
-def test_a_broken_line_is_not_taken_for_the_beginning_of_json() -> None:
-    problems = load_text(
-        '{"input": "q",\n{"input": "r", "expected_output": "x"}\n', "jsonl", Catalogue()
-    ).problems
-    assert [(problem.code, problem.line) for problem in problems] == [("syntax", 1)]

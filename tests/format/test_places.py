@@ -97,13 +97,6 @@ def test_every_kind_of_yaml_node(path: KeyPath, key: str, value: str, end: str) 
     assert at(text, path, "value") == value.replace("\n", end)
 
 
-def test_the_whole_document() -> None:
-    text = "\n# before\na: 1\nb:\n  - c\n\n# after\n"
-    assert at(text, ()) == "a: 1\nb:\n  - c"
-    assert at("--- [a] # x\n...\n", ()) == "[a]"
-    assert at("'x'", ()) == "'x'"
-
-
 @for_each("text", ["", "# only\n", "---", "---\n", "\n\n"])
 def test_an_empty_document_has_a_place(text: str) -> None:
     document = parse_document(text, "yaml", "x")
@@ -209,23 +202,6 @@ def test_an_anchor_given_anew_before_a_key_by_alias() -> None:
     assert at(text, ("b", 1, "two"), "key") == "*k"
 
 
-def test_duplicate_keys_are_looked_up_as_the_first() -> None:
-    document = parse_document("{a: 1, a: 2}", "yaml", "x")
-    assert document.positions.span(("a",)) == Span(1, 5, 1, 6)
-    document = parse_document('{"a": 1, "a": 2}', "json", "x")
-    assert document.positions.span(("a",)) == Span(1, 7, 1, 8)
-
-
-def test_line_separators_move_nothing() -> None:
-    text = 'a\u2028: "x\x85y"\nb\u2029: z\n'
-    assert at(text, ("a\u2028",), "key") == "a\u2028"
-    assert at(text, ("a\u2028",)) == '"x\x85y"'
-    assert at(text, ("b\u2029",)) == "z"
-    json = '{"a\u2028": "x\x85y",\n"b": 1}'
-    assert at(json, ("a\u2028",), format="json") == '"x\x85y"'
-    assert at(json, ("b",), format="json") == "1"
-
-
 # JSON
 
 
@@ -254,14 +230,6 @@ def test_every_kind_of_json_node(path: KeyPath, key: str, value: str) -> None:
         text = JSON.replace("\n", end)
         assert at(text, path, "key", "json") == key.replace("\n", end)
         assert at(text, path, "value", "json") == value.replace("\n", end)
-
-
-def test_the_same_place_in_yaml_and_json() -> None:
-    # What is JSON is YAML too, and both readers must point alike.
-    text = '{"a": [1, {"b": "c"}], "d": {"e": null}}'
-    for path in [(), ("a",), ("a", 0), ("a", 1), ("a", 1, "b"), ("d",), ("d", "e")]:
-        for what in ("key", "value"):
-            assert at(text, path, what, "json") == at(text, path, what, "yaml")
 
 
 # Findings

@@ -47,22 +47,6 @@ def test_every_way_of_reading_gives_the_same_warnings(tmp_path: Path, name: str,
     assert FILE in file[2]
 
 
-def test_a_line_that_is_plain_but_for_a_file_is_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(write_lines({"id": "a", "input": "file://x", "expected_output": "y"}))
-    assert [code for code, _, _ in warn_of(path)] == ["file-as-text"]
-
-
-def test_other_cases_of_a_file_are_not_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
-    path.write_text(
-        "- {id: a, input: 'hi {{name}}', expected_output: x}\n"
-        "- {id: b, vars: {name: Ann}, input: 'hi {{name}}', expected_output: x}\n"
-        "- {id: c, input: 'see file:///etc/hosts', expected_output: file}\n"
-    )
-    assert [(code, line) for code, line, _ in warn_of(path)] == [("no-variables", 1)]
-
-
 def test_what_a_suite_says_for_all_is_warned_of_where_a_case_has_no_variables(
     tmp_path: Path,
 ) -> None:
@@ -75,26 +59,6 @@ def test_what_a_suite_says_for_all_is_warned_of_where_a_case_has_no_variables(
     ((code, line, message),) = warn_of(path)
     assert (code, line) == ("no-variables", 1)
     assert message == "{{role}} stays as it is: there are cases without `vars`"
-
-
-def test_a_suite_field_that_is_a_file_is_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
-    path.write_text("input: file://x.txt\ncases:\n- {id: a, input: hi, expected_output: x}\n")
-    assert [(code, line) for code, line, _ in warn_of(path)] == [("file-as-text", 1)]
-
-
-def test_the_value_of_a_variable_that_names_a_file_is_pointed_at(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
-    path.write_text("id: a\nvars:\n  text: file://x.txt\ninput: '{{text}}'\nexpected_output: x\n")
-    assert [(code, line) for code, line, _ in warn_of(path)] == [("file-as-text", 3)]
-
-
-def test_a_turn_that_is_the_address_of_a_file_is_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
-    path.write_text(f"id: a\ncriteria: c\nturns:\n- hi\n- {FILE}\n")
-    assert ("file-as-text", 5) in [(code, line) for code, line, _ in warn_of(path)]
-    path.write_text(path.read_text().replace(FILE, f"input: {{role: user, content: '{FILE}'}}"))
-    assert "file-as-text" not in [code for code, _, _ in warn_of(path)]
 
 
 def test_turns_that_are_imported_are_meant() -> None:

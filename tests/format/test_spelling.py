@@ -25,15 +25,6 @@ def test_a_number_that_keeps_its_spelling_is_not(written: str) -> None:
 
 
 @for_each(
-    "fields",
-    ["expected_output: {price: 10.50}", "expected_output: [3.10, 4]", "metadata: {python: 3.10}",
-     "threshold: 0.80", "timeout_s: 1e1", "expected_output: {role: assistant, content: {v: 1.0}}"],
-)  # fmt: skip
-def test_a_number_that_is_only_a_part_is_not(fields: str) -> None:
-    assert problems_of(f"input: q\n{fields}\n") == []
-
-
-@for_each(
     ("expected", "column"),
     [("{role: assistant, content: 3.10}", 45), ("[{role: assistant, content: 3.10}]", 46),
      ("&a 3.10", 18)],

@@ -1,14 +1,9 @@
-"""Places in TOML: every path of a document is found, and what stands there is what was read."""
+"""TOML: the places of its values, and its faults."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from datetime import date, datetime, time
-from typing import Any
-
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from evalcase.format.document import parse_document
 from evalcase.format.positions import Lines, Positions
@@ -16,116 +11,7 @@ from evalcase.format.toml import compose_toml
 from evalcase.types.problem import At, Span
 from tests.for_each import for_each
 
-Draw = st.DrawFn
 Path = tuple[str | int, ...]
-
-# Documents nobody wrote: each is made as text, with the paths that have a text of their own.
-
-characters = st.characters(exclude_categories=["Cs", "Cc"])
-texts = st.sampled_from(["", "a", "a.b", "#", "'", '"', '""', "=", "[x]", "a\nb", "\\", "é", "ü b"])
-texts |= st.text(characters, max_size=6)
-bare_keys = st.text("abcXYZ019_-", min_size=1, max_size=3)
-keys = bare_keys | texts
-blanks = st.sampled_from(["", " ", "\t", "  "])
-breaks = st.sampled_from(["\n", "\n\n", "\r\n", " # note\n", "\n# [no.table]\n", "  \n"])
-
-
-def quoted(text: str) -> str:
-    escaped = "".join(
-        char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08X}" for char in text
-    )
-    return f'"{escaped}"'
-
-
-@st.composite
-def spelt_keys(draw: Draw, name: str) -> str:
-    ways = [quoted(name)]
-    if name and all(char in "abcXYZ019_-" for char in name):
-        ways.append(name)
-    if "'" not in name and "\n" not in name:
-        ways.append(f"'{name}'")
-    return draw(st.sampled_from(ways))
-
-
-@st.composite
-def strings(draw: Draw) -> str:
-    text = draw(texts)
-    ways = [quoted(text), f'"""{quoted(text)[1:-1]}"""', f'"""\n{quoted(text)[1:-1]}"""']
-    if "'" not in text:
-        ways += [f"'''{text}'''", f"'''\n{text}'''"]
-        if "\n" not in text:
-            ways.append(f"'{text}'")
-    return draw(st.sampled_from(ways))
-
-
-scalars = strings() | st.sampled_from(
-    ["1", "-17", "+1_000", "0xff", "0o17", "1.5", "6e-3", "inf", "-nan", "true", "false",
-     "1979-05-27", "07:32:00", "1979-05-27 07:32:00", "1979-05-27T00:32:00.999999-07:00",
-     '""""four"""', "'''it's'''", '"""a\\\n   b"""']
-)  # fmt: skip
-
-
-@st.composite
-def arrays(draw: Draw, inner: st.SearchStrategy[str]) -> str:
-    items = draw(st.lists(inner, max_size=3))
-    gaps = [draw(blanks | breaks) for _ in range(len(items) + 1)]
-    end = draw(st.sampled_from(["", ",", " , "])) if items else ""
-    joined = ",".join(gap + item for gap, item in zip(gaps, items, strict=False))
-    return f"[{joined}{end}{gaps[-1]}]"
-
-
-@st.composite
-def inline_tables(draw: Draw, inner: st.SearchStrategy[str]) -> str:
-    names = draw(st.lists(keys, max_size=3, unique=True))
-    pairs = []
-    for name in names:
-        dotted = [draw(spelt_keys(name)), *draw(st.lists(bare_keys, max_size=1))]
-        pairs.append(f"{draw(blanks)}{' . '.join(dotted)}{draw(blanks)}={draw(inner)}")
-    return "{" + ",".join(pairs) + draw(blanks) + "}"
-
-
-values = st.recursive(scalars, lambda inner: arrays(inner) | inline_tables(inner), max_leaves=5)
-
-
-@st.composite
-def pairs(draw: Draw) -> str:
-    names = [draw(spelt_keys(name)) for name in draw(st.lists(keys, min_size=1, max_size=2))]
-    key = f"{draw(blanks)}.{draw(blanks)}".join(names)
-    return f"{draw(blanks)}{key}{draw(blanks)}={draw(blanks)}{draw(values)}{draw(breaks)}"
-
-
-@st.composite
-def headers(draw: Draw) -> str:
-    names = draw(st.lists(st.sampled_from(["a", "b", "c.d", ""]), min_size=1, max_size=3))
-    key = " . ".join([draw(spelt_keys(name)) for name in names])
-    header = f"[[{key}]]" if draw(st.booleans()) else f"[ {key} ]"
-    return header + draw(breaks)
-
-
-@st.composite
-def documents(draw: Draw) -> str:
-    parts = draw(st.lists(pairs() | headers(), max_size=8))
-    text = draw(breaks | st.just("")).replace(" #", "#") + "".join(parts)
-    # Statements that can't stand together are left out, one by one.
-    while True:
-        try:
-            tomllib.loads(text)
-        except tomllib.TOMLDecodeError:
-            parts.pop()
-            text = "".join(parts)
-        else:
-            return text
-
-
-def paths(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    items: Any = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    for key, item in items:
-        yield (*path, key), item
-        yield from paths(item, (*path, key))
 
 
 def source(text: str, span: Span) -> str:
@@ -139,42 +25,6 @@ def positions(text: str) -> Positions:
 
 def place(text: str, path: Path, at: At) -> str:
     return source(text, positions(text).span(path, at))
-
-
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=list(HealthCheck))
-@given(documents())
-@example('[[a]]\nb = 1\n[[a]]\n[a.c]\nd = """x"""\n[[a.e]]\n')
-@example("[a.b]\nc = 1\n[a]\nd = 2\n")
-@example("a.b.c = [{x = 1, y.z = [\n1, # one\n]}]\na.d = {}\n")
-def test_every_path_is_found_and_what_stands_there_is_its_value(text: str) -> None:
-    found = positions(text)
-    for path, value in paths(tomllib.loads(text)):
-        at_key, at_value = (source(text, found.span(path, at)) for at in ("key", "value"))
-        if isinstance(path[-1], str):
-            assert parsed_key(at_key) == path[-1], path
-        if not stands_in_headers(at_value, value):
-            assert repr(tomllib.loads(f"x = {at_value}")["x"]) == repr(value), path
-
-
-def parsed_key(text: str) -> str:
-    (key,) = tomllib.loads(f"{text} = 0")
-    return key
-
-
-def stands_in_headers(text: str, value: Any) -> bool:
-    """A table that headers or dotted keys make has no text of its own: it stands where they do."""
-    if isinstance(value, dict):
-        return not text.startswith("{")
-    tables = isinstance(value, list) and all(isinstance(each, dict) for each in value)
-    return tables and text.startswith("[[") and text.endswith("]]") and is_header(text)
-
-
-def is_header(text: str) -> bool:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
 
 
 DOCUMENT = """\

@@ -11,7 +11,7 @@ import evalcase
 from evalcase import Case, Suite, SuiteError
 from evalcase.api import write_suite
 from evalcase.config.catalogue import Catalogue
-from evalcase.format.writer import shorten, suite_lines
+from evalcase.format.writer import shorten
 from tests.for_each import for_each
 
 
@@ -117,26 +117,12 @@ def test_graders_are_in_their_shortest_spelling(grader: Any) -> None:
     assert shorten(case.to_dict(), Catalogue())["graders"] == [grader]
 
 
-def test_a_case_that_is_short_already_stays_as_it_is() -> None:
-    case = {"id": "a", "input": "x", "graders": ["json", {"contains": "y"}], "x-note": 1}
-    assert shorten(case, Catalogue()) == case
-
-
 def test_cases_that_differ_share_nothing(tmp_path: Path) -> None:
     cases = [
         Case(id="a", input="x", graders=["json"], tags=["t"], repeat=2),
         Case(id="b", input="x", graders=[{"contains": "x"}, "json"], repeat=3),
     ]
     assert written(cases, tmp_path).startswith("cases:\n")
-
-
-def test_messages_that_only_open_a_conversation_stay_with_their_case(tmp_path: Path) -> None:
-    hello = {"role": "user", "content": "Hello"}
-    cases = [
-        Case(id=id, input=[hello, {"role": "user", "content": id}], expected_output="x")
-        for id in ("a", "b")
-    ]
-    assert written(cases, tmp_path).count("Hello") == 2
 
 
 def test_the_name_is_written_where_the_file_has_another(tmp_path: Path) -> None:
@@ -199,36 +185,6 @@ def test_what_no_file_could_say_is_refused_and_nothing_is_written(tmp_path: Path
     with pytest.raises(ValueError, match="no file can have"):
         write_suite(Suite("", {"name": "x", "input": "y"}, (twice[0],)), tmp_path / "a.yaml")
     assert not list(tmp_path.iterdir())
-
-
-def test_comments_stand_where_their_paths_lead() -> None:
-    suite = {
-        "cases": [{"input": "x", "id": "a", "graders": ["json"]}, {"id": "b", "input": "z"}],
-        "name": "n1",
-    }
-    comments = {
-        (): "Imported.",
-        ("cases", 0): "The first.",
-        ("cases", 0, "graders", 1): "javascript: output.length > 3",
-        ("cases", 1, "options"): "options: {}",
-    }
-    assert "".join(suite_lines(suite, comments)) == dedent("""\
-        # Imported.
-
-        name: n1
-
-        cases:
-          # The first.
-          - id: a
-            input: x
-            graders:
-              - json
-              # javascript: output.length > 3
-
-          - id: b
-            input: z
-            # options: {}
-        """)
 
 
 def test_conversations_are_written_as_a_person_would(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import evalcase
 from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.spec.found import Place, only_problem, places, problems_of
-from tests.spec.reading import cases_of, inputs_of
+from tests.spec.reading import inputs_of
 
 
 def value_of(yaml: str) -> Any:
@@ -99,13 +98,6 @@ def test_block_scalar_is_a_string() -> None:
 def test_duplicate_keys_are_errors(yaml: str, column: int, end_column: int) -> None:
     """At the second of the two, wherever in the file it is, whatever the spelling."""
     assert fault_of(yaml) == ("duplicate-key", 1, column, 1, end_column)
-
-
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-def test_duplicate_keys_are_errors_in_json(format: Format) -> None:
-    """Escapes in a key don't hide it."""
-    text = r'{"input": "hi", "expected_output": {"a": 1, "\u0061": 2}}'
-    assert places(text, format) == [("duplicate-key", 1, 45, 1, 53)]
 
 
 def test_every_duplicate_key_is_reported() -> None:
@@ -206,20 +198,6 @@ def test_nesting_over_100_through_aliases_is_an_error() -> None:
     assert [place[:3] for place in places(text)] == [("too-deep", 2, 62)]
 
 
-@for_each("format", ["yaml", "json", "jsonl"])
-@for_each("text", ["[" * 200_000, '{"a":' * 100_000, "[" * 50_000 + "]" * 50_000])
-def test_nesting_without_end_is_an_error_and_no_crash(format: Format, text: str) -> None:
-    """Neither the stack nor the time runs out."""
-    problem = only_problem(text, format)
-    assert (problem.code, problem.line) == ("too-deep", 1)
-
-
-@for_each("text", ["- " * 50_000, "? " * 50_000, "[{? " * 20_000])
-def test_nesting_without_end_in_block_style_is_an_error_and_no_crash(text: str) -> None:
-    """The same for what only YAML has."""
-    assert only_problem(text).severity == "error"
-
-
 def test_alias_expansion_over_a_budget_is_an_error() -> None:
     """A few lines can't become gigabytes."""
     lines = ["x-0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
@@ -230,13 +208,6 @@ def test_alias_expansion_over_a_budget_is_an_error() -> None:
     assert problem.excerpt is not None
     assert problem.span is not None
     assert problem.excerpt.text[problem.span.column - 1] == "*"
-
-
-def test_alias_expansion_through_merges_is_within_the_budget_too() -> None:
-    """Merging is using an alias."""
-    lines = ["x-0: &a0 {" + ", ".join(f"k{n}: [1, 2, 3, 4]" for n in range(200)) + "}"]
-    lines += [f"x-{n}: {{<<: *a0}}" for n in range(1, 2000)]
-    assert only_problem("\n".join([*lines, "input: hi"])).code == "alias-bomb"
 
 
 def test_many_honest_aliases_are_fine() -> None:
@@ -251,11 +222,6 @@ def test_many_honest_aliases_are_fine() -> None:
 def test_raw_control_characters_are_errors(character: str) -> None:
     """In text, at their place."""
     assert fault_of(f'"ab{character}c"') == ("control-character", 1, 4, 1, 5)
-
-
-def test_raw_control_characters_are_errors_in_comments_too() -> None:
-    """Nothing in the file is exempt."""
-    assert places("input: a # \x1b[31m\n") == [("control-character", 1, 12, 1, 13)]
 
 
 @for_each("format", ["json", "jsonl"])
@@ -319,13 +285,6 @@ def test_byte_order_mark_makes_no_difference(tmp_path: Path, ending: str) -> Non
     assert evalcase.load(with_mark).cases == evalcase.load(without).cases
 
 
-@for_each("format", ["yaml", "json", "jsonl"])
-def test_byte_order_mark_before_a_text_makes_no_difference(format: Format) -> None:
-    """What `loads` is given may still have one."""
-    text = '{"input": "é", "oops": 1}'
-    assert places("\ufeff" + text, format) == places(text, format)
-
-
 def test_anchors_and_aliases_work() -> None:
     """On values of every kind, and on keys; each use is a value of its own."""
     assert value_of("{a: &x [1], b: *x, c: &y t, d: *y, &k e: 1, f: *k}") == {
@@ -369,13 +328,6 @@ def test_merge_is_shallow() -> None:
     assert value_of("{<<: {a: {x: 1, y: 2}}, a: {x: 3}}") == {"a": {"x": 3}}
 
 
-def test_merge_of_an_alias_and_of_a_merged_mapping() -> None:
-    """What is merged may have merged itself."""
-    found = value_of("[&a {x: 1, y: 1}, &b {<<: *a, y: 2, z: 2}, {w: 3, <<: *b}]")
-    assert found[1] == {"x": 1, "y": 2, "z": 2}
-    assert in_order(found[2]) == [("w", 3), ("x", 1), ("y", 2), ("z", 2)]
-
-
 def test_merge_copies_so_that_uses_are_independent() -> None:
     """What is done to one leaves the other alone."""
     found = value_of("[&a {x: []}, {<<: *a}]")
@@ -409,22 +361,6 @@ def test_merge_key_has_no_meaning_in_json() -> None:
     """There it is a key like any other."""
     (case,) = evalcase.loads('{"input": {"<<": {"a": 1}}}', "json")
     assert case.input[0].content == {"<<": {"a": 1}}
-
-
-def test_fields_of_a_case_may_be_merged_in() -> None:
-    """A case is a mapping too, and its problems are pointed at where they are written."""
-    text = dedent("""\
-        x-base: &base
-          tags: [a]
-          oops: 1
-        cases:
-          - <<: *base
-            input: hi
-        """)
-    problem = only_problem(text)
-    assert (problem.code, problem.span) == ("unknown-field", (3, 3, 3, 7))
-    (case,) = cases_of(text.replace("oops", "x-oops"))
-    assert case["tags"] == ["a"]
 
 
 @for_each(

@@ -103,12 +103,6 @@ def test_a_file_is_taken_apart_once_however_many_of_its_functions_are_named(tmp_
     assert count_steps(lambda: look_for(100)) < 11 * count_steps(lambda: look_for(10))
 
 
-def test_a_file_that_is_changed_is_read_again(tmp_path: Path) -> None:
-    for text, is_there in (("", False), ("answer = 1", True), ("other = 1", False)):
-        (tmp_path / "agent.py").write_text(text)
-        assert (objection("agent:answer", str(tmp_path)) is None) == is_there
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -156,17 +150,6 @@ def test_a_module_is_looked_for_in_the_project_and_among_what_is_installed(tmp_p
         "the project's folder and what is installed are looked at",
     )
     assert not {"agent", "pack", "folder"} & sys.modules.keys()
-
-
-def test_a_module_that_was_written_just_now_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.syspath_prepend(elsewhere)
-    assert objection("quite_new:f", str(tmp_path)) is not None
-    (elsewhere / "quite_new.py").write_text("")
-    assert objection("quite_new:f", str(tmp_path)) is None
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -17,7 +16,6 @@ from evalcase.util.files import (
     digest_files,
     open_file,
     open_to_write,
-    read_bytes,
     read_file,
     read_start,
     write_atomically,
@@ -60,29 +58,6 @@ def test_a_pipe_that_nobody_reads_is_not_written_to() -> None:
         file.write(b"hi")
     assert os.read(reader, 10) == b"hi"
     os.close(reader)
-
-
-@pytest.mark.parametrize("name", ["socket", "nowhere", "a\0b", "\ud800", "x" * 5000, "x/" * 3000])
-def test_what_can_not_be_opened_is_an_os_error_with_words(folder: Path, name: str) -> None:
-    with pytest.raises(OSError, match=r"\w") as caught:
-        open_file(f"{folder}/{name}")
-    assert caught.value.strerror
-
-
-def next_descriptor() -> int:
-    """The number that the next file will have: the lowest that is free."""
-    descriptor = os.open(os.devnull, os.O_RDONLY)
-    os.close(descriptor)
-    return descriptor
-
-
-def test_nothing_stays_open_that_was_refused(folder: Path) -> None:
-    (folder / "a").write_text("x")
-    before = next_descriptor()
-    for name, inside in (("pipe", None), ("folder", None), ("a", str(folder / "folder"))):
-        with pytest.raises(OSError, match="it"):
-            open_file(str(folder / name), inside)
-    assert next_descriptor() == before
 
 
 # Where it has to lie.
@@ -155,9 +130,6 @@ def test_a_file_that_says_it_is_empty_is_bounded_all_the_same() -> None:
         read_file("/proc/self/status", 10)
 
 
-EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-
 def test_what_can_not_be_read_has_a_word_in_place_of_a_hash(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "nowhere", ".", "/dev/zero"):
@@ -188,22 +160,6 @@ def test_a_file_that_many_ask_for_is_read_once_and_again_when_it_was_changed(
     assert digest_files({"a": str(path)}) == {"a": UNREADABLE}
 
 
-def test_the_hash_of_a_file_that_grows_while_it_is_read_has_an_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "log"
-    path.write_bytes(b"x" * 10)
-    alone = digest_file(str(path))
-
-    def read_and_grow(file: IO[bytes], size: int) -> bytes:
-        with path.open("ab") as log:
-            log.write(b"x" * 10)
-        return read_bytes(file, size)
-
-    monkeypatch.setattr(files, "read_bytes", read_and_grow)
-    assert digest_file(str(path)) == alone
-
-
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
@@ -218,15 +174,6 @@ def test_a_new_file_and_one_that_is_replaced(tmp_path: Path) -> None:
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"two", 0o640)
     assert path.stat().st_ino != inode
     assert names(tmp_path) == ["a"]
-
-
-def test_a_new_file_is_made_with_the_mode_that_any_program_would_give_it(tmp_path: Path) -> None:
-    mask = os.umask(0o027)
-    try:
-        write_atomically(str(tmp_path / "a"), b"one")
-    finally:
-        os.umask(mask)
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("disk", [SmallDisk(2), ForgetfulDisk(1)])

@@ -81,12 +81,6 @@ def test_a_hash_of_what_each_holds(tmp_path: Path) -> None:
     assert before["a.py"] != after["a.py"]
 
 
-def test_what_is_not_there_or_no_text(tmp_path: Path) -> None:
-    assert traced(tmp_path) == []
-    (tmp_path / "agent.py").write_bytes(b"\xff\xfe import a \x00\n")
-    assert traced(tmp_path) == ["agent.py"]
-
-
 def test_a_name_that_is_written_out_in_a_call_is_an_import(tmp_path: Path) -> None:
     calls = "import_module(\n 'a.b')\n__import__(\"c\")\nimport_module('.d', 'x')\nimport_module(e)"
     write(tmp_path, agent=calls, a__b="", c="", d="", e="")
@@ -100,13 +94,6 @@ def test_modules_are_looked_for_where_this_process_finds_them(
     assert traced(tmp_path, "agents/bot.py") == ["agents/bot.py"]
     monkeypatch.syspath_prepend(tmp_path / "src")
     assert traced(tmp_path, "agents/bot.py") == ["agents/bot.py", "src/lib.py"]
-
-
-def test_evalcase_itself_is_no_part_of_a_program() -> None:
-    root = Path(__file__).parents[2]
-    found = trace_sources([__file__], str(root))
-    assert "tests/util/test_sources.py" in found
-    assert not [path for path in found if path.startswith("src/evalcase/")]
 
 
 FILES = (
@@ -163,11 +150,6 @@ def test_what_a_program_imports_comes_with_it(root: Path) -> None:
     fill(root, "evals/agent.py", text="import helper\n")
     fill(root, "evals/helper.py", text="A = 1\n")
     assert set(sources(root, "python agent.py")) == {"evals/agent.py", "evals/helper.py"}
-
-
-def test_a_script_of_python_is_known_by_its_first_line(root: Path) -> None:
-    fill(root, "evals/bot", text="#!/usr/bin/env python3\nimport agent\n")
-    assert set(sources(root, "./bot")) == {"evals/bot", "evals/agent.py"}
 
 
 def test_modules_are_looked_for_where_pythonpath_leads(root: Path) -> None:

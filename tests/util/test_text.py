@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.types.problem import find_nearest, nearest_meaning
 from evalcase.types.value import JSON
 from evalcase.util.answers import describe_missing_text, name_missing_text
 from evalcase.util.text import (
@@ -86,11 +85,6 @@ def test_what_a_call_gave_stands_below_it() -> None:
     assert lines == ["t()", '  returned {"found": "é"}', "u()", "v()", "  returned no"]
 
 
-def test_what_is_no_list_of_calls_has_no_lines() -> None:
-    assert list(call_lines({"tool_calls": 5})) == []
-    assert list(call_lines({})) == []
-
-
 def test_what_json_cannot_hold_is_named() -> None:
     assert as_json("\ud800") == '"\\ud800"'
     assert as_json({"a": object()}) == "(a mapping that can't be shown)"  # type: ignore[dict-item]
@@ -109,11 +103,6 @@ def test_messages_of_strangers_never_break_it(value: Any) -> None:
     content_text(value)
     list(call_lines({"role": "x", "content": value, "tool_calls": value}))
     list(call_lines({"role": "x", "tool_calls": [value, {"tool": value}, {"function": value}]}))
-
-
-def test_a_long_name_in_a_long_message_is_cut() -> None:
-    said = f"there is no `{'x' * 300}`"
-    assert abridge_message(said) == f"there is no `{'x' * 60}…`"
 
 
 def test_what_stands_between_two_names_is_no_name() -> None:
@@ -245,18 +234,6 @@ def test_is_what_the_table_says(left: str, right: str) -> None:
 def test_is_over_once_nobody_waits() -> None:
     with pytest.raises(InterruptedError):
         edit_distance("a" * 1000, "b" * 1000, lambda: True)
-
-
-def test_the_nearest_name_is_the_one_that_is_most_alike() -> None:
-    assert find_nearest("answr", ["ask", "answer", "answers"]) == "answer"
-    assert find_nearest("xyz", ["answer"]) is None
-    assert find_nearest("answr", []) is None
-    assert find_nearest("an", ["answer"], alike=0.4) == "answer"
-
-
-@for_each("name", ["max-cost", "Max_Cost", " max cost ", "budget", "maxcost"])
-def test_case_and_dashes_do_not_tell_names_apart(name: str) -> None:
-    assert nearest_meaning(name, {"max_cost": "max_cost", "budget": "max_cost"}) == "max_cost"
 
 
 def test_a_field_is_suggested_by_its_primary_name_and_never_by_an_alias() -> None:

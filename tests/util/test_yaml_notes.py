@@ -83,13 +83,6 @@ def test_a_comment_can_end_neither_its_line_nor_the_text_above() -> None:
         """)
 
 
-def test_blank_lines_do_not_become_part_of_a_text() -> None:
-    value = [{"a": "one\n\n"}, {"a": "two\n"}, {"a": "three"}]
-    text = "".join(write_yaml(Spaced(value)))
-    assert text == "- a: |+\n    one\n\n- a: |\n    two\n\n- a: three\n"
-    assert read_yaml(text) == value
-
-
 @for_each(
     ("value", "written"),
     [

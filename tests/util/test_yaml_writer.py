@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import sys
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -33,50 +32,6 @@ def assert_reads_back(value: Any) -> None:
     assert exact(read_yaml(text)) == exact(value), text
     # A YAML 1.1 loader agrees, so that no other tool takes the file for something else.
     assert exact(yaml.load(text, yaml.CSafeLoader)) == exact(value), text
-
-
-def test_a_suite_reads_like_one_a_person_wrote() -> None:
-    suite = {
-        "$schema": "https://example.org/suite.json",
-        "name": "math",
-        "tags": ["smoke", "arithmetic", "v1.2"],
-        "cases": [
-            {
-                "id": "sum-1",
-                "input": [{"role": "user", "content": "What is 2+2?"}],
-                "expected_output": [{"role": "assistant", "content": "4"}],
-                "metadata": {},
-                "graders": [],
-                "threshold": 0.5,
-                "skip": None,
-            },
-            {"id": "poem", "input": "Write a poem:\n\n  two lines,\n  no more.\n"},
-        ],
-    }
-    assert text_of(suite) == dedent("""\
-        $schema: https://example.org/suite.json
-        name: math
-        tags: [smoke, arithmetic, v1.2]
-        cases:
-          - id: sum-1
-            input:
-              - role: user
-                content: What is 2+2?
-            expected_output:
-              - role: assistant
-                content: "4"
-            metadata: {}
-            graders: []
-            threshold: 0.5
-            skip: null
-          - id: poem
-            input: |
-              Write a poem:
-
-                two lines,
-                no more.
-        """)
-    assert_reads_back(suite)
 
 
 @for_each(
@@ -151,14 +106,6 @@ def test_numbers_keep_their_type(number: float, written: str) -> None:
     assert text_of(number) == f"{written}\n"
     for value in (number, [number], {"a": number}):
         assert_reads_back(value)
-
-
-@for_each("length", [999, 1000, 1001, 1023, 1024, 1025, 5000])
-def test_keys_too_long_for_a_simple_key_are_explicit(length: int) -> None:
-    key = "k" * length
-    assert text_of({key: 1}).startswith("? " if length > 1000 else "k")
-    assert_reads_back({key: 1, "b": {key: [{key: {"c": 1}}, "x"]}})
-    assert_reads_back([{key: "a\nb", "b": {key: {key: []}}}])
 
 
 def test_lists_are_on_one_line_only_when_they_are_short_and_plain() -> None:
