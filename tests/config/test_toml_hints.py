@@ -39,8 +39,8 @@ HTTP = '[targets.bot]\nkind = "http"\nurl = "http://localhost:1"\n'
 @pytest.mark.parametrize(
     ("body", "place", "said"),
     [
-        ('[targets.bot.body]\na = 1\nq = "{question}"\n', "6:5", "did you mean {prompt}?"),
-        ('body = {a = 1, q = ["{question}"]}\n', "4:21", "did you mean {prompt}?"),
+        ('[targets.bot.body]\na = 1\nq = "{question}"\n', "6:5", "there are {prompt}"),
+        ('body = {a = 1, q = ["{question}"]}\n', "4:21", "there are {prompt}"),
     ],
 )
 def test_a_placeholder_that_is_wrong_is_pointed_at(

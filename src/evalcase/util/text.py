@@ -379,7 +379,7 @@ class Template:
 
     def _near(self, name: str) -> str | None:
         """The known name that was probably meant."""
-        return find_nearest(name, self.names, 0.6 if self.strict else 0.75)
+        return find_nearest(name, self.names, 0.75)
 
 
 def _find_texts(value: JSON, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
