@@ -14,7 +14,6 @@ from tests.for_each import for_each
 SETUP = Setup("/", "/", False, None, (), (), ())
 READY = b'{"type": "ready"}'
 LATE = {"type": "attempt", "took_s": 1, "late": True}
-FAILED = {"type": "attempt", "took_s": 1, "failure": {"kind": "exception", "message": "m"}}
 
 
 class Scripted(Worker):

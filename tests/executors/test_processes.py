@@ -79,22 +79,6 @@ def test_what_a_grader_asks_is_asked_and_paid_by_the_run(dangerous: Project) -> 
     assert len(dangerous.calls("judged")) == 4
 
 
-JUDGE = """
-class Judge:
-    held = 0
-
-    def __init__(self, session):
-        Judge.held += 1
-        note("held", str(Judge.held))
-
-    def answer(self, question: Question):
-        return "pass"
-
-    def close(self):
-        Judge.held -= 1
-"""
-
-
 def talk(id: str, last: str = "c") -> dict[str, Any]:
     """A conversation that only who remembers its first turns can pass."""
     return {"id": id, "turns": [

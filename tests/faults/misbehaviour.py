@@ -219,14 +219,6 @@ RETURNED = {
 }
 """What a target may return."""
 
-RETURNED_BY_TARGETS = {
-    "text": Kind("return 'ok'", word="returned str, not an Answer"),
-    "rude": Kind("return Answer((text_message(role=Rude('x')),))", word="SystemExit"),
-    "a_rude_cost": Kind("return Answer((text_message(),), cost_usd=Rude('x'))", word="SystemExit"),
-    "rude_content": Kind("return Answer((text_message(content=Rude('x')),))", "failed"),
-    **WRONG_ANSWERS,
-}
-"""What a Target that a program gives may return: what else others return is read by other rules."""
 
 GRADED = {
     "nothing": Kind("return None", word="returned nothing"),

@@ -127,13 +127,6 @@ def test_fault_03_a_failed_sync_poisons_the_run_and_is_never_tried_again(
     check_stop(project, done, "Input/output error")
 
 
-SHORT = """
-import os
-real = os.write
-os.write = lambda fd, data: real(fd, bytes(data)[:7])
-"""
-
-
 @pytest.mark.parametrize("place", [".", ".evalcase/runs"])
 def test_fault_03_a_read_only_folder_means_that_nothing_runs(project: Project, place: str) -> None:
     project.suite(*cases(2))

@@ -60,10 +60,10 @@ JOURNALS: dict[str, tuple[Callable[[], bytes], str]] = {
     "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "not a row of a journal"),
     "huge number": (lambda: signed(b'{"type":"result","n":' + b"9" * 10_000), "not a row"),
     "wrong types": (
-        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "must be text"
+        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "Expected `str"
     ),
     "a long odd verdict": (
-        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "which is not known"
+        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "Invalid enum value"
     ),
 }  # fmt: skip
 
@@ -96,12 +96,12 @@ ABOUT: dict[str, dict[str, Any]] = {
     "long texts": {"suites": {"x" * 1_000_000: "0"}, "targets": ["y" * 1_000_000]},
 }
 WRONG_ABOUT: dict[str, tuple[dict[str, Any], str]] = {
-    "wrong types": ({"suites": 5}, "`about.suites` must be a mapping"),
-    "no list": ({"targets": {ESCAPE: 1}}, "`about.targets` must be a list"),
-    "no number": ({"trials": ESCAPE}, "`about.trials` must be a whole number"),
-    "below nothing": ({"cases": -1}, "`about.cases` must be a whole number of 0 or more"),
-    "no text": ({"default_target": 5}, "`about.default_target` must be text"),
-    "unknown": ({ESCAPE: 1}, "is not known"),
+    "wrong types": ({"suites": 5}, "`about.suites`: Expected `object"),
+    "no list": ({"targets": {ESCAPE: 1}}, "`about.targets`: Expected `array"),
+    "no number": ({"trials": ESCAPE}, "`about.trials`: Expected `int"),
+    "below nothing": ({"cases": -1}, "`about.cases`: Expected `int"),
+    "no text": ({"default_target": 5}, "`about.default_target`: Expected `str"),
+    "unknown": ({ESCAPE: 1}, "unknown field"),
 }
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from typing import Any
 
 import pytest
@@ -69,13 +68,6 @@ def sessions(project: Project, side: str) -> list[tuple[str, str, int]]:
     """Which case a side was asked for, in which session and turn, in order."""
     lines = (project.path / side).read_text().splitlines()
     return [(case, session, int(turn)) for case, session, turn in map(str.split, lines)]
-
-
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Ctrl-C, and wait until it was heard."""
-    process.send_signal(signal.SIGINT)
-    assert process.stderr is not None
-    process.stderr.readline()
 
 
 def test_fault_51_a_killed_conversation_is_had_again_with_a_user_in_a_new_session(

@@ -96,17 +96,6 @@ def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled(
     assert outcome.failure.kind == "timeout"
 
 
-class Odd(ScriptedTarget):
-    """A target of a user's own, which returns and raises whatever it likes."""
-
-    async def answer(self, question: Question) -> Answer:
-        self.asked.append(question)
-        step = self._step(question.case)
-        if isinstance(step, BaseException):
-            raise step
-        return step  # type: ignore[return-value]
-
-
 def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
     limits = Limits(timeout_s=0.02, timeout_wins=True)
     outcome, _ = attempt(ScriptedTarget([HANGS]), limits, 999)

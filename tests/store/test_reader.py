@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,14 +17,6 @@ from tests.store.rows import dict_of, encode_row, read_results
 from tests.store.samples import result, row, rows_of, write
 
 END = {"type": "end", "status": "completed"}
-GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
-
-
-def deep(depth: int) -> dict[str, Any]:
-    value: Any = 1
-    for _ in range(depth):
-        value = [value]
-    return {"kind": "exit", "message": "", "details": {"a": value}}
 
 
 def test_results_come_back_whole_and_in_order(tmp_path: Path) -> None:
