@@ -53,6 +53,7 @@ COMMANDS = {name: about for group in GROUPS.values() for name, about in group.it
 _FILES = {
     "explain": "reference", "graders": "reference", "schema": "reference",
     "import": "convert", "harvest": "convert", "lsp": "serve", "view": "serve",
+    "list": "runs", "prune": "runs", "grade": "resume",
 }  # fmt: skip
 """Modules with several commands; any other command has one of its name."""
 

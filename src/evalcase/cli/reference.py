@@ -15,12 +15,11 @@ from evalcase.config.catalogue import (
     suite_schema,
 )
 from evalcase.config.registry import find_class
-from evalcase.editor.pages import page_path
 from evalcase.errors import ConfigError
 from evalcase.graders.base import declared_grader
 from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
 from evalcase.report.json import json_text
-from evalcase.report.lists import explain_grader, grader_lines, page_lines
+from evalcase.report.lists import explain_grader, grader_lines, page_lines, page_path
 from evalcase.types.problem import CODES, did_you_mean
 from evalcase.util.files import read_file
 

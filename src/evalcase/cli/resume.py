@@ -1,4 +1,4 @@
-"""`evalcase resume`: go on with a run, doing only what is not finished."""
+"""`evalcase resume` and `evalcase grade`: go on with a stored run, or grade its answers again."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ from typing import Any
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.grade import finish_grading
-from evalcase.cli.options import run_options
+from evalcase.cli.options import WrongUsageError, run_options
 from evalcase.cli.running import OutputOptions, Session, output_options, tell_owed
+from evalcase.cli.stored import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.cli.terminal import write_prose
-from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.config.config import load_config
 from evalcase.config.options import LocalOptions
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.runner.regrade import (
+    GradingBasis,
+    basis_of_broken,
+    explain_empty,
+    open_graded,
+    parse_graders,
+    recorded_suites,
+    request_grading,
+    require_paths,
+    settle_grading,
+)
 from evalcase.runner.resume import (
     choose_run,
     describe_dropped,
@@ -26,10 +37,108 @@ from evalcase.runner.resume import (
     read_request,
     request_rest,
 )
-from evalcase.store.folder import Run, left_no_record
-from evalcase.store.runs import newest_run
+from evalcase.store.folder import Run, is_own, left_no_record
+from evalcase.store.rows import GradingRow
+from evalcase.store.runs import find_run, newest_run
+from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
+from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
+
+
+@click.command("grade")
+@click.argument("run")
+@click.option(
+    "--suite", "suites", multiple=True, metavar="PATH",
+    help="Grade by the cases of these suites, matched by id. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--grader", "graders", multiple=True, metavar="GRADER",
+    help="Use this grader instead of those of the cases: a name, or YAML as in `graders`. "
+    "Repeatable.",
+)  # fmt: skip
+@click.option("--recorded", is_flag=True, help="Grade by the cases as stored in the record.")
+@run_options(
+    max_cost_usd="Limit the cost of judges, including what the run has already spent.",
+    max_errors="Override the value of `run`.",
+    fail_under="Override the rate of `run`.",
+    env_file="Read environment variables from this file.",
+)
+@run_options("no_exec", "runs_dir")
+@trust_option
+@output_options
+def grade_command(
+    run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,
+    output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
+) -> int:  # fmt: skip
+    """Grade the answers of a run again, without calling targets. Judges are called.
+
+    By default, the suites of the run are used as they are now. Every grading is kept: `report
+    RUN@1` shows the first one, `report RUN` the newest.
+
+    The exit code is that of `run`, for the new grading.
+
+    \b
+    evalcase grade latest                       by the suites as they are now
+    evalcase grade latest@1 --recorded          by the cases as they were at first
+    evalcase grade latest --grader "contains: Lima"
+    """
+    if recorded and suites:
+        raise WrongUsageError("--recorded and --suite can't be combined")
+    config = load_config(os.getcwd(), os.getcwd())
+    session = Session(output, config, asked["runs_dir"])
+    if asked["env_file"] is not None:
+        asked["env_file"] = os.path.abspath(asked["env_file"])
+    found, grading = find_run(run, session.folder)
+    if grading is not None and not recorded:
+        said = f"say --recorded with `{run}`"
+        raise ConfigError(f"the cases of a grading are stored in the record: {said}")
+    options, state = read_request(found), this_environment().state
+    basis = GradingBasis(options, suites, graders, recorded=recorded)
+    if not trust and not is_own(found, state, config.root):
+        if not basis.graders and not basis.suites:
+            return refuse_stranger(found, options, state)
+        basis = basis.of_stranger()
+    with open_graded(found, grading) as kept:
+        return _grade_answers(session, kept, basis, asked, trust=trust)
+
+
+def finish_grading(
+    session: Session, run: Run, broken: GradingRow, asked: Mapping[str, Any], *, trust: bool
+) -> int:
+    """Go on with a grading that was broken off, by what it was begun by. The journal says that, and
+    has no seal: graders that it names are held to what those of recorded cases are."""
+    basis = basis_of_broken(run, broken, read_request(run))
+    if not trust:
+        code = refuse_graders(run, parse_graders(broken.graders), session.config)
+        if code is not None:
+            return code
+    with StoredRun(run, broken.cases_of) as kept:
+        return _grade_answers(session, kept, basis, asked, trust=trust)
+
+
+def _grade_answers(
+    session: Session, kept: StoredRun, basis: GradingBasis, asked: Mapping[str, Any], *, trust: bool
+) -> int:
+    """Grade all answers that are kept once more, with the options of the run, but for what is said
+    now. What judges may cost is said anew."""
+    options = replace(basis.options, max_cost_usd=None, env_file=None).override(asked)
+    basis = basis.with_options(options)
+    held = recorded_suites(kept) if basis.recorded else None
+    if held is not None and not basis.graders and not trust:
+        code = refuse_graders(kept.run, specs_of(case for _, case in held), session.config)
+        if code is not None:
+            return code
+    if basis.is_as_now:
+        session.go_back(kept.run)
+    require_paths(basis)
+    request = request_grading(session.request(basis.options), kept, basis, held)
+    try:
+        plan, by = settle_grading(session.plan(request), kept, basis)
+    except SuiteError as error:
+        raise explain_empty(error, basis) from None
+    session.view.expect(plan.trials)
+    return session.execute(prepare_run(request, plan, by))
 
 
 @click.command("resume")

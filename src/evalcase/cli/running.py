@@ -15,7 +15,7 @@ import click
 
 from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.options import json_option, verbose_option
-from evalcase.cli.stored import tell_written
+from evalcase.cli.stored import tell_written, why_unsealed
 from evalcase.cli.terminal import (
     discard_stream,
     keep_shown,
@@ -26,7 +26,6 @@ from evalcase.cli.terminal import (
     take_streams,
     write_prose,
 )
-from evalcase.cli.trust import why_unsealed
 from evalcase.config.config import Config
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.errors import ConfigError, EvalcaseError, RecordError

@@ -1,21 +1,31 @@
-"""What commands share that read stored runs: where runs are, and what is printed of them."""
+"""What commands share that work on stored runs: where runs are, what is printed of them, and how
+far a record that somebody else made is trusted.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import click
 
 from evalcase.cli.options import checked
-from evalcase.cli.terminal import write_prose
+from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.config import Config, read_config
+from evalcase.config.options import RunOptions
 from evalcase.report.source import MAX_SIZE, PARTS
+from evalcase.store.folder import Run
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
-from evalcase.util.text import make_visible
+from evalcase.types.case import Case
+from evalcase.types.value import JSON
+from evalcase.util.environment import read_key
+from evalcase.util.json import compact_encoder
+from evalcase.util.text import make_visible, shorten_text
+
+_to_json = compact_encoder()
 
 
 def find_project(runs_dir: str | None) -> tuple[Config, str]:
@@ -78,3 +88,83 @@ max_size_option = click.option(
     callback=checked(_read_size),
     help="Size limit of an HTML page: above it, details of passed cases are left out.",
 )  # fmt: skip
+
+
+_MOST_SHOWN, _LONGEST = 20, 300
+_REFUSED = "nothing was done; if you trust the record, add --trust"
+
+trust_option = click.option(
+    "--trust", is_flag=True, help="Use what the record names, even if somebody else made it."
+)
+
+
+def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
+    """Say what a record names, each thing on its line, and that nothing of it is used."""
+    where = "by you on this machine and in this folder, or was changed since"
+    write_prose(f"evalcase: {run.path} was not made {where}")
+    if why := why_unsealed(run, state):
+        write_prose(why)
+    default = run.about.default_target
+    named = {
+        "target": request.targets or ([default] if default else []),
+        "env file": [request.env_file] if request.env_file is not None else [],
+        "folder": [run.about.cwd],
+        "path": request.paths,
+    }
+    print_lines(["continuing it would use:", *_list_named(named), _REFUSED], sys.stderr)
+    return 2
+
+
+def specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
+    """The graders of cases."""
+    for case in cases:
+        for part in case.graded_parts:
+            yield from part._data.get("graders", ())
+
+
+def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Config) -> int | None:
+    """Say which graders of a journal would run code, or ask whom the configuration doesn't name,
+    each on its line; None if none would.
+
+    A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
+    """
+    specs = {_to_json(spec): spec for spec in graders}
+    found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
+    if not found:
+        return None
+    why = "that would run code, or ask targets that the configuration does not name"
+    write_prose(f"evalcase: {run.path} names graders {why}:")
+    print_lines([*_list_named({"grader": found}), _REFUSED], sys.stderr)
+    return 2
+
+
+def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
+    # Slow to import, and few records are a stranger's.
+    from evalcase.config.graders import make_grader, runs_code
+
+    named = make_grader(spec, config)
+    known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
+    return runs_code(named) or not known.issuperset(named.grader.asks())
+
+
+def why_unsealed(run: Run, state: str | None) -> str:
+    """Why a run of one's own may not be known again; nothing if there is no such reason."""
+    if run.seal is not None:
+        return ""
+    if state is None:
+        return "evalcase can't recognise your runs: HOME doesn't say where your home is"
+    try:
+        read_key(state)
+    except OSError as error:
+        path, why = make_visible(os.path.join(state, "key")), error.strerror or error
+        return f"evalcase can't recognise your runs: {path} can't be used: {why}"
+    return ""
+
+
+def _list_named(named: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Each text of a stranger on one line, and of a sane length."""
+    for what, values in named.items():
+        for value in values[:_MOST_SHOWN]:
+            yield f"  {what:<9} {make_visible(shorten_text(value, _LONGEST))}"
+        if len(values) > _MOST_SHOWN:
+            yield f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more"

@@ -4,6 +4,7 @@ columns in units that client and server have agreed on: by default of UTF-16."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from lsprotocol import types
@@ -13,7 +14,7 @@ from evalcase.editor.complete import Completion, CompletionKind
 from evalcase.editor.documents import CasePosition
 from evalcase.editor.fixes import QuickFix
 from evalcase.editor.lookup import Definition
-from evalcase.editor.pages import page_address
+from evalcase.report.lists import page_path
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Span
 from evalcase.util.text import make_visible
@@ -94,9 +95,9 @@ class Converter:
             code=problem.code,
             source="evalcase",
         )
-        page = page_address(problem.code)
+        page = page_path(problem.code)
         if page is not None:
-            found.code_description = types.CodeDescription(page)
+            found.code_description = types.CodeDescription(Path(page).resolve().as_uri())
         if problem.code in ("deprecated-name", "ignored-alias"):
             found.tags = [types.DiagnosticTag.Deprecated]
         if not own:

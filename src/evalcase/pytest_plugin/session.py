@@ -5,25 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from evalcase.config.catalogue import Catalogue
+from evalcase.config.config import read_config
+from evalcase.config.options import Keywords, RunFlag, list_run_flags, read_keywords
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import case_spans, load_each
 from evalcase.format.source import FILE_ENDINGS
-from evalcase.pytest_plugin.background_run import (
+from evalcase.pytest_plugin import OPTIONS
+from evalcase.pytest_plugin.cases import marks_of_tags, why_skipped
+from evalcase.pytest_plugin.run import (
     BackgroundRun,
     CaseKey,
     EndedBeforeError,
+    EvalSettings,
     NotRunError,
     Outcome,
+    RemoteRun,
+    RunServer,
+    brief_of,
 )
-from evalcase.pytest_plugin.cases import marks_of_tags, why_skipped
-from evalcase.pytest_plugin.settings import EvalSettings, read_settings
-from evalcase.pytest_plugin.workers import RemoteRun, RunServer
 from evalcase.report.terminal import seen_from
 from evalcase.runner.needs import targets_of
 from evalcase.types.case import Case
@@ -92,7 +98,7 @@ class EvalItem(pytest.Item):
         try:
             outcome = self._outcomes = self.file.evals.wait(self)
         except NotRunError as error:
-            self._outcomes = Outcome("errored", error.brief, str(error))
+            self._outcomes = Outcome("errored", brief_of(str(error)), str(error))
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         self.user_properties += outcome.properties
         if outcome.verdict == "errored":
@@ -131,6 +137,46 @@ def _find_free_name(name: str, taken: set[str]) -> str:
         free = f"{name}-{count}"
     taken.add(free)
     return free
+
+
+def read_settings(config: pytest.Config) -> EvalSettings:
+    """Raise pytest.UsageError if something can't be used."""
+    given = config.getoption("evals_target") or config.getini("evalcase_target")
+    values: dict[str, Any] = {}
+    flags = list_run_flags()
+    for flag in (flags[name] for name in OPTIONS):
+        name = flag.flag.replace("-", "_")
+        asked = config.getoption(f"evals_{name}")
+        where = f"--evals-{flag.flag}"
+        if asked is None:
+            asked, where = config.getini(f"evalcase_{name}") or None, f"`evalcase_{name}`"
+            if asked and flag.metavar in ("FILE", "FOLDER"):
+                # A path in a file is seen from pytest's root folder.
+                asked = os.path.join(config.rootpath, asked)
+        if asked is not None:
+            values[flag.option.name] = _read_value(flag, asked, where)
+    try:
+        read_keywords(values)
+    except ConfigError as error:
+        raise pytest.UsageError(f"--evals: {error}") from error
+    # As for the command, the project is that of the working folder; from outside, pytest's.
+    cwd, root = os.getcwd(), os.path.realpath(config.rootpath)
+    is_inside = os.path.commonpath([root, os.path.realpath(cwd)]) == root
+    project = read_config(cwd if is_inside else root, cwd)
+    return EvalSettings(project, cwd, tuple(dict.fromkeys(given)), cast("Keywords", values))
+
+
+def _read_value(flag: RunFlag, asked: str | bool, where: str) -> object:
+    json = flag.option.takes.json
+    if json not in ("integer", "number"):
+        return asked
+    try:
+        number = float(asked)
+        if isfinite(number):
+            return int(asked) if json == "integer" else number
+    except ValueError:
+        pass
+    raise pytest.UsageError(f"{where} is {flag.words}, not {asked!r}")
 
 
 _SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,6 +15,7 @@ from evalcase.report.terminal import Screen, cut, hang_text
 from evalcase.types.read_options import Option, fields_of
 from evalcase.types.result import Totals
 from evalcase.types.value import JSON, Value
+from evalcase.util.environment import PACKAGE
 from evalcase.util.text import as_json, make_visible
 
 _LINKS = re.compile(r"\[((?:`[^`]*`|[^\]`])+)\]\([^)]+\)")
@@ -210,3 +212,18 @@ def page_lines(page: str, screen: Screen) -> Iterator[str]:
         else:
             text = _STRESSED.sub(r"\1", _LINKS.sub(r"\1", line))
             yield from hang_text(text, screen.width, indent=2 if text.startswith("- ") else 0)
+
+
+# The pages of the documentation that explain diagnostic codes.
+
+_FOLDERS = (
+    os.path.join(PACKAGE, "diagnostics"),
+    os.path.join(PACKAGE, "..", "..", "docs", "diagnostics"),
+)
+"""A wheel has the pages inside the package, a clone in its docs."""
+
+
+def page_path(code: str) -> str | None:
+    """The file of the page about a code; None if it is not installed."""
+    paths = (os.path.join(folder, f"{code}.md") for folder in _FOLDERS)
+    return next((path for path in paths if os.path.isfile(path)), None)

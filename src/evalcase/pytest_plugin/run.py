@@ -1,5 +1,5 @@
 """One run for a whole pytest session, in a thread: it runs all selected cases at once, while pytest
-waits for the outcome of each item."""
+waits for the outcome of each item. Workers of pytest-xdist ask for outcomes over a connection."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from multiprocessing.connection import Client, Connection, Listener
+from secrets import token_hex
 from threading import Lock, Thread
 from typing import NamedTuple
 
 from evalcase.api import prepare_evaluation
-from evalcase.config.config import name_settings
+from evalcase.config.config import Config, name_settings
 from evalcase.config.options import Keywords
-from evalcase.errors import ConfigError, EvalcaseError, SuiteError
-from evalcase.pytest_plugin.settings import EvalSettings
+from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.conclusion import Reader
 from evalcase.report.details import detail_lines, passed_of, reason_of, result_heard
 from evalcase.report.evaluated import CaseTrials, Evaluated
@@ -27,6 +28,18 @@ from evalcase.types.case import Case
 from evalcase.types.result import Folding, Result
 from evalcase.util.secrets import Scrubber
 from evalcase.util.text import make_visible, write_count
+
+
+class EvalSettings(NamedTuple):
+    """How evals are to be run."""
+
+    config: Config
+    """That of the project."""
+    cwd: str
+    """The folder that paths are relative to."""
+    targets: tuple[str, ...]
+    """They replace the targets that suites name."""
+    keywords: Keywords
 
 
 class CaseKey(NamedTuple):
@@ -83,11 +96,7 @@ def _list_properties(each: CaseTrials) -> tuple[tuple[str, str], ...]:
 
 
 class NotRunError(Exception):
-    """There is no result of a case, and this is why: in full, and on one line."""
-
-    def __init__(self, text: str, brief: str = "") -> None:
-        super().__init__(text)
-        self.brief = brief or text.strip().partition("\n")[0]
+    """There is no result of a case, and this is why."""
 
 
 class EndedBeforeError(NotRunError):
@@ -124,7 +133,7 @@ class BackgroundRun:
                 try:
                     self._start(self._prepare(keys, whole=whole))
                 except EvalcaseError as error:
-                    self._give_up(str(error), _write_brief(error))
+                    self._give_up(str(error))
                 except BaseException as error:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
@@ -243,20 +252,104 @@ class BackgroundRun:
         done = CaseTrials(outcome, tuple(trials))
         future.set_result(describe_outcome(done, case, self.width, scrubber))
 
-    def _give_up(self, why: str, brief: str = "") -> None:
+    def _give_up(self, why: str) -> None:
         """Fail all items that still wait. The first gets the whole reason, the others one line."""
         kind, text = NotRunError, why
         if self._is_ending:
-            kind, text, brief = EndedBeforeError, "pytest was ended before", ""
+            kind, text = EndedBeforeError, "pytest was ended before"
         for future in (self._outcomes or {}).values():
             if not future.done():
-                error = kind(text, brief)
-                future.set_exception(error)
-                if text == why:
-                    text, brief = f"it was not run: {error.brief}", ""
+                future.set_exception(kind(text))
+                text = f"it was not run: {brief_of(why)}" if kind is NotRunError else text
 
 
-def _write_brief(error: EvalcaseError) -> str:
+def brief_of(why: str) -> str:
     """What is wrong, on one line: of several problems the first."""
-    problems = error.problems if isinstance(error, ConfigError | SuiteError) else ()
-    return next((str(each) for each in problems if each.severity == "error"), "")
+    count, _, rest = why.strip().partition("\n")
+    return rest.strip().partition("\n")[0] or count
+
+
+# With pytest-xdist, the process that started the workers runs all cases, and each worker asks it.
+
+_HOST = "127.0.0.1"
+
+
+class RunServer:
+    """Answers workers of this machine that have its key."""
+
+    def __init__(self, run: BackgroundRun) -> None:
+        self._run = run
+        key = token_hex(16)
+        self._listener = Listener((_HOST, 0), authkey=key.encode())
+        _, port = self._listener.address
+        self.address = {"port": str(port), "key": key}
+        Thread(target=self._accept, name="evalcase-workers", daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError, EOFError):  # it was closed
+            while True:
+                worker = self._listener.accept()
+                Thread(target=self._serve, args=(worker,), daemon=True).start()
+
+    def _serve(self, worker: Connection) -> None:
+        with suppress(OSError, EOFError), worker:  # the worker has come to its end
+            keys, whole = worker.recv()
+            self._run.start(keys, whole=whole)
+            while True:
+                try:
+                    worker.send(self._run.wait(worker.recv()))
+                except NotRunError as error:
+                    worker.send(error)
+
+
+class RemoteRun:
+    """The run, as a worker sees it."""
+
+    width = 80
+
+    def __init__(self, address: dict[str, str]) -> None:
+        self._address = address
+        self._connection: Connection | None = None
+
+    def start(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
+        """Connect, and send the selected cases: they are the same for all workers."""
+        if self._connection is None:
+            try:
+                address, key = (_HOST, int(self._address["port"])), self._address["key"]
+                connection = Client(address, authkey=key.encode())
+            except OSError as error:
+                raise NotRunError(
+                    "cases are run by the process that was started as pytest, and this worker "
+                    f"can't reach it: {error}. Workers have to be on the same machine"
+                ) from None
+            connection.send((keys, whole))
+            self._connection = connection
+
+    def wait(self, key: CaseKey) -> Outcome:
+        assert self._connection is not None
+        try:
+            self._connection.send(key)
+            answer: Outcome | NotRunError = self._connection.recv()
+        except (OSError, EOFError):
+            raise NotRunError("the process that runs the cases has come to its end") from None
+        if isinstance(answer, NotRunError):
+            raise answer
+        return answer
+
+    def interrupt(self) -> None:
+        """Only the first process can interrupt the run."""
+
+    def end(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def find_problem(self) -> str | None:
+        """The first process reports it."""
+        return None
+
+    def summary(self) -> Iterator[str]:
+        """The first process prints it."""
+        return iter(())
