@@ -284,7 +284,7 @@ class _Run:
         return (ended.stdout or ended.stderr).decode()
 
     def run_here(self, arguments: list[str]) -> str:
-        from evalcase.cli import list as list_command
+        from evalcase.cli import runs as list_command
         from evalcase.cli.app import run_command
 
         # A page may take more than a minute on a busy machine: its runs are always new.
