@@ -169,6 +169,29 @@ class MatcherOptions(Value, frozen=True):
         False
     )
 
+    def checks(self) -> list[str]:
+        """The names of what it checks: one, if it is right."""
+        absent = dict.fromkeys(CHECKS) | {"equals": UNSET}
+        return [name for name in CHECKS if getattr(self, name) is not absent[name]]
+
+    def conflicts(self) -> Iterator[Finding]:
+        checks = self.checks()
+        if not checks:
+            listed = ", ".join(f"`{name}`" for name in CHECKS)
+            yield Finding((), f"a matcher needs one of {listed}", _AS_DATA, code="missing-option")
+            return
+        if len(checks) > 1:
+            what = f"`{checks[1]}` can't be used with `{checks[0]}`"
+            yield Finding((checks[1],), what, "a matcher checks one thing", at="key")
+            return
+        for name, fitting in _GOES_WITH.items():
+            if getattr(self, name) and checks[0] not in fitting:
+                what = f"`{name}` goes with {', '.join(f'`{each}`' for each in fitting)} only"
+                yield Finding((name,), what, at="key")
+        if self.date is not None and _read_moment(self.date, self.formats, or_iso=True) is None:
+            by = " or any of ".join(filter(None, ["ISO 8601", ", ".join(self.formats)]))
+            yield Finding(("date",), f"`date` is not a date by {by}: {self.date:.60}")
+
 
 CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length",
           "expected")  # fmt: skip
@@ -213,43 +236,18 @@ def _check_field(value: JSON, path: KeyPath) -> Iterator[Finding]:
         return
     faults = problems_in(MatcherOptions, value, f"the matcher of `{path[-1]}`", path)
     for fault in faults:
+        if fault.code == "missing-option" and len(faults) > 1:
+            continue  # what is misspelt is not missing
         is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
         is_near = (fault.hint or "").startswith("did you mean")
         yield fault._replace(hint=_AS_DATA) if is_data and not is_near else fault
-    bad = {fault.path[len(path)] for fault in faults if len(fault.path) > len(path)}
-    checks = [name for name in CHECKS if name in value]
-    if len(checks) == 1:
-        sound = {name: each for name, each in value.items() if name not in bad}
-        yield from _find_conflicts(checks[0], sound, path)
-    elif checks:
-        what = f"`{checks[1]}` can't be used with `{checks[0]}`"
-        yield Finding((*path, checks[1]), what, "a matcher checks one thing", at="key")
-    elif not bad:
-        listed = ", ".join(f"`{name}`" for name in CHECKS)
-        needs = f"the matcher of `{path[-1]}` needs one of {listed}"
-        yield Finding(path, needs, _AS_DATA, code="missing-option")
-
-
-def _find_conflicts(check: str, sound: dict[str, JSON], path: KeyPath) -> Iterator[Finding]:
-    """The sound options of a matcher that don't go together."""
-    if check != "equals" and check in sound and sound[check] is None:
-        yield Finding((*path, check), f"`{check}` is null, which is not a {check}")
-        return
-    for name, fitting in _GOES_WITH.items():
-        if name in sound and check not in fitting:
-            what = f"`{name}` goes with {', '.join(f'`{each}`' for each in fitting)} only"
-            yield Finding((*path, name), what, at="key")
-    how = make(MatcherOptions, sound)
-    if how.date is not None and _read_moment(how.date, how.formats, or_iso=True) is None:
-        by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
-        yield Finding((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
 
 
 def _read_field(value: JSON) -> Matcher:
     if not isinstance(value, dict):
         return Matcher("equals", value, MatcherOptions(equals=value))
     how = make(MatcherOptions, value)
-    (check,) = [name for name in CHECKS if name in value]
+    (check,) = how.checks()
     return Matcher(check, getattr(how, check), how)
 
 
@@ -294,8 +292,10 @@ def describe_matcher(matcher: Matcher) -> str:
         return " or ".join(several)
     if check == "exists":
         return "something" if wanted else "nothing"
-    if check == "length":
-        return f"a length of {_describe_bounds(wanted)}"
+    if isinstance(wanted, Bounds):
+        least, most = wanted.min or 0, wanted.max
+        end = "or more" if most is None else f"to {most:,}"
+        return f"a length of {least:,} {end}"
     if check == "date":
         said = str(wanted)
     elif check == "regex":
@@ -311,25 +311,22 @@ def describe_matcher(matcher: Matcher) -> str:
     return f"{said} (case ignored)" if how.ignore_case else said
 
 
-def _describe_bounds(wanted: int | Bounds) -> str:
-    if not isinstance(wanted, Bounds):
-        return f"{wanted:,}"
-    if wanted.max is None:
-        return f"{wanted.min:,} or more"
-    return f"{wanted.min:,} to {wanted.max:,}" if wanted.min else f"up to {wanted.max:,}"
-
-
 # Whether a field is what its matcher says
 
 
 class FieldOutcome(NamedTuple):
+    """What comes of a matcher, in words."""
+
     matches: bool
     got: str
-    """What is there, in words."""
     note: str = ""
-    """Why that doesn't match, where the two don't show it."""
+    """Why that doesn't match, where what is expected and what is there don't show it."""
     is_unseen: bool = False
     """Whether the field has nothing to check, so that nothing says that it is something else."""
+
+    def tell(self, matcher: Matcher) -> str:
+        note = f" ({self.note})" if self.note else ""
+        return f"expected {describe_matcher(matcher)}, got {self.got}{note}"
 
 
 def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searcher) -> FieldOutcome:
@@ -451,26 +448,6 @@ def _is_type(value: JSON, name: str) -> bool:
 # The grader
 
 
-class _Field(NamedTuple):
-    path: str
-    matcher: Matcher
-    outcome: FieldOutcome
-
-    def __str__(self) -> str:
-        wanted = describe_matcher(self.matcher)
-        note = f" ({self.outcome.note})" if self.outcome.note else ""
-        return f"`{self.path}`: expected {wanted}, got {self.outcome.got}{note}"
-
-    def row(self) -> dict[str, JSON]:
-        how = self.matcher.how
-        row: dict[str, JSON] = {
-            "field": self.path, "expected": describe_matcher(self.matcher),
-            "got": self.outcome.got, "matches": self.outcome.matches, "weight": how.weight,
-        }  # fmt: skip
-        row |= {"required": True} if how.required else {}
-        return {**row, "note": self.outcome.note} if self.outcome.note else row
-
-
 class FieldsGrader(Grader):
     name = "fields"
     description = "Fields of the answer, as JSON, have the expected values."
@@ -499,35 +476,47 @@ class FieldsGrader(Grader):
 
     def _judge(self, matchers: Mapping[str, Matcher], value: JSON, searcher: Searcher) -> Score:
         fields = [
-            _Field(path, matcher, match_field(JsonPath(path), matcher, value, searcher))
-            for path, matcher in matchers.items()
+            (path, each, match_field(JsonPath(path), each, value, searcher))
+            for path, each in matchers.items()
         ]
-        total = fsum(each.matcher.how.weight for each in fields)
-        right = fsum(each.matcher.how.weight for each in fields if each.outcome.matches)
-        missed = [each for each in fields if each.matcher.how.required and not each.outcome.matches]
-        counted = [each for each in fields if each.matcher.how.weight or each.matcher.how.required]
+        total = fsum(each.how.weight for _, each, _ in fields)
+        right = fsum(each.how.weight for _, each, outcome in fields if outcome.matches)
+        missed = [field for field in fields if field[1].how.required and not field[2].matches]
         # With fields that had nothing to check it might have passed, so `not` makes no pass of it:
         # unless one that is required is something else.
-        unseen = any(each.outcome.is_unseen for each in counted)
-        might_pass = unseen and all(each.outcome.is_unseen for each in missed)
+        counted = [outcome for _, each, outcome in fields if each.how.weight or each.how.required]
+        unseen = any(each.is_unseen for each in counted)
+        might_pass = unseen and all(outcome.is_unseen for *_, outcome in missed)
         # A share of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         share = round(right / total, 9) if total else float(not missed)
-        details: dict[str, JSON] = {"fields": [each.row() for each in fields]}
+        details: dict[str, JSON] = {"fields": [_make_row(*field) for field in fields]}
         reason, passed = _write_reason(fields, right, total), False if missed else None
         return Score(share, reason, details, passed, stands=might_pass)
 
 
+_Field = tuple[str, Matcher, FieldOutcome]
+
+
+def _make_row(path: str, matcher: Matcher, outcome: FieldOutcome) -> dict[str, JSON]:
+    row: dict[str, JSON] = {
+        "field": path, "expected": describe_matcher(matcher), "got": outcome.got,
+        "matches": outcome.matches, "weight": matcher.how.weight,
+    }  # fmt: skip
+    row |= {"required": True} if matcher.how.required else {}
+    return {**row, "note": outcome.note} if outcome.note else row
+
+
 def _write_reason(fields: Sequence[_Field], right: float, total: float) -> str:
-    failed = [each for each in fields if not each.outcome.matches]
+    failed = [field for field in fields if not field[2].matches]
     if not failed:
         return f"all {len(fields)} fields match" if len(fields) > 1 else "the field matches"
-    said = [*map(str, failed[:_NAMED])]
+    said = [f"`{path}`: {outcome.tell(matcher)}" for path, matcher, outcome in failed[:_NAMED]]
     if len(failed) > _NAMED:
         said.append(f"and {len(failed) - _NAMED} more")
-    needed = [f"`{each.path}`" for each in failed if each.matcher.how.required]
+    needed = [f"`{path}`" for path, matcher, _ in failed if matcher.how.required]
     said += [f"required: {', '.join(needed)}"] if needed else []
     if len(fields) == 1:
         return "; ".join(said)
-    is_even = all(each.matcher.how.weight == 1 for each in fields)
+    is_even = all(matcher.how.weight == 1 for _, matcher, _ in fields)
     weighed = "" if is_even else f" ({right:g} of {total:g} by weight)"
     return f"{len(fields) - len(failed)} of {len(fields)} fields match{weighed}: {'; '.join(said)}"

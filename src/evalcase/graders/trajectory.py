@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from evalcase.errors import EvalcaseError
 from evalcase.graders.base import NEITHER, Context, Grader, Half
 from evalcase.graders.differences import NO_REFERENCE
-from evalcase.graders.fields import FieldMatchers, describe_matcher, match_field
+from evalcase.graders.fields import FieldMatchers, match_field
 from evalcase.graders.json_differences import (
     SUBSET,
     Alike,
@@ -284,9 +284,7 @@ class _Rules(Value, frozen=True):
                 continue
             outcome = match_field(JsonPath(path), against, got.arguments, self.searcher)
             if not outcome.matches:
-                note = f" ({outcome.note})" if outcome.note else ""
-                wanted = f"expected {describe_matcher(against)}, got {outcome.got}{note}"
-                yield Difference(path, wanted)
+                yield Difference(path, outcome.tell(against))
 
 
 def _compare_arguments(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
