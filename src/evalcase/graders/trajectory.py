@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import inf
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import structs
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.base import NEITHER, Context, Grader, Half
@@ -35,17 +37,10 @@ from evalcase.graders.tool_calls import (
 )
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.message import ToolCall
-from evalcase.types.options import Place, Text, about, of_kind
-from evalcase.types.problem import (
-    Finding,
-    KeyPath,
-    did_you_mean,
-    hint_at,
-    nearest_meaning,
-)
-from evalcase.types.read_options import ANYTHING, only_these
-from evalcase.types.value import JSON, Value, canonical_text, describe_kind
+from evalcase.types.message import ToolCall, names_tool
+from evalcase.types.options import Text, about, of_kind
+from evalcase.types.problem import Finding, did_you_mean
+from evalcase.types.value import JSON, Value, canonical_text
 from evalcase.util.calls import seen_calls
 from evalcase.util.json import JsonPath
 from evalcase.util.text import arguments_text, as_json, list_some, write_count
@@ -82,61 +77,28 @@ class ToolRule(Value, frozen=True):
             yield Finding((), "it needs `arguments` or `fields`", code="missing-option")
 
 
-_KEYS = ("tool", "input", "output", "id", "type", "function")
-_MEANT = {**{key: key for key in _KEYS}, "args": "input", "arguments": "input", "name": "tool"}
-_AS_CALL = "write {tool: NAME, input: {…}}"
+class WrittenCall(Value, frozen=True):
+    """A tool call as people write it, as `{tool, input}` or in OpenAI's form."""
 
+    tool: Annotated[
+        Text | None, about("The name of the tool.", example="search", elsewhere=("name",))
+    ] = None
+    input: Annotated[JSON, about("Its arguments.", elsewhere=("args", "arguments"))] = None
+    function: Annotated[JSON, about("Name and arguments, in OpenAI's form.")] = None
+    output: Annotated[JSON, about("What it gave; not compared.")] = None
+    id: Annotated[JSON, about("Not compared.")] = None
+    type: Annotated[JSON, about("Not compared.")] = None
 
-def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[Finding]:
-    if isinstance(call, str) and call:
-        return
-    if not isinstance(call, dict):
-        why = f"{what} is a mapping or the name of a tool, not {describe_kind(call)}"
-        yield Finding(path, why, _AS_CALL, code="wrong-type")
-        return
-    meant = {key: nearest_meaning(key, _MEANT) for key in call if key not in _KEYS}
-    for key, near in meant.items():
-        hint = hint_at(near) or f"it has {', '.join(_KEYS)}"
-        yield Finding((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
-    function = call.get("function")
-    name = call.get("tool", function.get("name") if isinstance(function, dict) else None)
-    # What is misspelt is not missing.
-    if (not isinstance(name, str) or not name) and "tool" not in meant.values():
-        yield Finding(path, f"{what} names no `tool`", _AS_CALL)
+    def conflicts(self) -> Iterator[Finding]:
+        if not names_tool(self.written()):
+            yield Finding((), "a call names no `tool`", "write {tool: NAME, input: {…}}")
 
+    def written(self) -> dict[str, JSON]:
+        return {name: each for name, each in structs.asdict(self).items() if each is not None}
 
-def _check_calls(value: list[JSON], place: Place) -> Iterator[Finding]:
-    for number, each in enumerate(value):
-        yield from _faults_of_call(each, (*place.path, number), f"call {number + 1}")
-
-
-def _read_call(call: JSON) -> Call:
-    if isinstance(call, str):
-        return Call(call, None, is_open=True)
-    assert isinstance(call, dict)
-    made = ToolCall(call)
-    return Call(made.name, made.arguments)
-
-
-ExpectedCalls = Annotated[
-    tuple[Call, ...],
-    of_kind(
-        "a list of tool calls",
-        written=list[Any],
-        check=_check_calls,
-        read=lambda value: tuple(_read_call(each) for each in value),
-        hint=lambda _: "write - {tool: NAME, input: {…}}",
-        schema={
-            "type": "array",
-            "items": {
-                "if": {"type": "object"},
-                "then": only_these({key: {"anyOf": list(ANYTHING)} for key in _KEYS}),
-                "else": {"type": "string", "minLength": 1},
-            },
-        },
-    ),
-]
-"""Tool calls, each as `{tool, input}`, in OpenAI's form, or as the name of the tool alone."""
+    def read(self) -> Call:
+        call = ToolCall(self.written())
+        return Call(call.name, call.arguments)
 
 
 class TrajectoryGrader(Grader):
@@ -146,11 +108,12 @@ class TrajectoryGrader(Grader):
     example = "- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}"
 
     value: Annotated[
-        ExpectedCalls | None,
+        tuple[Text | WrittenCall, ...] | None,
         about(
             "The expected calls; by default, those of `expected_output`.",
             example=[{"tool": "search", "input": {"q": "Peru"}}],
             elsewhere=("expected", "calls"),
+            words="a list of tool calls",
         ),
     ] = None
     order: Annotated[
@@ -181,6 +144,14 @@ class TrajectoryGrader(Grader):
     ] = {}
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
+    @cached_property
+    def expected(self) -> tuple[Call, ...]:
+        """The calls that are written out; a name alone leaves the arguments open."""
+        return tuple(
+            Call(each, None, is_open=True) if isinstance(each, str) else each.read()
+            for each in self.value or ()
+        )
+
     @property
     def allows_extra(self) -> bool:
         return self.order != "exact" if self.extra is None else self.extra == "allow"
@@ -191,7 +162,7 @@ class TrajectoryGrader(Grader):
             yield Finding(("missing",), what)
         if self.value == () and self.allows_extra:
             yield Finding(("value",), "`value` is empty, and any call is allowed")
-        named = [call.name for call in self.value or ()]
+        named = [call.name for call in self.expected]
         for name in self.tools.keys() - set(named) if self.value is not None else ():
             what = f"`tools` has a rule for `{name}`, and no such call is expected"
             yield Finding(("tools", name), what, did_you_mean(name, named), at="key")
@@ -200,7 +171,7 @@ class TrajectoryGrader(Grader):
         return frozenset({"calls"}) if self.value is None else NEITHER
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        expected: Sequence[Call] = self.value or ()
+        expected: Sequence[Call] = self.expected
         if self.value is None:
             expected = _calls_expected(context.case)
             if not expected:
