@@ -4,7 +4,6 @@ sides are cut to a length that people read, around the place where they begin to
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 from unicodedata import name, normalize
 
 from evalcase.errors import EvalcaseError
@@ -13,7 +12,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.message import said_text
-from evalcase.types.value import JSON, are_same, describe_kind
+from evalcase.types.value import JSON, are_same, describe_kind, replace
 from evalcase.util.answers import (
     describe_instead,
     describe_missing_text,
@@ -29,21 +28,6 @@ from evalcase.util.text import as_json, content_text, write_count
 _SHORT, _BEFORE, _AFTER = 60, 20, 40
 _SIDE_BY_SIDE = 4000
 _LONGEST_LOOKED_AT_TWICE = 100_000
-
-
-class ContentMatch(NamedTuple):
-    equal: bool
-    reason: str
-    details: dict[str, str]
-    """Where it is not equal: `expected` and `got`, cut to a length that can be shown; `where` they
-    differ, and a `note` on what they don't show, where there is one."""
-    is_unseen: bool = False
-    """Whether the answer had nothing to compare: `not` inverts nothing."""
-
-    def to_score(self) -> Score:
-        passed = False if self.is_unseen else None
-        details = dict(self.details)
-        return Score(float(self.equal), self.reason, details, passed, stands=self.is_unseen)
 
 
 # What a case expects
@@ -129,13 +113,13 @@ def compare_texts(
     *,
     silence: str = "",
     left_out: str = "",
-) -> ContentMatch:
+) -> Score:
     """Whether two texts are equal, once they are trimmed and evened. `left_out` says what was not
     compared, `silence` what the answer has instead of text."""
     expected, got = even(trim_text(wanted)), even(trim_text(said))
     beside = f" ({left_out})" if left_out else ""
     if expected == got:
-        return ContentMatch(True, f"the text is equal{beside}", {})
+        return Score(1.0, f"the text is equal{beside}")
     if silence or (wanted and not expected):
         left, right = expected or wanted, got or said
         shown = quote_value(left) if left.strip() else describe_missing_text((), left)
@@ -196,7 +180,12 @@ def _look_alike(left: str, right: str) -> bool:
 # JSON, and whichever is expected
 
 
-def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
+def unseen(score: Score) -> Score:
+    """The same where the answer has nothing to compare: `not` makes no pass of it."""
+    return replace(score, passed=False, stands=True)
+
+
+def compare_content(expected: JSON, answer: Answer) -> Score:
     """Compare by the shape of what is expected."""
     text = text_of_content(expected)
     if text is None:
@@ -205,10 +194,10 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     others = sum(said_text(part) is None for part in text_parts(expected))
     left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
     compared = _compare_as_text(text, answer, left_out)
-    return compared._replace(is_unseen=not compared.equal and not has_text(answer))
+    return compared if compared.value or has_text(answer) else unseen(compared)
 
 
-def _compare_as_text(text: str, answer: Answer, left_out: str) -> ContentMatch:
+def _compare_as_text(text: str, answer: Answer, left_out: str) -> Score:
     got = answer.content
     said = text_of_content(got)
     is_text = said is not None or not text_parts(got)
@@ -218,13 +207,13 @@ def _compare_as_text(text: str, answer: Answer, left_out: str) -> ContentMatch:
         said = ""
     silence = "" if said.strip() else describe_missing_text(answer.last, said)
     compared = compare_texts(text, said, silence=silence, left_out=left_out)
-    if compared.equal or not text_parts(got):
-        return compared
-    # What was compared is text, and people see what stands beside it.
-    return compared._replace(details={**compared.details, "got": excerpt_text(content_text(got))})
+    if not compared.value and text_parts(got):
+        # What was compared is text, and people see what stands beside it.
+        compared.details["got"] = excerpt_text(content_text(got))
+    return compared
 
 
-def _compare_data(expected: JSON, answer: Answer) -> ContentMatch:
+def _compare_data(expected: JSON, answer: Answer) -> Score:
     got = answer.content
     text = text_of_content(got)
     if got is None:
@@ -240,20 +229,19 @@ def _compare_data(expected: JSON, answer: Answer) -> ContentMatch:
         return _tell_no_data(expected, text or "", reason, note=reason)
 
 
-def _tell_no_data(expected: JSON, shown: str, reason: str, note: str) -> ContentMatch:
-    told = tell_difference(reason, as_json(expected, indent=2), shown, note=note)
-    return told._replace(is_unseen=True)
+def _tell_no_data(expected: JSON, shown: str, reason: str, note: str) -> Score:
+    return unseen(tell_difference(reason, as_json(expected, indent=2), shown, note=note))
 
 
-def compare_values(expected: JSON, got: JSON) -> ContentMatch:
+def compare_values(expected: JSON, got: JSON) -> Score:
     """Whether two values are the same as JSON."""
     if are_same(expected, got):
-        return ContentMatch(True, "the JSON value is equal", {})
+        return Score(1.0, "the JSON value is equal")
     listed = list_differences(find_differences(expected, got))
     return tell_values(listed.text, expected, got, listed.paths)
 
 
-def tell_values(reason: str, expected: JSON, got: JSON, where: str) -> ContentMatch:
+def tell_values(reason: str, expected: JSON, got: JSON, where: str) -> Score:
     """What differs between values, and both sides with a line for each part."""
     left, right = as_json(expected, indent=2), as_json(got, indent=2)
     return tell_difference(reason, left, right, first_difference(left, right), where)
@@ -261,9 +249,9 @@ def tell_values(reason: str, expected: JSON, got: JSON, where: str) -> ContentMa
 
 def tell_difference(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
-) -> ContentMatch:
+) -> Score:
     """What differs, in words, and both sides; `at` is where they begin to differ."""
-    details = {"expected": excerpt_text(expected, at), "got": excerpt_text(got, at)}
-    details |= {"where": where} if where else {}
-    details |= {"note": note} if note else {}
-    return ContentMatch(False, reason, details)
+    sides = {"expected": excerpt_text(expected, at), "got": excerpt_text(got, at)}
+    beside = {"where": where, "note": note}
+    details = sides | {name: text for name, text in beside.items() if text}
+    return Score(0.0, reason, details)

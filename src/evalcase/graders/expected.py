@@ -51,7 +51,7 @@ class ExpectedGrader(Grader):
         if not calls or "calls" not in self.halves:
             if not is_comparable(content):
                 return _NOTHING if case.expects_output else NO_REFERENCE
-            return compare_content(content, answer).to_score()
+            return compare_content(content, answer)
         expected, made = read_calls(calls), read_calls(seen_calls(answer))
         if takes_long(expected, made):
             return run_in_background(
@@ -74,11 +74,11 @@ def _grade_steps(
         details["calls"] = align_calls(expected, made, matches)
     if is_comparable(content):
         comparison = compare_content(content, answer)
-        right, steps = right + comparison.equal, steps + 1
+        right, steps = right + (comparison.value == 1.0), steps + 1
         reason = f"{reason}; {comparison.reason}"
         details |= comparison.details
         # Where the calls are wrong already, no text could have made it right.
-        is_unseen = comparison.is_unseen and right == steps - 1
+        is_unseen = comparison.stands and right == steps - 1
         if right < steps:
             reason = f"{right} of {steps} steps right: {reason}"
     return Score(right / steps, reason, details, stands=is_unseen)

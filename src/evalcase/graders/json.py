@@ -448,7 +448,7 @@ class JsonEqualsGrader(Grader):
         listed = list_differences(find_differences(expected, got, lenience))
         if not listed.text:
             return Score(1.0, f"the JSON value is equal{self._but()}")
-        return tell_values(listed.text, expected, got, listed.paths).to_score()
+        return tell_values(listed.text, expected, got, listed.paths)
 
     def _but(self) -> str:
         told = [f"{', '.join(self.ignore)} ignored"] if self.ignore else []

@@ -22,6 +22,7 @@ from evalcase.graders.differences import (
     first_difference,
     nothing_to_compare,
     trim_text,
+    unseen,
 )
 from evalcase.graders.json_differences import quote_value
 from evalcase.types.grade import Score
@@ -36,7 +37,7 @@ from evalcase.types.options import (
 )
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.target import vector_of
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, replace
 from evalcase.util.answers import describe_missing_text, has_text, value_of_answer
 from evalcase.util.text import edit_distance, list_some, write_count, write_score
 from evalcase.util.user_calls import run_in_background
@@ -186,17 +187,17 @@ class EqualsGrader(TextGrader):
         part = context.part
         if not isinstance(self.value, str):
             got = value_of_answer(context.answer) if part is None else part.value
-            return compare_values(self.value, got).to_score()
+            return compare_values(self.value, got)
         if part is not None and not isinstance(part.value, str):
             compared = compare_values(self.value, part.value)
-            return compared._replace(reason=compared.reason + self.ignoring()).to_score()
+            return replace(compared, reason=compared.reason + self.ignoring())
         got = context.text.strip()
         last = context.answer.last if part is None else ({"role": "assistant", "content": got},)
         silence = "" if got else describe_missing_text(last, context.text)
         compared = compare_texts(self.value, context.text, self.even, silence=silence)
-        is_seen = compared.equal or (has_text(context.answer) if part is None else bool(got))
-        reason = compared.reason + self.ignoring()
-        return compared._replace(reason=reason, is_unseen=not is_seen).to_score()
+        compared = replace(compared, reason=compared.reason + self.ignoring())
+        is_seen = compared.value or (has_text(context.answer) if part is None else got)
+        return compared if is_seen else unseen(compared)
 
 
 class ContainsGrader(TextGrader):
