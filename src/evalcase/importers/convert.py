@@ -25,7 +25,14 @@ from evalcase.importers.datasets import (
     import_skills,
 )
 from evalcase.importers.deepeval import import_deepeval
-from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, Draft, SuiteDraft
+from evalcase.importers.draft import (
+    SIMULATOR,
+    CaseDraft,
+    Choices,
+    Draft,
+    SuiteDraft,
+    number_id,
+)
 from evalcase.importers.openai_evals import import_openai_evals
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals
@@ -277,16 +284,10 @@ def _require_rest(case: CaseDraft, suite: SuiteDraft) -> None:
 
 def _number_ids(suite: SuiteDraft) -> None:
     """An id that another case has gets a number."""
-    taken = {case.fields.get("id") for case in suite.kept}
-    seen: set[JSON] = set()
+    taken: dict[str, int] = {}
     for case in suite.kept:
         id = case.fields.get("id")
-        if isinstance(id, str) and id in seen:
-            number = 2
-            while f"{id}-{number}" in taken:
-                number += 1
-            case.fields["id"] = f"{id}-{number}"
-            taken.add(case.fields["id"])
+        if isinstance(id, str) and (numbered := number_id(id, taken)) != id:
+            case.fields["id"] = numbered
             item = case.where_from("id")
             case.lose(item, f"the id `{id}`, which another case has", where=("id",))
-        seen.add(case.fields.get("id"))

@@ -210,6 +210,16 @@ def _write_comment(lost: Loss) -> str:
     return f"not imported: {lost.why}" + ("" if is_said else f"\n  {shown}")
 
 
+def number_id(id: str, taken: dict[str, int]) -> str:
+    """An id that is not taken, with a number if it has to be, which then is taken."""
+    numbered = id
+    while numbered in taken:
+        taken[id] += 1
+        numbered = f"{id}-{taken[id]}"
+    taken[numbered] = 1
+    return numbered
+
+
 def split_history(messages: list[JSON]) -> tuple[list[JSON], JSON]:
     """What was said before, and what the user says first: the last message, if it is theirs."""
     last = messages[-1] if messages else None

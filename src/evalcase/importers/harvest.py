@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
@@ -19,6 +18,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.format.writer import keep_literal, shorten, suite_lines
+from evalcase.importers.draft import number_id
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.dialects import MessageDict
 from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
@@ -101,7 +101,9 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
             told, name = read_transcript(store.read(group.trace)), names.get(group.trace)
             draft = _note_others(draft_case(told, group.trace, name, options), group)
             drafts.append(_clean(draft, replacing, scrubber))
-        _number_ids(drafts)
+        taken: dict[str, int] = {}
+        for each in drafts:  # an id that another case has gets a number
+            each.fields["id"] = number_id(str(each.fields["id"]), taken)
         valid = _valid_drafts(drafts, left_out)
         lines = [f"{trace}: {why}" for trace, why in left_out.items()]
         return Harvested(
@@ -302,18 +304,6 @@ def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDra
         for where, note in draft.notes.items()
     }
     return CaseDraft(fields, notes)
-
-
-def _number_ids(drafts: list[CaseDraft]) -> None:
-    """An id that another case has gets a number."""
-    last: Counter[str] = Counter()
-    for draft in drafts:
-        id = base = str(draft.fields["id"])
-        while id in last:
-            last[base] += 1
-            id = f"{base}-{last[base]}"
-        last[id] = 1
-        draft.fields["id"] = id
 
 
 def _valid_drafts(drafts: list[CaseDraft], left_out: dict[str, str]) -> list[CaseDraft]:

@@ -13,6 +13,7 @@ from evalcase.importers.draft import (
     NoCounterpartError,
     SuiteDraft,
     asks_judge,
+    number_id,
     split_history,
 )
 from evalcase.importers.javascript import (
@@ -295,12 +296,7 @@ class _CaseMaker:
         id = _slug(description or " ".join(each[: _MAX_ID * 2] for each in texts)) or "case"
         if len(self.prompts) > 1:
             id = f"{id}:{_slug(prompt.label)}"
-        numbered = id
-        while numbered in self._ids:
-            self._ids[id] += 1
-            numbered = f"{id}-{self._ids[id]}"
-        self._ids[numbered] = 1
-        return numbered
+        return number_id(id, self._ids)
 
     def _put_user(
         self, case: CaseDraft, provider: Provider, asked: JSON, variables: Variables
