@@ -270,9 +270,8 @@ def find_wrong_targets(
     if used is None and judge is not None and config.target is not None:
         same = describe_same_model(judge, config.target, config)
         if same is not None:
-            yield Finding(
-                ("judge", "target"), same, "ask another model to judge", code="same-model"
-            )
+            hint = "ask another model to judge"
+            yield Finding(("judge", "target"), same, hint, code="same-model")
 
 
 def _find_wrong_table(
@@ -369,12 +368,11 @@ def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) 
         return unfit
     # One without parameters may make a target, and only an import shows what an annotation means.
     parameters = [*signature(function).parameters.values()]
-    if not parameters or any(each.annotation is not each.empty for each in parameters):
-        return None
-    try:
-        bind_function(function, reference)
-    except ConfigError as error:
-        return Finding((), str(error), code="bad-target")
+    if parameters and all(each.annotation is each.empty for each in parameters):
+        try:
+            bind_function(function, reference)
+        except ConfigError as error:
+            return Finding((), str(error), code="bad-target")
     return None
 
 
@@ -420,19 +418,16 @@ def object_to_program(
     environment = {**os.environ, **{key: str(value) for key, value in env.items()}}
     if not name or find_program(name, place, environment) is not None:
         return None
+    is_there = os.path.exists(os.path.join(place, name))
+    if os.path.dirname(name) and is_there:
+        hint = f"make it so: chmod +x {name}"
+        return Finding((), f"`{name}` is not executable", hint, code="bad-file")
     missing = f"there is no program `{name}`"
-    if not os.path.dirname(name):
-        hint = "it is looked for in the folders of PATH"
-        if os.path.isfile(os.path.join(place, name)):
-            hint = f"write ./{name}: {hint}"
-        return Finding((), f"{missing} on this machine", hint, code="missing-program")
-    if os.path.exists(os.path.join(place, name)):
-        return Finding(
-            (), f"`{name}` is not executable", f"make it so: chmod +x {name}", code="bad-file"
-        )
-    if leads_inside(os.path.join(folder, name), root):
+    if os.path.dirname(name) and leads_inside(os.path.join(folder, name), root):
         return Finding((), missing, _seen_from(folder, root), code="missing-file")
-    return Finding((), f"{missing} on this machine", code="missing-program")
+    hint = f"write ./{name}: " if is_there else ""
+    hint += "it is looked for in the folders of PATH"
+    return Finding((), f"{missing} on this machine", hint, code="missing-program")
 
 
 def object_to_script(name: str, root: str, folder: str = "") -> Finding | None:

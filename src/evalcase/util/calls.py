@@ -409,24 +409,24 @@ def _read_call(call: JSON, number: int) -> dict[str, Any]:
     """`{tool, input}` and OpenAI's shape stay; `{name, args}` and others become the first."""
     if not isinstance(call, dict):
         raise BadCallsError(f"call {number} names no tool: a call is {{name, args}}")
-    if names_tool(call):
-        used = _find_key(call, _ARGUMENTS)
-        if "tool" not in call or "input" in call or used is None:
-            return call
-        rest = {key: item for key, item in call.items() if key not in ("tool", used)}
-        return {"tool": call["tool"], "input": parse_arguments(call[used]), **rest}
+    used = _find_key(call, _ARGUMENTS)
+    if names_tool(call) and ("tool" not in call or "input" in call or used is None):
+        return call
     custom = call.get("custom")  # OpenAI's calls of tools without a schema
     inner = custom if isinstance(custom, dict) else _unwrap(call)
     if inner is not None:
         beside = {key: item for key, item in call.items() if key not in (*_WRAPPERS, "custom")}
         call = {**{key: item for key, item in inner.items() if item is not None}, **beside}
-    named, used = _find_key(call, ("name", "toolName")), _find_key(call, _ARGUMENTS)
-    if named is None or not call[named] or not isinstance(call[named], str):
+    named, used = _find_key(call, ("tool", "name", "toolName")), _find_key(call, _ARGUMENTS)
+    tool = call[named] if named else None
+    if not tool or not isinstance(tool, str):
         raise BadCallsError(f"call {number} names no tool: a call is {{name, args}}")
-    given = {} if used is None else {"input": parse_arguments(call[used])}
-    rest = {key: item for key, item in call.items() if key not in (named, used, "toolUseId")}
-    own_id = {"id": call["toolUseId"]} if "toolUseId" in call else {}
-    return {"tool": call[named], **given, **own_id, **rest}
+    read: dict[str, Any] = {"tool": tool}
+    if used is not None:
+        read["input"] = parse_arguments(call[used])
+    if "toolUseId" in call:
+        read["id"] = call["toolUseId"]
+    return read | {key: call[key] for key in call if key not in (named, used, "toolUseId")}
 
 
 def _find_key(value: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
@@ -436,24 +436,6 @@ def _find_key(value: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
 _MOST_LISTED = 60
 _DEEPEST_LISTED = 10
 _LONGEST_ARGUMENTS = 120
-
-
-def _describe_step(step: Step) -> str:
-    told = [step.name]
-    if step.duration_s is not None:
-        told.append(f"{step.duration_s:.2f} s")
-    counts = [
-        "?" if each is None else f"{each:,}" for each in (step.input_tokens, step.output_tokens)
-    ]
-    if counts != ["?", "?"]:
-        told.append(f"{counts[0]} tokens in, {counts[1]} out")
-    if isinstance(step.input, dict) and step.input:
-        # Cut between words: half a password can't be recognised as a secret.
-        arguments = arguments_text(step.input)
-        told.append(_cut_text(arguments))
-    if step.error is not None:
-        told.append(f"failed: {step.error}" if step.error else "failed")
-    return ", ".join(told)
 
 
 def list_steps(steps: Sequence[Step], cut: int) -> list[str]:
@@ -468,6 +450,21 @@ def tell_steps(steps: Sequence[Step], cut: int) -> Iterator[tuple[int, str]]:
     left = len(steps[_MOST_LISTED:]) + cut
     if left:
         yield 0, f"and {left:,} more"
+
+
+def _describe_step(step: Step) -> str:
+    told = [step.name]
+    if step.duration_s is not None:
+        told.append(f"{step.duration_s:.2f} s")
+    tokens = step.input_tokens, step.output_tokens
+    if tokens != (None, None):
+        counts = ["?" if each is None else f"{each:,}" for each in tokens]
+        told.append(f"{counts[0]} tokens in, {counts[1]} out")
+    if isinstance(step.input, dict) and step.input:
+        told.append(_cut_text(arguments_text(step.input)))
+    if step.error is not None:
+        told.append(f"failed: {step.error}" if step.error else "failed")
+    return ", ".join(told)
 
 
 def _cut_text(text: str) -> str:
