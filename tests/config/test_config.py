@@ -68,13 +68,6 @@ def test_a_pyproject_without_settings_is_nothing_beside_evalcase_toml(
     assert (config.retries, config.problems()) == (5, [])
 
 
-def test_it_is_found_from_a_folder_below(tmp_path: Path) -> None:
-    load(tmp_path, 'target = "echo"')
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    config = load_config(str(tmp_path / "a" / "b"))
-    assert (config.target, config.root) == ("echo", str(tmp_path))
-
-
 @for_each(
     ("text", "place", "said"),
     [
@@ -116,14 +109,6 @@ def test_all_of_it_is_told_at_once_and_the_rest_is_read(tmp_path: Path) -> None:
     assert [problem.line for problem in config.problems()] == [2, 3, 6, 7]
     assert (config.retries, config.concurrency, config.targets) == (7, 10, {"a": {}})
     assert config.judge == JudgeSettings("a")
-
-
-def test_a_table_of_pyproject_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        load(tmp_path, "[tool]\nevalcase = 5\n", "pyproject.toml")
-    (problem,) = caught.value.problems
-    assert (problem.line, problem.column) == (2, 12)
-    assert problem.message == "`tool.evalcase` is a table, not a number"
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

@@ -63,16 +63,3 @@ def test_a_fault_names_the_line_and_no_value(tmp_path: Path, text: str | bytes, 
     with pytest.raises(ConfigError, match=fault) as caught:
         read(tmp_path, text)
     assert "secret" not in str(caught.value)
-
-
-def test_a_file_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No such file"):
-        read_env_file(str(tmp_path / "none"))
-
-
-def test_a_value_with_very_many_blanks_is_read_at_once(tmp_path: Path) -> None:
-    """Each blank once, and not all that follow for each of them."""
-    blanks = " " * 200_000
-    path = tmp_path / "some.env"
-    path.write_text(f"A=x{blanks}y\nB=x{blanks}# a comment\nC=x{blanks}\nD= #d\n")
-    assert read_env_file(str(path)) == {"A": f"x{blanks}y", "B": "x", "C": "x", "D": "#d"}

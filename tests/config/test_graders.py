@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evalcase.api import name_graders
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.graders import make_declared, make_grader
 from evalcase.config.registry import find_class, list_names
@@ -14,10 +13,8 @@ from evalcase.errors import ConfigError
 from evalcase.format.load import load_case
 from evalcase.graders.base import NamedGrader, declared_grader
 from evalcase.graders.expected import ExpectedGrader
-from evalcase.graders.python import PythonGrader
 from evalcase.runner.graders import Graders
 from evalcase.types.case import canonical_case
-from evalcase.types.value import replace
 from tests.for_each import for_each
 from tests.format.declared import AtLeast, Every, Has
 
@@ -44,12 +41,6 @@ def test_options_of_every_grader() -> None:
         "timeout_s": 3, "not": True,
     }  # fmt: skip
     assert make_grader(spec) == NamedGrader("exact", ExpectedGrader(), 2.0, True, 0.5, True, 3.0)
-
-
-def test_a_function_gives_its_grader_a_name_and_can_be_given_another() -> None:
-    assert make_grader({"type": "python", "value": "a:b"}).name == "python:a:b"
-    assert make_grader({"type": "python:a:b"}) == NamedGrader("python:a:b", PythonGrader("a:b"))
-    assert make_grader({"type": "python", "value": "a:b", "name": "mine"}).name == "mine"
 
 
 @for_each(
@@ -109,10 +100,3 @@ def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:
         "a.yaml", "nosuch_one", "code", "nosuch_one:f",
     )  # fmt: skip
     assert two.message.startswith("grader `nosuch_two:f`: there is no module")
-
-
-def test_a_grader_of_a_program_keeps_all_that_was_said_of_it() -> None:
-    made = make_grader(
-        {"type": "contains", "value": "x", "path": "a.b", "weight": 2, "not": True, "threshold": 1}
-    )
-    assert name_graders([made, made], lambda _: made) == [made, replace(made, name="contains-2")]

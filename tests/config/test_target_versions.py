@@ -74,27 +74,3 @@ def test_a_target_of_another_package_says_the_same_of_its_own(tmp_path: Path) ->
         assert version_of(None, {"kind": "loud", "tone": "x"}) != plain
     """
     run_with(tmp_path, script)
-
-
-def test_where_prices_come_from_is_recorded_for_whatever_kind_says_that_it_has_some(
-    tmp_path: Path,
-) -> None:
-    install(tmp_path, PLUG_IN, loud="Loud")
-    script = f"""
-        import json, sys
-        from pathlib import Path
-        from evalcase import evaluate, Case
-        from importlib.metadata import version
-        sys.path.insert(0, {str(tmp_path)!r})
-        from plug_in import Loud, Options
-        def prices(target):
-            done = evaluate([Case(input="a", expected_output="a")], target, root={str(tmp_path)!r})
-            return json.loads((Path(done.path) / "run.json").read_text())["about"].get("prices")
-        assert prices("loud") == version("genai-prices")
-        assert prices(Loud(Options(), None)) == version("genai-prices")
-        assert prices("echo") is None
-        def openai(text):
-            return text
-        assert prices(openai) is None
-    """
-    run_with(tmp_path, script)

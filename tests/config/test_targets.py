@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from evalcase.config.config import Config
-from evalcase.config.registry import find_class, find_target_kind, list_names
-from evalcase.config.targets import key_names, make_target, target_faults
+from evalcase.config.registry import find_target_kind, list_names
+from evalcase.config.targets import key_names, make_target
 from evalcase.errors import ConfigError
-from evalcase.types.read_options import fields_of
-from evalcase.types.target import Surroundings, Target
+from evalcase.types.target import Surroundings
 from tests.for_each import for_each
 
 MODELS = ("openai", "anthropic")
@@ -36,20 +35,6 @@ def refusal(name: str, **how: Any) -> str:
 
 def of_options(kind: str, **options: Any) -> str:
     return refusal("t", targets={"t": {"kind": kind, **options}})
-
-
-@for_each("name", list_names("targets"))
-def test_every_kind_says_what_it_is(name: str) -> None:
-    target_class, kind = find_class("targets", name), find_target_kind(name)
-    assert kind.options is target_class.kind.options
-    assert kind.name == name
-    assert Target in target_class.__mro__
-    assert kind.about.endswith(".")
-    options = fields_of(kind.options)
-    assert {"kind", "concurrency"} < {*options, ""}
-    for option in options.values():
-        assert option.about.endswith((".", "…")), (name, option.name)
-    assert kind.value is None or kind.value in options
 
 
 @for_each(
@@ -122,20 +107,6 @@ def test_what_toml_has_and_json_has_not_is_a_fault(value: Any, said: str) -> Non
     assert f"`params` can't be written as JSON: {said}" in of_options(
         "openai", model="m", params=value
     )
-
-
-def test_faults_have_paths() -> None:
-    kind = find_target_kind("openai")
-    values = {"kind": "openai", "model": 3, "price": {"input": -1}, "modle": "m"}
-    found = {(fault.path, fault.at) for fault in target_faults(kind, values, ("targets", "t"))}
-    assert found == {
-        (("targets", "t", "model"), "value"),
-        (("targets", "t", "price", "input"), "value"),
-        (("targets", "t", "price"), "value"),
-        (("targets", "t", "modle"), "key"),
-    }
-    conflict = target_faults(kind, {"model": "m", "params": {"messages": []}}, ("targets", "t"))
-    assert [fault.path for fault in conflict] == [("targets", "t", "params", "messages")]
 
 
 def test_names_of_keys_come_from_traits_and_configuration() -> None:

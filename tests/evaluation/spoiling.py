@@ -87,20 +87,9 @@ def by_names(text: Any, messages: Any, files: Any, metadata: Any) -> Any:
     return answer_now()
 
 
-async def by_names_async(text: Any, messages: Any, files: Any, metadata: Any) -> Any:
-    Watch.look("async names", text, messages, files, metadata)
-    return answer_now()
-
-
 def by_question(question: Question) -> Any:
     Watch.look("question", question)
     return answer_now()
-
-
-class Plain:
-    def answer(self, question: Question) -> Any:
-        Watch.look("plain object", question)
-        return answer_now()
 
 
 class Own(Target):
@@ -148,11 +137,6 @@ def grade_by_names(
         Watch.look("names", each)
     Watch.look("context", context)
     return {"score": 1, "reason": "fine", "details": {"a": {"b": [1]}}}
-
-
-async def grade_async(context: Context) -> Any:
-    Watch.look("async", context)
-    return True
 
 
 def grade_inside(context: Context) -> bool:

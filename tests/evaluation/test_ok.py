@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 import evalcase
-from evalcase.config.options import RunOptions, Selection, Shard
+from evalcase.config.options import RunOptions, Selection
 from evalcase.report.evaluated import Evaluated, hold_to_gates
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.rows import Status
@@ -110,11 +110,3 @@ def test_nothing_that_is_not_well_is_ok() -> None:
             well = ended and passed > 0 and not (failed or errored or ungraded)
         assert done.ok is well, done
         assert skipped in (0, 1)
-
-
-def test_a_shard_that_got_nothing_need_not_reach_a_rate() -> None:
-    nothing = Evaluated(Run("r", "r", "", RunAbout({})), "completed", Totals())
-    whole = RunOptions((), (), Selection(), fail_under=0.5)
-    shard = RunOptions((), (), Selection(shard=Shard(2, 2)), fail_under=0.5)
-    assert hold_to_gates(nothing, whole).exit_code == 1
-    assert hold_to_gates(nothing, shard).exit_code == 0

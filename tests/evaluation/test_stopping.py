@@ -2,14 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from evalcase.errors import ConfigError
-from evalcase.runner.stopping import Base, Stopping, _cases_needed
+from evalcase.runner.stopping import Base, Stopping
 from evalcase.types.case import canonical_case
 from evalcase.types.result import Decision, Result, Trial, Verdict
 from evalcase.util.table import Table, mark_of
-from tests.for_each import for_each
 
 
 def trials(count: int, target: str = "agent", repeat: int = 1, skipped: int = 0) -> list[Trial]:
@@ -83,10 +79,6 @@ def test_too_many_have_not() -> None:
     assert (decision.low, decision.high) == (0.0, 0.4)
 
 
-def test_as_long_as_it_may_go_either_way_it_goes_on() -> None:
-    assert feed(made("certain", 10), *["passed"] * 4, *["failed"] * 5) is None
-
-
 def test_what_is_skipped_is_no_case() -> None:
     stopping = made("certain", 10, skipped=4)
     tried = [trial for trial in stopping.ordered["agent"] if not trial.case.skip]
@@ -94,16 +86,6 @@ def test_what_is_skipped_is_no_case() -> None:
     assert said[2] is not None
     assert stopping.decision is not None
     assert stopping.decision.cases == 6
-
-
-@for_each(
-    ("rate", "total", "need"),
-    [(0.5, 10, 5), (0.8, 10, 8), (0.81, 10, 9), (0.0, 10, 0), (1.0, 10, 10), (0.07, 100, 7),
-     (0.29, 100, 29), (1.5, 10, 11)],
-)  # fmt: skip
-def test_how_many_must_pass_is_what_the_exit_code_asks(rate: float, total: int, need: int) -> None:
-    assert _cases_needed(rate, total) == need
-    assert all((passed / total >= rate) == (passed >= need) for passed in range(total + 1))
 
 
 # Likely
@@ -162,11 +144,6 @@ def test_worse_than_before() -> None:
 def test_cases_without_a_verdict_before_say_nothing() -> None:
     before = base(**{f"c{number}": True for number in range(4)})
     assert feed(made("likely", 20, None, base=before), *["failed"] * 20) is None
-
-
-def test_nothing_in_common() -> None:
-    with pytest.raises(ConfigError, match="has no verdict on any of these cases"):
-        made("likely", 5, None, base=base(other=True))
 
 
 # What is asked for

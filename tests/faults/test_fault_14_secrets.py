@@ -164,21 +164,6 @@ def test_fault_14_what_code_prints_logs_or_raises_elsewhere(project: Project) ->
     check(project, done)
 
 
-def test_fault_14_a_number_that_is_a_secret_is_one(project: Project) -> None:
-    project.configure(SETTINGS)
-    project.add_to_agent(
-        "def pin(question: Question):\n    return {'pin': int(os.environ['TOKEN'])}\n"
-    )
-    project.suite(case("one"))
-    done = project.run("run", "--target", "python:agent:pin", env={"TOKEN": "98765432"})
-    assert "98765432" not in done.out + done.err
-    [row] = project.rows()
-    assert row["answer"]["messages"][0]["content"] == {"pin": "***TOKEN***"}
-    assert row["answer"]["scrubbed"] is True
-    told = json.loads(project.run("report", "--format", "jsonl").out)
-    assert (told["scrubbed"], told["answer"][0]["content"]) == (True, {"pin": "***TOKEN***"})
-
-
 def test_fault_14_a_common_value_is_no_secret_and_keeps_no_run_from_being_resumed(
     project: Project,
 ) -> None:
@@ -365,16 +350,6 @@ def test_fault_14_a_key_in_the_place_of_its_name_is_refused_and_not_shown(
         assert done.code == 2, command
         assert "0123456789" not in done.out + done.err, command
         assert "environment variable" in done.out + done.err or "openai_key" in line
-
-
-def test_fault_14_other_faults_in_the_line_of_a_key_do_not_show_it(project: Project) -> None:
-    project.configure(
-        'targets = { b = { kind = "openai", modle = "m", api_key = "sk-live-0123456789abcdef" } }'
-    )
-    project.suite(case("one"))
-    done = project.run("check")
-    assert "did you mean `model`?" in done.out + done.err
-    assert "0123456789" not in done.out + done.err
 
 
 def test_fault_14_keys_of_an_environment_file_are_secrets_by_their_names(project: Project) -> None:

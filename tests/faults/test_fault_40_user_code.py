@@ -163,14 +163,6 @@ def test_fault_40_a_grader_that_can_not_be_imported_is_told_before_anything_runs
     assert project.calls() == []
 
 
-def test_fault_40_an_interrupt_in_an_import_is_told_once(project: Project) -> None:
-    (project.path / "odd.py").write_text("def answer(text): ...\nraise KeyboardInterrupt\n")
-    project.suite(case("one"))
-    done = project.run("run", "--target", "python:odd:answer")
-    assert done.code == 130
-    assert "the run goes on" not in done.err
-
-
 # The same from Python.
 
 

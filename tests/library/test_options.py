@@ -76,13 +76,6 @@ def test_a_program_is_told_of_its_options_and_not_of_those_of_the_command() -> N
     assert done.notice == said
 
 
-def test_a_cap_that_cannot_hold_is_said(folder: Path, evaluate: Evaluate) -> None:
-    suite(folder, case("a"))
-    said: list[str] = []
-    evaluate(".", "echo", max_cost_usd=1.0, on_warning=said.append)
-    assert any("the spending cap can't be enforced" in text for text in said)
-
-
 def test_a_run_ends_once_it_is_decided(tmp_path: Path) -> None:
     cases = [
         evalcase.Case(id=f"c{number}", input="hi", expected_output="hi") for number in range(9)
@@ -95,24 +88,6 @@ def test_a_run_ends_once_it_is_decided(tmp_path: Path) -> None:
     assert done.ok, "as the exit code has it"
     with pytest.raises(evalcase.ConfigError, match="there is neither"):
         evalcase.evaluate(cases, "echo", root=tmp_path, stop="certain")
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"against": "latest"},
-        {"stop": "certain"},
-        {"stop": "likely", "against": "latest", "fail_under": 0.5},
-        {"stop": "likely", "fail_under": 0.5, "fail_fast": True},
-    ],
-)
-def test_how_a_run_stops_is_refused_in_the_words_of_a_program(
-    tmp_path: Path, options: dict[str, Any]
-) -> None:
-    with pytest.raises(evalcase.ConfigError) as caught:
-        evalcase.evaluate(evalcase.Case(input="a"), "echo", root=tmp_path, **options)
-    assert "`stop" in str(caught.value)
-    assert "--" not in str(caught.value)
 
 
 def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:

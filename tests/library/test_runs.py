@@ -7,7 +7,6 @@ import json
 import logging
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import asdict
@@ -29,18 +28,6 @@ def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evalu
     other = json.loads(told.stdout)
     assert asdict(done.totals.trials) == other["trials"]
     assert (done.totals.trials.failed, done.totals.cases.failed, other["failed"]) == (2, 1, 1)
-    first, second = (
-        [(each["key"], each["verdict"], each["question_hash"]) for each in map(_row, results)]
-        for results in (
-            done.results,
-            evalcase.evaluate("s.eval.yaml", "echo", cases="a", repeat=2).results,
-        )
-    )
-    assert sorted(first) == sorted(second)
-
-
-def _row(result: evalcase.Result) -> dict[str, Any]:
-    return {"key": result.key, "verdict": result.verdict, "question_hash": result.question_hash}
 
 
 def test_results_and_warnings_as_they_come(folder: Path, evaluate: Evaluate) -> None:
@@ -68,20 +55,6 @@ def test_warnings_are_logged_by_default(
     with caplog.at_level(logging.WARNING, "evalcase"):
         assert evaluate(".", "echo").ok
     assert "the suites have 1 warning, which `evalcase check` shows" in caplog.text
-
-
-def test_notes_are_not_called_warnings_and_are_told_when_nothing_is_wrong(
-    folder: Path, evaluate: Evaluate
-) -> None:
-    said = [{"role": "assistant", "content": each} for each in ("no", "hi")]
-    told: list[str] = []
-    suite(folder, {"id": "a", "input": "hi", "expected_output": said})
-    assert evaluate(".", "echo", on_warning=told.append).ok
-    assert told == ["the suites have 1 note, which `evalcase check` shows"]
-    told.clear()
-    with pytest.raises(evalcase.ConfigError):
-        evaluate(".", "nosuch:", on_warning=told.append)
-    assert told == []
 
 
 def test_an_invalid_suite_is_raised_and_nothing_is_run(folder: Path, evaluate: Evaluate) -> None:
@@ -135,15 +108,6 @@ def test_a_run_has_a_verdict_for_every_case(folder: Path) -> None:
     assert (len(cases), counts.passed, counts.failed, counts.skipped) == (4, 2, 1, 1)
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_result_of_a_run_can_be_explained() -> None:
-    done = evalcase.evaluate(".", ScriptedTarget(["no", "no"]))
-    said = min(evalcase.explain(result) for result in done.results)
-    assert said.splitlines() == [
-        "failed s.eval.yaml: a (ScriptedTarget)", "  expected   │ got", "  ok         │ no"
-    ]  # fmt: skip
-
-
 def test_what_is_printed_of_a_run_is_a_line(folder: Path, evaluate: Evaluate) -> None:
     done = evaluate("s.eval.yaml", lambda text: "ok" if text == "one" else "no")
     assert done.path.startswith(str(folder))
@@ -175,21 +139,6 @@ def test_cases_and_results_of_a_run_can_be_indexed_and_gone_through_again(folder
     assert repr(one) == "<1 case of a record>"
     with pytest.raises(IndexError):
         one[1]
-
-
-@pytest.mark.usefixtures("folder")
-def test_details_of_one_case_are_those_of_no_other(evaluate: Evaluate) -> None:
-    """Whoever is shown a result may write into it, and no other result has it then."""
-    cases = [
-        evalcase.Case(id=f"c{number}", input="hi", expected_output="hi") for number in range(9)
-    ]
-
-    def write_down(result: evalcase.Result) -> None:
-        result.grades[0].details[result.key.case] = 1
-
-    for _ in range(2):
-        done = evaluate(cases, lambda text: text, on_result=write_down)
-        assert [result.grades[0].details for result in done.results] == [{}] * 9
 
 
 class Holding(evalcase.Grader):

@@ -118,20 +118,6 @@ def test_what_is_expected_is_refused_to_what_is_tested(evaluate: Evaluate) -> No
             evaluate(".", target)
 
 
-@pytest.mark.usefixtures("folder")
-def test_every_trial_has_a_session_of_its_own(evaluate: Evaluate) -> None:
-    sessions: list[str] = []
-
-    def agent(session: str, attempt: int) -> str:
-        sessions.append(session)
-        if attempt == 1:
-            raise TargetError("busy", may_succeed_later=True, retry_after_s=0.0)
-        return "ok"
-
-    assert evaluate(".", agent, repeat=2).ok
-    assert sorted(map(sessions.count, set(sessions))) == [2, 2, 2, 2]
-
-
 def test_what_is_no_target(folder: Path) -> None:
     with pytest.raises(ConfigError, match="not 42"):
         evalcase.evaluate(".", 42)  # type: ignore[arg-type]
@@ -146,43 +132,6 @@ def test_a_target_that_cannot_be_set_up_is_raised(folder: Path, evaluate: Evalua
     with pytest.raises(TargetError, match="no database"):
         evaluate(".", Broken([]))
     assert not (folder / ".evalcase").exists()
-
-
-def test_answers_of_ones_own_making(folder: Path, evaluate: Evaluate) -> None:
-    def agent(question: str) -> Answer:
-        del question
-        return Answer(Answer.of_text("ok").messages, evalcase.Usage(3, 4), 0.25)
-
-    done = evaluate(".", agent, runs_dir=str(folder / "kept"))
-    assert (done.ok, done.totals.cost_usd) == (True, 0.5)
-    assert Path(done.path).parent == folder / "kept"
-
-
-class Plain:
-    """What a project may have: set-up and tear-down, and nothing async."""
-
-    def __init__(self) -> None:
-        self.life: list[str] = []
-
-    def open(self) -> None:
-        self.life.append("open")
-
-    def answer(self, question: str) -> str:
-        self.life.append(question)
-        return "ok"
-
-    def close(self) -> None:
-        self.life.append("close")
-
-
-def test_objects_and_classes_with_plain_methods_are_targets(
-    folder: Path, evaluate: Evaluate
-) -> None:
-    suite(folder, case("a", "one"))
-    made = Plain()
-    assert evaluate(".", made).ok
-    assert made.life == ["open", "one", "close"]
-    assert evaluate(".", Plain).ok
 
 
 @pytest.mark.parametrize(

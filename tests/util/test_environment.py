@@ -6,9 +6,7 @@ import resource
 import socket
 import stat
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 
@@ -32,20 +30,6 @@ def test_a_key_is_made_once_and_for_its_user_only(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["key"]
     assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def test_who_makes_one_at_the_same_time_has_the_same(tmp_path: Path) -> None:
-    together = Barrier(8)
-
-    def entropy(size: int) -> bytes:
-        if size == 32:
-            together.wait()  # none is there yet, and all have seen that
-        return os.urandom(size)
-
-    with ThreadPoolExecutor(8) as pool:
-        keys = set(pool.map(lambda _: make_key(str(tmp_path), entropy), range(8)))
-    assert keys == {(tmp_path / "key").read_bytes()}
-    assert [path.name for path in tmp_path.iterdir()] == ["key"]
 
 
 def empty(key: Path) -> None:

@@ -89,12 +89,6 @@ def test_a_group_says_what_its_first_error_says() -> None:
     assert nested.details["traceback"][-1] == "ConnectionError: the database is down"
 
 
-def test_a_group_keeps_what_a_target_says_of_its_error() -> None:
-    busy = TargetError("busy", kind="http", details={"status": 529})
-    failure = failure_of(raised(group_of(busy, ValueError())))
-    assert failure == Failure("http", "busy (and 1 more)", {"status": 529})
-
-
 NODE = """
 /app/agent.js:3
   throw new Error("no such model: gpt-9")

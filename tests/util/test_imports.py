@@ -104,15 +104,6 @@ def test_a_function_of_a_file_is_found_in_the_project(project: Path) -> None:
     assert import_object("./my-evals/checks.py:polite", "grader", str(project)) is found
 
 
-def test_a_file_of_another_project_is_another_file(project: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (project / "checks_d.py").write_text("here = 'first'\n")
-    (other / "checks_d.py").write_text("here = 'second'\n")
-    assert import_object("./checks_d.py:here", "grader", str(project)) == "first"
-    assert import_object("./checks_d.py:here", "grader", str(other)) == "second"
-
-
 def test_what_is_wrong_with_a_file_is_said(project: Path, tmp_path: Path) -> None:
     (project / "checks_e.py").write_text("def polite(): ...\n")
     (project / "broken_e.py").write_text("\nraise KeyError('k')\n")

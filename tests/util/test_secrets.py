@@ -64,12 +64,6 @@ def test_a_short_or_common_value_is_not_looked_for_and_that_is_said_once(value: 
     assert said[0].endswith(": it is not redacted from records and output")
 
 
-def test_keys_that_become_equal_are_both_kept() -> None:
-    scrubber = knowing(A="hunter2hunter2")
-    value = {"hunter2hunter2": 1, "***A***": 2}
-    assert scrubbed(value, scrubber) == {"***A***": 1, "***A***-2": 2}
-
-
 @for_each(
     ("secret", "number"),
     [
@@ -84,12 +78,6 @@ def test_a_number_that_is_a_secret_is_found(secret: str, number: float) -> None:
     assert "***PIN***" in found
 
 
-def test_other_numbers_stay_numbers() -> None:
-    scrubber = knowing(PIN="98765432", ONE="00000001")
-    numbers = [1, 1.0, True, 9876543, 0.5, 98765431]
-    assert scrubbed(numbers, scrubber) == numbers
-
-
 LONG = "sk-proj-0123456789abcdefghijklmnop"
 
 
@@ -98,14 +86,12 @@ LONG = "sk-proj-0123456789abcdefghijklmnop"
     [
         (f"key {LONG[:25]} [9 more characters were cut]", "key ***K*** [9 more"),
         (f"{LONG[-20:]} is wrong", "***K*** is wrong"),
-        (f"… {LONG[9:22]} …", "… ***K*** …"),
         (f"HTTP 401: {LONG[:12]}, from host", "HTTP 401: ***K***, from host"),
         (f"{LONG} and {LONG[:10]} and {LONG[-10:]}", "***K*** and ***K*** and ***K***"),
-        ("x" * 30_000 + LONG[:20], "x" * 30_000 + "***K***"),
         ("nothing of it", "nothing of it"),
         (LONG[:5], LONG[:5]),
     ],
-    ids=range(8),
+    ids=range(6),
 )
 def test_pieces_of_a_secret_that_was_cut_are_found(text: str, left: str) -> None:
     told: Any = knowing(K=LONG).look().told({"message": [text]})
@@ -150,17 +136,6 @@ def test_the_password_of_a_proxy_is_a_secret(name: str, password: str) -> None:
     assert scrubber.text("u and you@example.invalid") == "u and you@example.invalid"
 
 
-def test_a_variable_may_have_another_value_for_each_call() -> None:
-    environment: dict[str, str] = {}
-    said: list[str] = []
-    scrubber = Scrubber(environment, ["KEY"], said.append)
-    for number in range(150):
-        environment["KEY"] = f"token-of-call-{number:03}"
-        assert scrubber.text(f"it was {environment['KEY']}.") == "it was ***KEY***."
-    assert scrubber.text("token-of-call-140") == "***KEY***"
-    assert len(scrubber.look().values) <= 100
-
-
 @pytest.mark.parametrize(
     ("value", "alone"),
     [
@@ -175,13 +150,6 @@ def test_fault_14_what_is_secret_in_a_header_is_found_alone(value: str, alone: s
     scrubber = knowing(AUTH=value)
     assert scrubber.data(f"it is {value}.") == "it is ***AUTH***."
     assert scrubber.data(f"it is {alone}.") == "it is ***AUTH***."
-
-
-def test_a_word_after_a_scheme_that_is_too_common_is_no_secret_and_nobody_is_warned() -> None:
-    said: list[str] = []
-    scrubber = Scrubber({"AUTH": "Bearer test-key"}, ["AUTH"], said.append)
-    assert scrubber.data("a test-key, Bearer test-key") == "a test-key, ***AUTH***"
-    assert said == []
 
 
 @for_each(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -127,18 +126,6 @@ def test_what_comes_after_the_limit_is_late(code: Code) -> None:
     assert run(code, limit_s=0.01).is_late
 
 
-def test_a_call_has_a_task_and_a_context_of_its_own() -> None:
-    async def code() -> object:
-        before = HERE.get()
-        HERE.set("a call")
-        task = asyncio.current_task()
-        assert task is not None
-        return before, task.get_name()
-
-    assert run(code).value == ("nothing", "x")
-    assert HERE.get() == "nothing"
-
-
 def test_time_in_a_queue_does_not_count() -> None:
     queue = QueueTime()
 
@@ -175,20 +162,6 @@ def test_a_call_is_cancelled_with_its_caller() -> None:
             assert ended == ["ended"]
 
     asyncio.run(main())
-
-
-def test_plain_calls_run_side_by_side_and_see_the_context() -> None:
-    barrier = threading.Barrier(10, timeout=60)
-
-    def code() -> object:
-        barrier.wait()
-        return HERE.get()
-
-    async def main() -> list[object]:
-        HERE.set("main")
-        return await asyncio.gather(*(run_in_thread(code) for _ in range(10)))
-
-    assert asyncio.run(main()) == ["main"] * 10
 
 
 def test_each_is_closed_in_order_whatever_another_raises() -> None:
