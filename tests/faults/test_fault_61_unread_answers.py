@@ -227,7 +227,7 @@ def test_fault_61_an_answer_that_was_cut_off_is_marked_and_graded(project: Proje
     done = run(project, "python:agent:reply", {"contains": "answer"})
     assert done.code == 0
     assert "were cut off (finish reason `length`)" in done.err
-    assert "(cut off: finish reason length)" in project.run("report", "--case", "one").out
+    assert "cut off (finish reason length)" in project.run("report", "--case", "one").out
 
 
 @pytest.mark.parametrize("end", ["max_output_tokens", "incomplete", "MAX_TOKENS"])
