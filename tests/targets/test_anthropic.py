@@ -73,13 +73,6 @@ def test_a_request_has_the_model_a_bound_and_the_version(monkeypatch: pytest.Mon
     }  # fmt: skip
 
 
-def test_parameters_and_the_version_can_be_set() -> None:
-    with serving(reply()) as server:
-        ask(make(server, params={"max_tokens": 9, "top_k": 1}, version="2030-01-01"))
-    assert server.request.headers["anthropic-version"] == "2030-01-01"
-    assert (server.request.json["max_tokens"], server.request.json["top_k"]) == (9, 1)
-
-
 def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
     schema = {"type": "object"}
     wanted = {"type": "json_schema", "schema": schema}
@@ -312,14 +305,3 @@ def test_events_that_make_no_sense_are_a_protocol_error(events: list[dict[str, A
 
 
 # Keys and options.
-
-
-def test_the_cache_key_has_the_body_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "hunter2")
-    key = json.dumps(target_of(AnthropicTarget, model="m").cache_key(question()))
-    assert "Hi" in key
-    assert "x-api-key" in key
-    assert "hunter2" not in key
-    assert key != json.dumps(
-        target_of(AnthropicTarget, model="m", version="x").cache_key(question())
-    )

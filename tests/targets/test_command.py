@@ -65,22 +65,6 @@ def test_the_cache_knows_the_suite_where_it_is_shown_and_no_attempt(
     assert (elsewhere != first) == sees_suite
 
 
-def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "suites").mkdir()
-    (tmp_path / "docs" / "a.txt").write_text("x")
-    (tmp_path / "evalcase.toml").touch()
-    content = [{"type": "file", "path": "docs/a.txt"}, {"type": "text", "text": "Sum it up."}]
-    given = question([{"role": "user", "content": content}], suite=str(tmp_path / "suites/s.yaml"))
-    files = json.loads(ask(make(COPY), given).text)["files"]
-    assert files == {"docs/a.txt": str(tmp_path / "docs" / "a.txt")}
-
-
-def test_stdin_may_be_the_prompt_or_nothing(make: Make) -> None:
-    assert ask(make(COPY, stdin="text"), question("héllo")).text == "héllo"
-    assert ask(make(COPY, stdin="none")).text == ""
-
-
 def test_placeholders_are_filled_in_once_and_never_seen_by_a_shell(make: Make) -> None:
     target = make(SHOW, "{prompt}", "--id={case_id}", "{repeat}/{attempt}", "[{conversation_id}]")
     text = "$(touch x) '\"; {case_id} \\ ünï\n*"

@@ -84,31 +84,6 @@ def saying(*answers: bytes, close: bool = False, heard: list[bytes] | None = Non
     return script
 
 
-def tunnel(heard: list[bytes], said: bytes = b"HTTP/1.1 200 Go on\r\n\r\n") -> Script:
-    """A proxy that passes a connection on."""
-
-    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while data := await reader.read(1 << 16):
-                writer.write(data)
-                await writer.drain()
-        except ConnectionError:
-            pass
-        finally:
-            writer.close()
-
-    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(said)
-        if b" 200 " not in said:
-            return
-        port = int(heard[-1].split(b" ")[1].rpartition(b":")[2])
-        ends = await asyncio.open_connection("127.0.0.1", port)
-        await asyncio.gather(pump(reader, ends[1]), pump(ends[0], writer))
-
-    return script
-
-
 async def ask(url: str, times: int = 1, **options: Any) -> list[str]:
     target = target_of(HttpTarget, url=url, **options)
     await target.open()
@@ -165,28 +140,6 @@ def test_behind_a_proxy_addresses_that_are_written_out_are_refused(
     for host in ("169.254.169.254", "0xa9fea9fe"):
         with pytest.raises(Exception, match="link-local or metadata address"):
             asyncio.run(ask(f"http://{host}/"))
-
-
-@pytest.mark.parametrize(
-    ("said", "kind", "what"),
-    [
-        (b"HTTP/1.1 302 Elsewhere\r\nLocation: /\r\n\r\n", "http", "from the proxy for"),
-        (b"nonsense\r\n\r\n", "protocol", "the answer is not HTTP"),
-    ],
-)
-def test_a_proxy_may_say_no(
-    tls: ssl.SSLContext, said: bytes, kind: str, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def run() -> None:
-        async with raw_server(tunnel([], said)) as proxy:
-            monkeypatch.setenv("https_proxy", proxy.url)
-            with pytest.raises(TargetError, match=what) as caught:
-                await ask("https://host.test/")
-            assert caught.value.kind == kind
-            await proxy.hung_up.wait()
-
-    del tls
-    asyncio.run(run())
 
 
 def test_a_large_body_is_sent_whole() -> None:

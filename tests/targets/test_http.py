@@ -287,12 +287,6 @@ def test_a_path_that_leads_nowhere_says_what_is_there(path: str, there: str) -> 
     assert error.details == {"body": '{"a": ["x"]}'}
 
 
-def test_a_huge_text_is_cut_and_marked() -> None:
-    with serving(text("é".encode() * 500_000)) as server:
-        answer = ask(target_of(HttpTarget, url=server.url, max_output_bytes=1001))
-    assert (answer.text, answer.truncated) == ("é" * 500, True)
-
-
 def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
     with serving({"a": "x" * 5000}) as server:
         error = failure(target_of(HttpTarget, url=server.url, answer="a", max_output_bytes=1000))

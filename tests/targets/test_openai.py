@@ -59,15 +59,6 @@ def test_text_is_sent_as_it_is_and_data_as_json() -> None:
     ]
 
 
-def test_parts_of_either_spelling_and_of_other_types() -> None:
-    audio = {"type": "input_audio", "input_audio": {"data": "…", "format": "wav"}}
-    parts = [{"type": "text", "text": "a"}, {"type": "text", "value": "b", "x": 1}, audio]
-    (message,) = messages(user(*parts))
-    assert message["content"] == [
-        {"type": "text", "text": "a"}, {"type": "text", "text": "b", "x": 1}, audio,
-    ]  # fmt: skip
-
-
 def test_both_spellings_of_calls_and_their_results() -> None:
     turns = messages(
         {"role": "user", "content": "Hi"},
@@ -262,13 +253,6 @@ def test_an_answer_that_is_too_large_is_a_protocol_error() -> None:
     assert "larger than `max_output_bytes`" in str(error)
 
 
-def test_an_error_of_the_service_is_told_in_its_words() -> None:
-    body = {"error": {"message": "Rate limit reached.", "type": "requests"}}
-    error = failure(Reply.of(body, 429, Retry_After="2"))
-    assert "HTTP 429 (Too Many Requests): Rate limit reached., from" in str(error)
-    assert (error.overloaded, error.retry_after_s) == (True, 2.0)
-
-
 # Keys, options and prices.
 
 
@@ -283,22 +267,6 @@ def test_the_default_key_is_for_the_default_host_only(monkeypatch: pytest.Monkey
     assert target_of(
         OpenAITarget, model="m", base_url="https://api.openai.com/v1/"
     ).traits.key_names == ("OPENAI_API_KEY",)
-
-
-def test_the_key_that_is_named_is_sent_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "k")
-    with serving(completion()) as server:
-        target = make(server, key_env="MY_KEY")
-        ask(target)
-    assert server.request.headers["authorization"] == "Bearer k"
-    assert target.traits.key_names == ("MY_KEY",)
-    assert target_of(OpenAITarget, model="m", key_env="MY_KEY").traits.key_names == ("MY_KEY",)
-
-
-def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set: export it, or name a file"):
-        asyncio.run(target_of(OpenAITarget, model="m").open())
 
 
 @pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])

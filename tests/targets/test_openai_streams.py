@@ -5,7 +5,7 @@ from typing import Any
 
 from evalcase.types.answer import Usage
 from tests.for_each import for_each
-from tests.targets.openai_service import CALL, answer, completion, failure, make
+from tests.targets.openai_service import CALL, answer, failure, make
 from tests.targets.questions import answer_all, ask, question
 from tests.targets.server import Reply, serving
 
@@ -63,31 +63,12 @@ def test_calls_of_a_stream_are_put_together_by_their_index() -> None:
     )
 
 
-def test_the_usage_of_a_stream_is_asked_for_unless_the_parameters_say() -> None:
-    options = {"include_usage": False}
-    with serving(Reply.stream(delta({"content": "x"}, "stop"))) as server:
-        ask(make(server, params={"stream": True, "stream_options": options}))
-    assert server.request.json["stream_options"] == options
-
-
-def test_finished_is_what_has_a_reason_and_nothing_else() -> None:
-    assert answer(Reply.stream(delta({"content": "x"}, "stop")), **STREAM).text == "x"
-    error = failure(Reply.stream(delta({"content": "x"}), done=True), **STREAM)
-    assert (error.kind, error.may_succeed_later) == ("protocol", False)
-    assert not error.may_succeed_later
-
-
 def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:
     error = failure(Reply.stream(delta({"content": "Hel"}), delta({"content": "lo"})), **STREAM)
     assert "it ended before the answer was complete" in str(error)
     assert (error.kind, error.may_succeed_later) == ("protocol", True)
     assert "Hel" in error.details["body"]
     assert error.details["body"].startswith('data: {"choices"')
-
-
-def test_a_connection_that_breaks_in_a_stream_is_a_connection_error() -> None:
-    error = failure(Reply.stream(delta({"content": "Hello"}), cut=50), **STREAM)
-    assert (error.kind, error.may_succeed_later) == ("connection", True)
 
 
 def test_an_error_in_a_stream_is_an_error() -> None:
@@ -109,10 +90,6 @@ def test_a_stream_that_is_too_large_is_an_error() -> None:
     error = failure(reply, max_output_bytes=1000, **STREAM)
     assert "larger than `max_output_bytes`" in str(error)
     assert error.kind == "protocol"
-
-
-def test_a_service_that_does_not_stream_is_understood() -> None:
-    assert answer(completion(), **STREAM).text == "4"
 
 
 def test_connections_are_used_again_after_a_stream() -> None:

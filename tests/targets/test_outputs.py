@@ -65,19 +65,6 @@ def test_auto_reads_messages_with_usage_and_cost(name: str) -> None:
     assert (answer.usage, answer.cost_usd) == (Usage(1, 2, 3), 1.0)
 
 
-def test_auto_reads_text_with_tool_calls() -> None:
-    answer = read({"text": "hi", "tool_calls": [{"tool": "t"}], "usage": {"input_tokens": 1}})
-    assert answer.messages == (
-        {"role": "assistant", "content": "hi", "tool_calls": [{"tool": "t"}]},
-    )
-    assert answer.usage == Usage(1)
-
-
-def test_messages_that_are_not_valid_are_an_error_and_no_text() -> None:
-    with pytest.raises(TargetError, match="message 2"):
-        read({"messages": [{"role": "assistant", "content": "x"}, 3]})
-
-
 def test_json_is_data_where_it_was_asked_for() -> None:
     assert read({"riskLevel": "High"}, "json").content == {"riskLevel": "High"}
     assert read('"hi"', "json").content == "hi"

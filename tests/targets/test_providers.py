@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import evalcase
 from evalcase.config.config import Config
 from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, TargetError
@@ -62,15 +61,6 @@ def test_azure_is_sent_its_key_in_a_header_of_its_own(monkeypatch: pytest.Monkey
         ask(make(server, kind="azure", key_env="MY_KEY"))
     assert server.request.headers["api-key"] == "k-1"
     assert "authorization" not in server.request.headers
-
-
-def test_a_suite_may_name_a_model_of_a_provider_but_no_address(tmp_path: Path) -> None:
-    (tmp_path / "evalcase.toml").write_text("")
-    for target, is_fine in (("ollama:m", True), ("ollama:m@http://host/v1", False)):
-        file = tmp_path / "a.eval.yaml"
-        file.write_text(f"target: {target}\ncases: [{{input: hi, expected_output: hi}}]\n")
-        problems = evalcase.check(file)
-        assert [each.code for each in problems] == ([] if is_fine else ["address-in-suite"])
 
 
 def test_every_provider_has_its_lines_in_the_docs() -> None:
@@ -242,10 +232,3 @@ def test_an_embedding_is_an_answer(embedding: Any, options: dict[str, Any]) -> N
     assert vector_of(found) == [0.5, -1.0, 0.25]
     assert found.usage == Usage(4, 0)
     assert found.cost_usd == pytest.approx(4e-6)
-
-
-def test_what_is_no_embedding_is_an_error() -> None:
-    with serving({"data": []}) as server, pytest.raises(TargetError, match="no `embedding`"):
-        ask(make(server, api="embeddings"))
-    with serving(completion()) as server, pytest.raises(TargetError, match="no embedding"):
-        vector_of(ask(make(server)))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +12,6 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.python import PythonTarget
 from evalcase.types.value import replace
-from tests.for_each import for_each
 from tests.targets.questions import answer_all, ask, question, target_of
 
 Make = Callable[..., PythonTarget]
@@ -114,30 +112,10 @@ LOG = "log = []\n"
         """,
         """
         class answer:
-            async def open(self): log.append("in")
-            async def close(self): log.append("out")
-            async def __call__(self, prompt): return prompt
-        """,
-        """
-        class answer:
-            def __enter__(self): log.append("in")
-            def __exit__(self, *_): log.append("out")
-            def __call__(self, prompt): return prompt
-        """,
-        """
-        class answer:
             async def __aenter__(self):
                 log.append("in")
                 return lambda prompt: prompt
             async def __aexit__(self, *_): log.append("out")
-        """,
-        """
-        from contextlib import contextmanager
-        @contextmanager
-        def answer():
-            log.append("in")
-            yield lambda prompt: prompt
-            log.append("out")
         """,
         """
         from contextlib import asynccontextmanager
@@ -198,22 +176,6 @@ def test_sync_functions_run_side_by_side(make: Make) -> None:
     assert asyncio.run(run()) == ["Hi"] * 20
 
 
-def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make) -> None:
-    source = """
-        import threading
-        never = threading.Event()
-        def answer(prompt):
-            if prompt == "hang":
-                never.wait()
-            return prompt
-    """
-    target = make(source)
-    answers = asyncio.run(answer_all(target, [question("hang"), question("next")], 0.2))
-    sys.modules["agent"].never.set()
-    assert isinstance(answers[0], TimeoutError)
-    assert getattr(answers[1], "text", None) == "next"
-
-
 def test_fault_06_a_hung_sync_function_does_not_keep_the_process_alive(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("import time\ndef answer(p):\n    time.sleep(600)\n")
     program = """
@@ -230,21 +192,6 @@ def test_fault_06_a_hung_sync_function_does_not_keep_the_process_alive(tmp_path:
         capture_output=True, text=True, timeout=60, check=False, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
-
-
-def test_cancelling_reaches_an_async_function(make: Make) -> None:
-    source = """
-        import asyncio
-        log = []
-        async def answer(prompt):
-            try:
-                await asyncio.Event().wait()
-            finally:
-                log.append("cleaned up")
-    """
-    with pytest.raises(TimeoutError):
-        ask(make(source), limit_s=0.1)
-    assert sys.modules["agent"].log == ["cleaned up"]
 
 
 # What can't be used.
@@ -285,20 +232,6 @@ def test_what_can_not_be_used_is_a_config_error_that_names_the_cause(
     with pytest.raises(ConfigError) as caught:
         ask(make(source, name))
     assert said.format(file=tmp_path / "agent.py") in str(caught.value)
-
-
-@for_each(
-    ("options", "said"),
-    [
-        ({}, 'needs `function`: for example function = "my_agent:answer"'),
-        ({"function": 3}, "`function` is `module:function`, not 3"),
-        ({"function": "a:b", "arguments": []}, "`arguments` is a mapping, not a list"),
-        ({"function": "a:b", "argument": {}}, "no option `argument`: did you mean `arguments`?"),
-    ],
-)
-def test_options_are_checked(options: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said)):
-        target_of(PythonTarget, **options)  # type: ignore[arg-type]
 
 
 def test_sessions_that_are_left_are_all_torn_down(make: Make, tmp_path: Path) -> None:

@@ -234,19 +234,6 @@ def test_a_run_is_replayed_and_its_last_result_counts(tmp_path: Path) -> None:
     assert "case `two` has no answer" in str(missing)
 
 
-def test_one_of_several_targets_of_a_run_is_chosen(tmp_path: Path) -> None:
-    folder = journal(
-        tmp_path,
-        result("one", "a", Answer.of_text("of a")),
-        result("one", "b", Answer.of_text("of b")),
-    )
-    assert ask(target_of(ReplayTarget, path=folder, target="b")).text == "of b"
-    with pytest.raises(ConfigError, match=r"several targets have answered.*: a, b"):
-        ask(target_of(ReplayTarget, path=folder))
-    with pytest.raises(ConfigError, match="no answers of the target `c`: a, b"):
-        ask(target_of(ReplayTarget, path=folder, target="c"))
-
-
 @for_each("line", [1, 2, 3])
 def test_a_row_that_was_changed_is_an_error_with_its_line_also_the_last(
     tmp_path: Path, line: int

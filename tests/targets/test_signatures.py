@@ -59,22 +59,6 @@ def test_one_with_a_known_name_is_given_that_in_place_of_its_default(name: str, 
     assert returning(form.format(name), name) is not None
 
 
-def test_one_with_a_default_and_any_other_name_keeps_it() -> None:
-    assert returning("prompt, temperature=0.5, *, top_k=3", "prompt, temperature, top_k") == (
-        "Hi", 0.5, 3,
-    )  # fmt: skip
-
-
-def test_by_place_what_follows_a_default_is_given_all_the_same() -> None:
-    assert returning("prompt, k=3, session='', /", "prompt, k, session") == ("Hi", 3, "s7")
-
-
-def test_several_are_given_at_once() -> None:
-    parameters = "text, /, messages, *, metadata, attempt, session=None"
-    value = "text, len(messages), metadata, attempt, session"
-    assert returning(parameters, value) == ("Hi", 2, {"k": 1}, 2, "s7")
-
-
 def test_files_are_a_list_of_absolute_paths() -> None:
     (path,) = called(define("def f(files): return files"), WITH_FILE)
     assert path == WITH_FILE.files["a.txt"]
@@ -234,9 +218,3 @@ def test_a_method_that_is_named_by_its_class_is_told_to_be_one() -> None:
         bind_function(Support.answer, "m:Support.answer")
     said = "`answer` is a method: name the class, `m:Support`, or an instance of it"
     assert said in str(caught.value)
-
-
-@for_each("found", [Support().answer, Support.plainly, Support.of_class])
-def test_names_with_dots_lead_to_what_can_be_called(found: Callable[..., Any]) -> None:
-    by_place, by_name = bind_function(found, "m:Support.x").arguments(GIVEN)
-    assert found(*by_place, **by_name) == "Hi"

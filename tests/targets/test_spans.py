@@ -12,7 +12,6 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import StatusCode
 
 from evalcase.errors import ConfigError
 from evalcase.runner.calls import Attempted, make_attempt
@@ -111,32 +110,6 @@ def test_more_steps_than_are_kept_are_counted() -> None:
     assert (len(answer.steps), answer.steps_cut) == (MAX_STEPS, 3)
 
 
-def test_attributes_of_any_kind_and_size_are_digested() -> None:
-    def odd(text: str) -> str:
-        about: Any = {**TOOL, "gen_ai.tool.call.arguments": float("nan")}
-        TRACER.start_span("nan", attributes=about).end()
-        about["gen_ai.tool.call.arguments"] = "[" + "1, " * 10_000_000
-        TRACER.start_span("large", attributes=about).end()
-        span = TRACER.start_span("failed")
-        span.record_exception(OSError("disk"))
-        span.set_status(StatusCode.ERROR)
-        span.end()
-        TRACER.start_span("never ended")
-        return text
-
-    nan, large, failed = ask(traced(odd)).steps
-    assert (nan.input, large.input, large.is_cut) == ("nan", None, True)
-    assert failed.error == "OSError: disk"
-
-
-def test_spans_that_are_too_many_to_be_seen_are_counted_and_make_tokens_unknown(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("evalcase.targets.spans.MAX_SPANS", 2)
-    answer = ask(traced(plain))
-    assert (len(answer.steps), answer.steps_cut, answer.usage) == (2, 1, None)
-
-
 def breaking(text: str) -> str:
     plain(text)
     raise LookupError(text)
@@ -175,30 +148,6 @@ def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyP
     said = "needs opentelemetry-sdk, from the extra `otel`: pip install"
     with pytest.raises(ConfigError, match=said):
         ask(traced(silent))
-
-
-class Wrapping(trace.TracerProvider):
-    """A provider that stands before another, as that of logfire does."""
-
-    def __init__(self) -> None:
-        self.inner = TracerProvider(shutdown_on_exit=False)
-        self.add_span_processor = self.inner.add_span_processor
-
-    def get_tracer(self, *given: Any, **more: Any) -> trace.Tracer:
-        return self.inner.get_tracer(*given, **more)
-
-
-def test_a_provider_that_stands_before_another_is_listened_to(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    provider = Wrapping()
-    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
-
-    def agent(text: str) -> str:
-        provider.get_tracer("agent").start_span("step").end()
-        return text
-
-    assert [step.name for step in ask(traced(agent)).steps] == ["step"]
 
 
 def test_what_can_not_be_listened_to_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

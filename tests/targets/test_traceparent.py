@@ -10,10 +10,8 @@ from pathlib import Path
 from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
-from evalcase.tracing.context import StartedTraces
-from evalcase.types.answer import Answer
 from evalcase.types.question import Question
-from evalcase.types.target import Target, Traits
+from evalcase.types.target import Target
 from evalcase.util.user_calls import UserCalls
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving
@@ -84,35 +82,3 @@ def test_the_trace_of_a_call_that_failed_is_told_once_with_its_error(tmp_path: P
             trace = str((failed.seen or {})["trace"])
             assert len(trace) == 32
     assert trace in server.request.headers["traceparent"]
-
-
-class Waiting(Target):
-    """Begins a trace for each call, and fails in all of them once there are enough."""
-
-    def __init__(self, calls: int) -> None:
-        self.begun: list[str] = []
-        self._traces, self._left, self._all = StartedTraces(), calls, asyncio.Event()
-        self.traits = Traits(seen=self._traces.seen_of)
-
-    async def answer(self, question: Question) -> Answer:
-        with self._traces.start(question) as begun:
-            self.begun.append(begun.trace)
-            self._left -= 1
-            if not self._left:
-                self._all.set()
-            await self._all.wait()
-            raise OSError(f"no disk for {begun.trace}")
-
-
-def test_calls_that_ask_the_same_at_once_have_a_trace_each() -> None:
-    async def go() -> None:
-        target, given = Waiting(3), question()
-        async with UserCalls() as calls:
-            failed = await asyncio.gather(
-                *[make_attempt("it", target, given, 60, calls, print) for _ in range(3)]
-            )
-        for each in failed:
-            assert str((each.seen or {})["trace"]) in str(each.error)
-        assert len(set(target.begun)) == 3
-
-    asyncio.run(go())

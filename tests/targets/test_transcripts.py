@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -144,54 +144,24 @@ def test_long_outputs_of_tools_are_cut_and_say_so() -> None:
     assert not answer.truncated
 
 
-@dataclass
-class ToolUseBlock:
-    id: str
-    name: str
-    input: dict[str, Any]
-
-
-@dataclass
-class ToolResultBlock:
-    tool_use_id: str
-    content: str
-    is_error: bool | None = None
-
-
-@dataclass
-class TextBlock:
-    text: str
-
-
-@dataclass
-class AssistantMessage:
-    content: list[Any]
-    model: str = "wren-5"
-    parent_tool_use_id: str | None = None
-
-
-@dataclass
-class UserMessage:
-    content: list[Any]
-    parent_tool_use_id: str | None = None
-
-
-@dataclass
-class ResultMessage:
-    subtype: str = "success"
-    is_error: bool = False
-    result: str | None = "Two."
-    total_cost_usd: float | None = 0.01
-    usage: dict[str, Any] = field(default_factory=lambda: {"input_tokens": 3, "output_tokens": 1})
-    model_usage: dict[str, Any] | None = None
+def sdk(kind: str, **fields: Any) -> object:
+    """A message of the SDK, whose classes are dataclasses."""
+    return make_dataclass(kind, [*fields])(**fields)
 
 
 def test_messages_of_the_agent_sdk_are_read_as_they_are() -> None:
     said: list[object] = [
-        AssistantMessage([ToolUseBlock("t1", "Bash", {"command": "ls"})]),
-        UserMessage([ToolResultBlock("t1", "a b")]),
-        AssistantMessage([TextBlock("Two.")]),
-        ResultMessage(),
+        sdk("AssistantMessage", content=[sdk("ToolUseBlock", id="t1", name="Bash", input={})]),
+        sdk("UserMessage", content=[sdk("ToolResultBlock", tool_use_id="t1", content="a b")]),
+        sdk("AssistantMessage", content=[sdk("TextBlock", text="Two.")], model="wren-5"),
+        sdk(
+            "ResultMessage",
+            subtype="success",
+            is_error=False,
+            result="Two.",
+            total_cost_usd=0.01,
+            usage={"input_tokens": 3, "output_tokens": 1},
+        ),
     ]
     answer = evalcase.read_transcript(said, CLAUDE)
     assert (answer.text, calls(answer)) == ("Two.", [("Bash", "shell", False)])

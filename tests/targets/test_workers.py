@@ -157,27 +157,6 @@ def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> Non
     assert isinstance(third, Answer)
 
 
-def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) -> None:
-    body = """
-        while text == "hang": sys.stdin.read()
-        reply(id=id, answer=text)
-    """
-
-    async def run() -> str:
-        target = make(body)
-        await target.open()
-        try:
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.3):
-                    await target.answer(question("hang"))
-            async with asyncio.timeout(LIMIT_S):
-                return (await target.answer(question("b"))).text
-        finally:
-            await target.close()
-
-    assert asyncio.run(run()) == "b"
-
-
 def test_several_workers_answer_at_once(tmp_path: Path, make: Make) -> None:
     async def run() -> tuple[list[int], int]:
         async with Bell() as bell:

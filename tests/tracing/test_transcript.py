@@ -9,10 +9,10 @@ from typing import Any
 
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.otlp import TraceStore, read_pieces, read_trace_file
-from evalcase.tracing.trace import Transcript, read_steps, read_transcript
+from evalcase.tracing.trace import Transcript, read_transcript
 from evalcase.types.answer import Usage
 from tests.for_each import for_each
-from tests.tracing.otlp import chat, export, pairs, said, span
+from tests.tracing.otlp import chat, export, span
 
 RECORDED = Path(__file__).parent / "recorded"
 FILES = sorted(each.name for each in RECORDED.glob("*.jsonl"))
@@ -124,57 +124,13 @@ def test_messages_of_every_shape_are_the_same(shape: str) -> None:
     assert (told.asked, told.messages) == ([ASKED], [CALLED])
 
 
-EVENTS = [
-    [("gen_ai.user.message", {"content": "Hi"}),
-     ("gen_ai.choice", {"message": json.dumps({"content": None, "tool_calls": [CALL]})})],
-    [("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps([ASKED])}),
-     ("gen_ai.content.completion",
-      {"gen_ai.completion": json.dumps([{"role": "assistant", "tool_calls": [CALL]}])})],
-    [("gen_ai.client.inference.operation.details", CONVENTIONS)],
-]  # fmt: skip
-
-
-@for_each("events", EVENTS)
-def test_messages_may_be_events_of_a_span_or_log_records(events: Any) -> None:
-    told = tell(span(MODEL, events=events))
-    assert (told.asked, told.messages) == ([ASKED], [CALLED])
-    logs = [
-        {"traceId": "aa" * 16, "spanId": "01", "eventName": name, "attributes": pairs(each)}
-        for name, each in events
-    ]
-    told = tell(span(MODEL, id="01"), logs=logs)
-    assert (told.asked, told.messages) == ([ASKED], [CALLED])
-
-
-def test_tokens_are_those_of_models_alone() -> None:
-    usage = {"gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 6}
-    agent = span({"gen_ai.operation.name": "invoke_agent", **usage}, id="0a")
-    told = tell(agent, *[chat(each, parent="0a") for each in "abc"])
-    assert told.usage == Usage(30, 6)
-
-
 def test_a_call_that_two_instrumentations_tell_of_is_one() -> None:
     outer = chat("4", id="0a")
     told = tell(outer, chat("4", parent="0a"))
     assert (len(told.messages), told.usage) == (1, Usage(10, 2))
 
 
-def test_what_is_unknown_of_one_call_is_unknown_of_all() -> None:
-    silent = span({**MODEL, "gen_ai.output.messages": said("b"), "operation.cost": 0.5}, start=5)
-    told = tell(chat("a"), silent)
-    assert (told.usage, told.cost_usd) == (None, None)
-    assert tell(silent).cost_usd == 0.5
-
-
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}
-
-
-def test_a_tool_that_no_model_has_called_is_a_call_of_its_own() -> None:
-    told = tell(span({**TOOL, "gen_ai.tool.call.arguments": '{"a": 1}'}), chat("done", start=3))
-    assert told.messages[0] == {
-        "role": "assistant", "tool_calls": [{"tool": "t", "input": {"a": 1}}],
-    }  # fmt: skip
-    assert told.messages[1]["content"] == "done"
 
 
 def test_calls_without_ids_are_told_apart_by_their_arguments() -> None:
@@ -190,29 +146,6 @@ def test_calls_without_ids_are_told_apart_by_their_arguments() -> None:
     assert [(each["input"]["a"], each["output"]) for each in made] == [
         (1, "y"), (2, "x"), (1, "z"), (3, "w"),
     ]  # fmt: skip
-
-
-def test_a_call_without_an_id_is_that_of_a_span_which_has_one() -> None:
-    output = json.dumps([{"role": "assistant", "parts": [{**PARTS[0], "id": None}]}])
-    tool = {**TOOL, "gen_ai.tool.call.id": "x", "gen_ai.tool.call.arguments": '{"a": 1}'}
-    done = {"gen_ai.tool.call.result": "done"}
-    told = tell(span({**MODEL, "gen_ai.output.messages": output}), span({**tool, **done}, start=2))
-    (call,) = [call for message in told.messages for call in message["tool_calls"]]
-    assert call["output"] == "done"
-
-
-def test_what_a_tool_was_given_is_kept_whatever_its_characters() -> None:
-    given = {"gen_ai.tool.call.arguments": json.dumps({"mood": "\N{GRINNING FACE}"})}
-    half = {"gen_ai.tool.call.arguments": '{"mood": "\\udc00"}'}
-    both = read_steps(tell(span({**TOOL, **given}), span({**TOOL, **half}, start=2)).nodes).steps
-    assert [(each.input, each.is_cut) for each in both] == [
-        ({"mood": "\N{GRINNING FACE}"}, False), (None, True),
-    ]  # fmt: skip
-
-
-def test_the_last_text_is_that_of_the_model_that_ended_last() -> None:
-    told = tell(chat("final", seconds=9), chat("of a helper", start=2))
-    assert [each["content"] for each in told.messages] == ["of a helper", "final"]
 
 
 @for_each("name", ["final_result", "output.value", "traceloop.entity.output"])
