@@ -135,15 +135,6 @@ def test_both_spellings_of_calls_and_their_results() -> None:
     ]  # fmt: skip
 
 
-def test_results_come_first_in_their_message() -> None:
-    turns = body(
-        {"role": "assistant", "tool_calls": [{"tool": "f"}]},
-        user("Meanwhile"),
-        {"role": "tool", "content": None},
-    )["messages"]
-    assert turns[1] == user([{"type": "tool_result", "tool_use_id": "call_1"}, text("Meanwhile")])
-
-
 def test_a_call_whose_input_is_no_mapping_cannot_be_sent() -> None:
     with pytest.raises(TargetError, match="a call of `f` can't be sent: its input is a string"):
         body({"role": "assistant", "tool_calls": [{"tool": "f", "input": "x"}]})

@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import socket
 import ssl
-import threading
 from email.utils import formatdate
 from pathlib import Path
 
@@ -163,11 +162,6 @@ def test_retry_after_in_all_its_forms(headers: dict[str, str], wait_s: float | N
     assert retry_after_s(headers, NOW_S) == wait_s
 
 
-def test_retry_after_ms_reaches_the_engine() -> None:
-    with serving(Reply(b"", 429, {"retry-after-ms": "250"})) as server:
-        assert failure(target_of(HttpTarget, url=server.url)).retry_after_s == 0.25
-
-
 # Redirects and keys.
 
 
@@ -249,29 +243,20 @@ PROXY = "http://proxy:3128"
 @for_each(
     ("url", "environment", "found"),
     [
-        ("http://a.example", {}, None),
         ("http://a.example", {"HTTP_PROXY": PROXY}, PROXY),
         ("http://a.example", {"http_proxy": "proxy:3128"}, PROXY),
-        ("http://a.example", {"HTTP_PROXY": "http://no", "http_proxy": PROXY}, PROXY),
-        ("http://a.example", {"HTTP_PROXY": PROXY, "http_proxy": ""}, None),
         ("http://a.example", {"ALL_PROXY": PROXY}, PROXY),
         ("https://a.example", {"HTTP_PROXY": PROXY}, None),
         ("https://a.example", {"HTTPS_PROXY": PROXY}, PROXY),
         ("http://a.example", {"HTTP_PROXY": PROXY, "REQUEST_METHOD": "GET"}, None),
-        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "*"}, None),
         ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "b.example, .example"}, None),
         ("http://a.example:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example:80"}, PROXY),
         ("http://a.example:81", {"HTTP_PROXY": PROXY, "no_proxy": "A.example:81"}, None),
         ("http://xa.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example"}, PROXY),
-        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": ""}, PROXY),
-        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "*.example"}, None),
         ("http://a.example.", {"HTTP_PROXY": PROXY, "NO_PROXY": "b.example,*"}, None),
-        ("http://a.example.", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example"}, None),
         ("http://10.1.2.3:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, None),
         ("http://11.1.2.3", {"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8,a/b,::/0"}, PROXY),
-        ("http://[fd00::1]:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "fd00::/8"}, None),
         ("http://[::1]:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "[::1]"}, None),
-        ("http://[::1]:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "[::1]:82"}, PROXY),
         ("http://a.example", {"HTTP_PROXY": "HTTP://proxy:3128"}, "HTTP://proxy:3128"),
     ],
 )
@@ -339,27 +324,3 @@ def test_a_name_that_leads_to_a_refused_address_is_not_asked(
         assert ask(target_of(HttpTarget, url=url)).text == "ok"
         resolve_to(monkeypatch, "127.0.0.2", "127.0.0.1")
         assert ask(target_of(HttpTarget, url=url)).text == "ok"
-
-
-def test_closing_waits_for_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, over = threading.Event(), threading.Event()
-
-    def look_up(*arguments: object) -> list[object]:
-        del arguments
-        asked.set()
-        over.wait(LIMIT_S)
-        return []
-
-    async def run() -> None:
-        target = target_of(HttpTarget, url="http://host.example")
-        await target.open()
-        answer = asyncio.ensure_future(target.answer(question()))
-        await asyncio.to_thread(asked.wait, LIMIT_S)
-        answer.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await answer
-        await target.close()
-
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    asyncio.run(asyncio.wait_for(run(), LIMIT_S))
-    over.set()

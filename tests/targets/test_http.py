@@ -132,7 +132,6 @@ def test_a_get_asks_by_its_query_and_has_no_body() -> None:
             {"method": "get", "query": {"q": "{prompt}"}},
             "`method` is one of POST, GET, PUT, PATCH, not 'get'",
         ),
-        ({"query": {"q": 3}}, "`query.q` is text, not 3: quote it"),
         ({"query": {"api_key": "sk-1"}}, "send it as a header, by `header_env`"),
         ({"url": "http://localhost/{prompt}"}, "placeholders stand in `query`, `body`"),
     ],
@@ -176,9 +175,6 @@ def test_the_answer_is_picked_by_a_path(path: str) -> None:
     [
         ({"name": "find", "args": {"id": 1}}, {"tool": "find", "input": {"id": 1}}),
         ({"name": "find", "arguments": '{"id": 1}'}, {"tool": "find", "input": {"id": 1}}),
-        ({"name": "find", "input": "x", "id": "7"}, {"tool": "find", "input": "x", "id": "7"}),
-        ({"name": "find"}, {"tool": "find"}),
-        ({"tool": "find", "input": {}}, {"tool": "find", "input": {}}),
         (
             {"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}},
             {"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}},
@@ -275,7 +271,6 @@ def test_usage_and_cost_are_picked_by_paths() -> None:
     [
         ("b", "at the top there is a mapping with `a`"),
         ("a.b", "at a there is a list of 1"),
-        ("a.1", "at a there is a list of 1"),
         ("a.0.x", "at a.0 there is a string"),
     ],
 )
@@ -305,20 +300,15 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
     [
         ({}, 'needs `url`: for example url = "http://localhost:8000/answer"'),
         ({"url": "ftp://x/y"}, "`url` is an address such as"),
-        ({"url": "http://"}, "`url` is an address such as"),
         ({"url": "http://x:99999"}, "`url` is an address such as"),
         ({"url": "http://user:hunter2@x"}, "a user or a password in it: name its key"),
         ({"url": "http://x/?a=1&api_key=hunter2"}, "has a secret in its parameter `api_key`"),
         ({"url": "http://x/#a"}, "ends in #a"),
-        ({"url": "http://x", "answr": "a"}, "did you mean `answer`"),
         ({"url": "http://x", "answer": "a..b"}, "`answer` has an empty step"),
         ({"url": "http://x", "answer": "a", "output": "text"}, "can't be combined with output"),
-        ({"url": "http://x", "connect_timeout_s": 0}, "is a number over 0"),
-        ({"url": "http://x", "concurrency": 0}, "whole number of 1 or more"),
         ({"url": "http://x", "headers": {"a b": "c"}}, "can't hold a header 'a b'"),
         ({"url": "http://x", "headers": {"Content-Length": "1"}}, "can't hold a header"),
         ({"url": "http://x", "headers": {"a": "b\r\nc: d"}}, "`headers.a` holds what can't be"),
-        ({"url": "http://x", "headers": {"a": 1}}, "`headers.a` is text"),
         (
             {"url": "http://x", "headers": {"authorization": "b"}, "key_env": "K"},
             "would set Authorization twice",
@@ -421,10 +411,8 @@ def test_the_texts_of_a_stream_are_joined(end: bytes) -> None:
     ("body", "said"),
     [
         (b'data: {"a": 1}\n\n', "no event has a text at `choices.0.delta.content`"),
-        (b'{"text": "Lima"}', "no event has a text at `choices.0.delta.content`"),
         (b"data: {\n\n", "an event is not JSON: "),
         (b'event: error\ndata: {"why": "full"}\n\n', 'it ends with an error: {"why": "full"}'),
-        (b"event: error\ndata: full\n\n", "it ends with an error: full"),
         (
             b'data: {"choices": [{"delta": {"content": "Li"}}]}\n\ndata: {"error": "full"}\n\n',
             'it ends with an error: {"error": "full"}',

@@ -17,7 +17,7 @@ from evalcase.targets.presets import PRESETS
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.target import vector_of
 from tests.for_each import for_each
-from tests.targets.openai_service import PNG, completion, make
+from tests.targets.openai_service import completion, make
 from tests.targets.questions import ask, question, surroundings
 from tests.targets.server import Reply, serving
 
@@ -140,20 +140,6 @@ def test_a_conversation_with_calls_becomes_items() -> None:
         {"role": "assistant", "content": "2"},
         {"role": "user", "content": "Thanks."},
     ]
-
-
-def test_pictures_and_files_are_sent(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(PNG)
-    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4")
-    parts = [{"type": "image", "path": "a.png", "detail": "low"}, {"type": "file", "path": "a.pdf"}]
-    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
-    with responding(response(said("ok"))) as server:
-        ask(make(server, api="responses", root=str(tmp_path)), given)
-    image, file = server.request.json["input"][0]["content"]
-    assert (image["type"], image["detail"]) == ("input_image", "low")
-    assert image["image_url"].startswith("data:image/png;base64,")
-    assert (file["type"], file["filename"]) == ("input_file", "a.pdf")
-    assert file["file_data"].startswith("data:application/pdf;base64,")
 
 
 @for_each(

@@ -8,7 +8,6 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.targets.answers import read_answer
-from evalcase.types.answer import Answer
 from tests.for_each import for_each
 
 SAID: dict[str, Any] = {
@@ -34,34 +33,6 @@ def respond(*output: dict[str, Any], **more: Any) -> dict[str, Any]:
         "incomplete_details": None, "status": "completed", "output": list(output),
         "usage": usage, **ECHO, **more,
     }  # fmt: skip
-
-
-def read_silently(value: object) -> Answer:
-    said: list[str] = []
-    answer = read_answer(value, said.append)
-    assert said == []
-    return answer
-
-
-@for_each(
-    ("item", "name", "arguments"),
-    [
-        ({"type": "web_search_call", "id": "ws", "status": "completed",
-          "action": {"type": "search", "query": "x"}},
-         "web_search", {"type": "search", "query": "x"}),
-        ({"type": "code_interpreter_call", "id": "ci", "code": "1 + 1", "outputs": None},
-         "code_interpreter", {"code": "1 + 1"}),
-        ({"type": "mcp_call", "id": "mcp", "name": "roll", "arguments": '{"n": 1}',
-          "server_label": "dice", "output": "4"}, "roll", {"n": 1}),
-        ({"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"},
-         "sql", "select 1"),
-    ],
-)  # fmt: skip
-def test_calls_of_other_kinds_are_calls_too(
-    item: dict[str, Any], name: str, arguments: Any
-) -> None:
-    (call,) = read_silently(respond(item, SAID)).tool_calls
-    assert (call.name, call.arguments) == (name, arguments)
 
 
 @for_each(

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -10,7 +7,6 @@ import pytest
 from evalcase.targets.usage import Price, Pricing
 from evalcase.types.answer import Usage
 from evalcase.types.read_options import make
-from tests.cli.command import environment
 from tests.for_each import for_each
 
 OPENAI = "https://api.openai.com/v1"
@@ -58,20 +54,3 @@ def test_known_models_are_looked_up() -> None:
 )
 def test_an_unknown_model_or_host_is_an_unknown_cost(model: str, base_url: str) -> None:
     assert pricing(model, base_url).cost_usd(Usage(5, 5)) is None
-
-
-def test_without_the_package_prices_are_unknown() -> None:
-    """In a Python that can't import it, as one that lacks the extra."""
-    script = dedent("""
-        import sys
-        sys.modules["genai_prices"] = None
-        from evalcase.types.answer import Usage
-        from evalcase.targets.usage import Pricing
-        pricing = Pricing(None, "gpt-4o-mini", "https://api.openai.com/v1")
-        pricing.load()
-        assert pricing.cost_usd(Usage(5, 5)) is None
-    """)
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr.decode()

@@ -165,14 +165,3 @@ def test_a_conversation_is_asked_with_what_was_said_before() -> None:
     given = {"gen_ai.input.messages": json.dumps([*parts, *OUTPUT, done])}
     told = tell(chat("b"), chat("d", start=5, attributes=given))
     assert [each["content"] for each in told.asked] == ["a", "b", "c"]
-
-
-def test_thoughts_and_pictures_are_kept_and_are_no_text() -> None:
-    parts = [
-        {"type": "reasoning", "content": "hm"}, {"type": "text", "content": "see"},
-        {"type": "uri", "uri": "https://a.example/b.png"},
-    ]  # fmt: skip
-    output = json.dumps([{"role": "assistant", "parts": parts}])
-    (message,) = tell(span({**MODEL, "gen_ai.output.messages": output})).messages
-    assert message["reasoning"] == "hm"
-    assert message["content"] == [{"type": "text", "text": "see"}, parts[2]]
