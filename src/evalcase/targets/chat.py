@@ -24,7 +24,7 @@ from evalcase.targets.usage import (
 from evalcase.targets.web import (
     Address,
     Endpoint,
-    KeyRule,
+    SecretHeader,
     WebOptions,
     WebTarget,
     complete_address,
@@ -165,11 +165,11 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         return {}
 
     @property
-    def key_rule(self) -> KeyRule:
+    def key_rule(self) -> SecretHeader:
         """The variable of the key is for the provider's own address only."""
         preset = self.preset
         is_theirs = preset.is_own_address(self.address)
-        return KeyRule(preset.header, preset.prefix, preset.key_env if is_theirs else None)
+        return SecretHeader(preset.header, preset.key_env if is_theirs else None, preset.prefix)
 
     def conflicts(self) -> Iterator[Finding]:
         for name in ("rpm", "tpm") if self.batch else ():

@@ -19,6 +19,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from http.client import responses
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urljoin
 
@@ -200,33 +201,26 @@ class HttpClient:
 
     def _failure(self, error: Exception) -> TargetError:
         """The error of a connection, the more exact kinds first."""
-        place = self._endpoint.place
+        place, what, later = self._endpoint.place, str(error) or type(error).__name__, True
         match error:
             case aiohttp.ClientConnectorCertificateError():
-                what = f"its certificate is not trusted: {error.certificate_error}"
-                return connection_error(what, place, may_succeed_later=False)
+                what, later = f"its certificate is not trusted: {error.certificate_error}", False
             case aiohttp.ClientHttpProxyError():
                 where, now_s = f"the proxy for {place}", self._surroundings.now()
                 return _status_error(error.status, error.headers or {}, b"", where, now_s)
             case aiohttp.ClientResponseError():
                 return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
             case aiohttp.ConnectionTimeoutError():
-                limit_s = self._endpoint.options.connect_timeout_s
-                return connection_error(f"no connection within {limit_s:g} s", place)
-            case aiohttp.ClientConnectorError(os_error=_RefusedAddressError() as cause):
-                return connection_error(f"can't connect: {cause}", place, may_succeed_later=False)
+                what = f"no connection within {self._endpoint.options.connect_timeout_s:g} s"
             case aiohttp.ClientConnectorError(os_error=OSError(errno=errno.ECONNREFUSED)):
                 host = f"[{error.host}]" if ":" in str(error.host) else error.host
-                what = f"nothing listens at {host}:{error.port}; is the server running?"
-                return connection_error(f"can't connect: {what}", place)
-            case aiohttp.ClientConnectorError():
-                what = error.os_error.strerror or str(error.os_error)
-                what = what or "the other side closed the connection"
-                return connection_error(f"can't connect: {what}", place)
+                what = f"can't connect: nothing listens at {host}:{error.port}; is it running?"
+            case aiohttp.ClientConnectorError(os_error=cause):
+                said = cause.strerror or str(cause) or "the other side closed the connection"
+                what, later = f"can't connect: {said}", not isinstance(cause, _RefusedAddressError)
             case aiohttp.ClientPayloadError():
-                return connection_error(f"the answer is not whole: {error}", place)
-        what = str(error) or type(error).__name__
-        return connection_error(f"the connection broke: {what}", place)
+                what = f"the answer is not whole: {error}"
+        return connection_error(what, place, may_succeed_later=later)
 
 
 async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
@@ -292,14 +286,12 @@ def _status_error(
 ) -> TargetError:
     """The error of a status other than 2xx."""
     details: dict[str, Any] = {"status": status, "body": cut_bytes(body)}
-    for name in _REQUEST_IDS:
-        if name in headers:
-            details["request_id"] = headers[name]
-            break
-    try:
+    ids = [headers[name] for name in _REQUEST_IDS if name in headers]
+    if ids:
+        details["request_id"] = ids[0]
+    said = None
+    with suppress(ValueError, RecursionError):
         said = error_message(json.loads(body))
-    except (ValueError, RecursionError):
-        said = None
     wait_s = retry_after_s(headers, now_s)
     return TargetError(
         f"HTTP {_status_name(status)}{': ' + said if said else ''}, from {place}",
@@ -313,22 +305,17 @@ def _status_error(
 
 def _redirect_error(response: aiohttp.ClientResponse, place: str) -> TargetError:
     status, location = response.status, response.headers.get("Location")
-    try:
+    with suppress(ValueError):
         location = location and without_query(urljoin(str(response.url), location))
-    except ValueError:
-        location = None
-    message = f"HTTP {_status_name(status)}, from {place}"
-    if location:
-        hint = "redirects are not followed; configure that address if it is the right one"
-        message = f"HTTP {_status_name(status)}: {place} points to {location}; {hint}"
+    where = f" points to {location}" if location else ""
+    hint = "redirects are not followed; configure the address that is the right one"
+    message = f"HTTP {_status_name(status)}: {place}{where}; {hint}"
     return TargetError(message, kind="http", details={"status": status, "location": location})
 
 
 def _status_name(status: int) -> str:
-    try:
-        return f"{status} ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return "529 (overloaded)" if status == 529 else str(status)
+    phrase = responses.get(status, "overloaded" if status == 529 else "")
+    return f"{status} ({phrase})" if phrase else str(status)
 
 
 # Headers about limits.

@@ -11,9 +11,10 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from ipaddress import IPv4Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from evalcase.errors import ConfigError, TargetError
@@ -156,26 +157,16 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 
 
-class KeyRule(NamedTuple):
-    """How a kind of target sends its key, and the variable that has it if none is named."""
-
-    header: str = "Authorization"
-    prefix: str = "Bearer "
-    variable: str | None = None
-
-
 class SecretHeader(NamedTuple):
-    """A header whose value an environment variable has."""
+    """A header whose value an environment variable has; None for a key without a known one."""
 
-    name: str
-    variable: str
-    prefix: str = ""
+    name: str = "Authorization"
+    variable: str | None = None
+    prefix: str = "Bearer "
 
 
 class WebOptions(TargetOptions, frozen=True, kw_only=True):
     """Options of all targets on the web: headers, keys and limits."""
-
-    default_key: ClassVar[KeyRule] = KeyRule()
 
     key_env: Annotated[
         EnvironmentName | None,
@@ -202,17 +193,17 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
     )
 
     @property
-    def key_rule(self) -> KeyRule:
-        return self.default_key
+    def key_rule(self) -> SecretHeader:
+        """How the key is sent, and the variable that has it if none is named."""
+        return SecretHeader()
 
     @property
     def key(self) -> SecretHeader | None:
         """The header of the key. One that is set by hand takes the place of a key by default."""
-        rule = self.key_rule
-        given = {name.lower() for name in (*self.headers, *self.header_env)}
-        default = None if rule.header.lower() in given else rule.variable
+        rule, given = self.key_rule, {*map(str.lower, (*self.headers, *self.header_env))}
+        default = None if rule.name.lower() in given else rule.variable
         variable = self.key_env or default
-        return None if variable is None else SecretHeader(rule.header, variable, rule.prefix)
+        return None if variable is None else rule._replace(variable=variable)
 
     def conflicts(self) -> Iterator[Finding]:
         named = [("headers", each) for each in self.headers]
@@ -250,20 +241,24 @@ class Endpoint(Value, frozen=True):
     @property
     def headers(self) -> dict[str, str]:
         """The headers without those whose values are secret."""
-        given = {name.lower() for name in (*self.options.headers, *self.options.header_env)}
+        given = {*map(str.lower, (*self.options.headers, *self.options.header_env))}
         own = {"Content-Type": "application/json", **self.own_headers} if self.has_body else {}
         kept = {name: value for name, value in own.items() if name.lower() not in given}
         return {**kept, **self.options.headers}
 
     @property
-    def secrets(self) -> list[SecretHeader]:
-        named = [SecretHeader(*pair) for pair in self.options.header_env.items()]
-        return named if self.options.key is None else [*named, self.options.key]
+    def secrets(self) -> dict[str, tuple[str, str]]:
+        """The environment variable of each secret header, and what stands before its value."""
+        found = {name: (variable, "") for name, variable in self.options.header_env.items()}
+        key = self.options.key
+        if key is not None and key.variable is not None:
+            found[key.name] = key.variable, key.prefix
+        return found
 
     @property
     def key_names(self) -> tuple[str, ...]:
         """Every environment variable that a secret is taken from."""
-        return tuple(dict.fromkeys(secret.variable for secret in self.secrets))
+        return tuple(dict.fromkeys(variable for variable, _ in self.secrets.values()))
 
     def with_query(self, query: str) -> str:
         """The address with a query that is encoded already, beside its own."""
@@ -274,18 +269,14 @@ class Endpoint(Value, frozen=True):
     def cache_key(self, body: JSON, environment: Mapping[str, str], query: str = "") -> JSON:
         """Everything that decides an answer, with hashes of headers and proxy in place of their
         values. A key says who pays, and decides no answer; a tenant in a header does."""
-        named = {
-            name: environment.get(variable, "")
-            for name, variable in self.options.header_env.items()
-        }
-        values = "\n".join(
-            f"{name}: {value}" for name, value in sorted({**self.headers, **named}.items())
-        )
-        proxy = find_proxy(self.kind, self.url, environment)
+        options, proxy = self.options, find_proxy(self.kind, self.url, environment)
+        named = {name: environment.get(each, "") for name, each in options.header_env.items()}
+        given = sorted({**self.headers, **named}.items())
+        values = "\n".join(f"{name}: {value}" for name, value in given)
         return {
             "method": self.method,
             "url": self.with_query(query),
-            "header_names": [*self.headers, *(secret.name for secret in self.secrets)],
+            "header_names": [*self.headers, *self.secrets],
             "headers_sha256": sha256(values.encode()).hexdigest(),
             "proxy_sha256": None if proxy is None else sha256(proxy.encode()).hexdigest(),
             "body": body,
@@ -294,16 +285,16 @@ class Endpoint(Value, frozen=True):
     def sent_headers(self, environment: Mapping[str, str]) -> dict[str, str]:
         """All headers. Raise ConfigError where a variable is missing, or can't be sent."""
         sent = dict(self.headers)
-        for secret in self.secrets:
-            value = environment.get(secret.variable)
-            start = f"{self.kind} target: the environment variable {secret.variable}"
+        for name, (variable, prefix) in self.secrets.items():
+            value, start = environment.get(variable), f"the environment variable {variable}"
             if not value:
+                how = "not set" if value is None else "empty"
                 hint = "export it, or name a file that has it with --env-file"
-                raise ConfigError(f"{start} is {'not set' if value is None else 'empty'}: {hint}")
+                raise ConfigError(f"{self.kind} target: {start} is {how}: {hint}")
             if not _is_header_value(value):
                 what = "a line end, a space around it, or a character that is not ASCII"
-                raise ConfigError(f"{start} holds what can't be sent in a header: {what}")
-            sent[secret.name] = secret.prefix + value
+                raise ConfigError(f"{self.kind} target: {start} can't be sent: it holds {what}")
+            sent[name] = prefix + value
         return sent
 
 
@@ -428,10 +419,11 @@ def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | Non
 
 def _read_proxies(environment: Mapping[str, str]) -> dict[str, str]:
     """Proxies by scheme, and the hosts without one as `no`. Small letters win, as in curl."""
-    found: dict[str, str] = {}
-    for name in sorted(environment, key=str.islower):
-        if name.lower().endswith("_proxy"):
-            found[name.lower().removesuffix("_proxy")] = environment[name]
+    found = {
+        name.lower().removesuffix("_proxy"): environment[name]
+        for name in sorted(environment, key=str.islower)
+        if name.lower().endswith("_proxy")
+    }
     if "REQUEST_METHOD" in environment and not environment.get("http_proxy"):
         found.pop("http", None)  # in a CGI script, HTTP_PROXY is a header of the request
     return {scheme: proxy for scheme, proxy in found.items() if proxy}
@@ -440,15 +432,13 @@ def _read_proxies(environment: Mapping[str, str]) -> dict[str, str]:
 def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
     """Whether NO_PROXY names a host: outright, with its port, by its end, or by its network."""
     place, host = parts.netloc.lower(), (parts.hostname or "").rstrip(".")
-    for name in filter(None, (each.strip().lower() for each in no_proxy.split(","))):
+    for name in filter(None, no_proxy.lower().replace(" ", "").split(",")):
         bare = name.removeprefix("*").strip(".[]")
         if name in ("*", place) or host == bare or host.endswith(f".{bare}"):
             return True
-        try:
+        with suppress(ValueError):  # a name, and no address
             if "/" in name and ip_address(host) in ip_network(name, strict=False):
                 return True
-        except ValueError:
-            continue
     return False
 
 
