@@ -6,7 +6,7 @@ They are recognised by their shape, so that none of these packages is imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -111,12 +111,8 @@ def find_run(value: Any, warn: Warn) -> AgentRun | None:  # noqa: ANN401 - a JSO
     match value:
         case {"final_output": _, "new_items": [*items]} if _are_agents_items(items):
             responses = value.get("raw_responses")
-            usages = [
-                read_service_usage(each.get("usage"), warn)
-                for each in (responses if isinstance(responses, list) else ())
-                if isinstance(each, dict)
-            ]
-            return AgentRun(_read_agents_items(items, warn), sum_usage(usages))
+            usage = _sum_usages(responses if isinstance(responses, list) else (), "usage", warn)
+            return AgentRun(_read_agents_items(items, warn), usage)
         case {"output": output, "_state": {"message_history": [*history]}} if _are_parts(history):
             tool = value.get("_output_tool_name")
             return _read_pydantic_ai(history, warn, output, tool if isinstance(tool, str) else None)
@@ -147,16 +143,19 @@ def _after_last(items: list[Any], is_asked: Callable[[dict[str, Any]], bool]) ->
     return items[asked[-1] + 1 :] if asked else items
 
 
+def _sum_usages(items: Iterable[Any], key: str, warn: Warn) -> Usage | None:
+    usages = (item.get(key) if isinstance(item, dict) else None for item in items)
+    return sum_usage([read_service_usage(usage, warn) for usage in usages])
+
+
 # OpenAI Agents: items around those of the Responses API.
 
 
 def _are_agents_items(items: Sequence[JSON]) -> bool:
-    return _all_match(
-        items,
-        lambda each: (
-            str(each.get("type")).endswith("_item") and isinstance(each.get("raw_item"), dict)
-        ),
-    )
+    def is_one(item: dict[str, Any]) -> bool:
+        return str(item.get("type")).endswith("_item") and isinstance(item.get("raw_item"), dict)
+
+    return _all_match(items, is_one)
 
 
 def _read_agents_items(items: list[Any], warn: Warn) -> list[JSON]:
@@ -167,14 +166,12 @@ def _read_agents_items(items: list[Any], warn: Warn) -> list[JSON]:
 
 
 def _are_parts(items: Sequence[JSON]) -> bool:
-    return _all_match(
-        items,
-        lambda each: (
-            each.get("kind") in ("request", "response")
-            and isinstance(each.get("parts"), list)
-            and _all_match(each["parts"] or [{"part_kind": ""}], lambda part: "part_kind" in part)
-        ),
-    )
+    def is_one(item: dict[str, Any]) -> bool:
+        parts = item.get("parts")
+        is_list = isinstance(parts, list) and item.get("kind") in ("request", "response")
+        return is_list and (not parts or _all_match(parts, lambda part: "part_kind" in part))
+
+    return _all_match(items, is_one)
 
 
 def _read_pydantic_ai(
@@ -186,53 +183,52 @@ def _read_pydantic_ai(
     said = _after_last(history, is_asked)
     messages: list[JSON] = []
     for item in said:
-        read = _read_response if item["kind"] == "response" else _read_request
-        messages += read(item, output_tool)
+        # The tool that gives the output is no call.
+        parts = [
+            part
+            for part in item["parts"]
+            if output_tool is None or part.get("tool_name") != output_tool
+        ]
+        is_response = item["kind"] == "response"
+        messages += _read_response(item, parts) if is_response else _read_request(parts)
     if output_tool is not None:
         messages.append({"role": "assistant", "content": output})
-    usages = [_read_parts_usage(item, warn) for item in said if item["kind"] == "response"]
-    return AgentRun(messages, sum_usage(usages))
+    responses = [item for item in said if item["kind"] == "response"]
+    return AgentRun(messages, _sum_usages(responses, "usage", warn))
 
 
-def _read_parts_usage(item: dict[str, Any], warn: Warn) -> Usage | None:
-    usage = item.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    details = {"cached_tokens": usage.get("cache_read_tokens")}
-    return read_service_usage({**usage, "input_tokens_details": details}, warn)
-
-
-def _read_response(item: dict[str, Any], output_tool: str | None) -> list[JSON]:
-    texts: list[str] = []
-    calls: list[dict[str, Any]] = []
-    rest: list[JSON] = []
-    for part in item["parts"]:
-        kind, name = part["part_kind"], part.get("tool_name")
-        if kind == "text":
-            texts.append(str(part.get("content") or ""))
-        elif kind.endswith("tool-call") and name != output_tool:
-            arguments = parse_arguments(part.get("args"))
-            calls.append({"tool": name, "input": arguments, "id": part.get("tool_call_id")})
-        elif kind.endswith("tool-return"):
-            for call in calls:
-                if call["id"] == part.get("tool_call_id"):
-                    call["output"] = part.get("content")
-        elif not kind.endswith("tool-call"):
-            rest.append(part)
-    message: dict[str, JSON] = {"role": "assistant", "content": "".join(texts) or None}
-    if calls:
-        message["tool_calls"] = [*calls]
-    if rest:
-        message["parts"] = rest
+def _read_response(item: dict[str, Any], parts: list[dict[str, Any]]) -> list[JSON]:
+    texts = [str(part.get("content") or "") for part in parts if part["part_kind"] == "text"]
+    results = {
+        part.get("tool_call_id"): part.get("content")
+        for part in parts
+        if part["part_kind"].endswith("tool-return")
+    }
+    calls: list[JSON] = []
+    for part in parts:
+        if part["part_kind"].endswith("tool-call"):
+            name, id = part.get("tool_name"), part.get("tool_call_id")
+            call = {"tool": name, "input": parse_arguments(part.get("args")), "id": id}
+            calls.append({**call, "output": results[id]} if id in results else call)
+    others = ("text", "tool-call", "tool-return")
+    rest: list[JSON] = [part for part in parts if not part["part_kind"].endswith(others)]
     reason = item.get("finish_reason")
-    return [message if reason is None else {**message, "finish_reason": reason}]
+    return [
+        {
+            "role": "assistant",
+            "content": "".join(texts) or None,
+            **({"tool_calls": calls} if calls else {}),
+            **({"parts": rest} if rest else {}),
+            **({} if reason is None else {"finish_reason": reason}),
+        }
+    ]
 
 
-def _read_request(item: dict[str, Any], output_tool: str | None) -> list[JSON]:
+def _read_request(parts: list[dict[str, Any]]) -> list[JSON]:
     messages: list[JSON] = []
-    for part in item["parts"]:
-        kind, name = part["part_kind"], part.get("tool_name")
-        if kind in ("tool-return", "retry-prompt") and name is not None and name != output_tool:
+    for part in parts:
+        kind = part["part_kind"]
+        if kind in ("tool-return", "retry-prompt") and part.get("tool_name") is not None:
             result = {"tool_call_id": part.get("tool_call_id"), "content": part.get("content")}
             failed = kind == "retry-prompt" or part.get("outcome", "success") != "success"
             messages.append({"role": "tool", **result, **({"is_error": True} if failed else {})})
@@ -262,28 +258,15 @@ def _are_langchain(items: Sequence[JSON]) -> bool:
 
 def _read_langchain(items: list[Any], warn: Warn) -> AgentRun:
     messages = _after_last([_unwrap(item) for item in items], lambda each: each["type"] == "human")
-    read = [_read_langchain_message(message) for message in messages]
-    usages = [
-        _read_langchain_usage(message.get("usage_metadata"), warn)
-        for message in messages
-        if _ROLES[message["type"]] == "assistant"
-    ]
-    return AgentRun([*read], sum_usage(usages))
-
-
-def _read_langchain_message(message: dict[str, Any]) -> dict[str, JSON]:
-    kept = {key: message[key] for key in _KEPT if message.get(key) not in (None, [], {}, "")}
-    others = message["additional_kwargs"]
-    beside = {key: item for key, item in others.items() if item and key not in kept}
-    return {"role": _ROLES[message["type"]], "content": message["content"], **kept, **beside}
-
-
-def _read_langchain_usage(value: JSON, warn: Warn) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    details = value.get("input_token_details")
-    cached = details.get("cache_read") if isinstance(details, dict) else None
-    return read_service_usage({**value, "input_tokens_details": {"cached_tokens": cached}}, warn)
+    read: list[JSON] = []
+    for message in messages:
+        kept = {key: message[key] for key in _KEPT if message.get(key) not in (None, [], {}, "")}
+        others = message["additional_kwargs"]
+        beside = {key: item for key, item in others.items() if item and key not in kept}
+        said = {"role": _ROLES[message["type"]], "content": message["content"]}
+        read.append({**said, **kept, **beside})
+    said_by_model = [each for each in messages if _ROLES[each["type"]] == "assistant"]
+    return AgentRun(read, _sum_usages(said_by_model, "usage_metadata", warn))
 
 
 # smolagents: steps with calls and observations.

@@ -29,7 +29,7 @@ _SERVICE_NAMES = (
     ),
     (
         "cached_tokens", "cache_read_input_tokens", "cacheReadInputTokens",
-        "cachedContentTokenCount", "cached_content_token_count",
+        "cachedContentTokenCount", "cached_content_token_count", "cache_read_tokens", "cache_read",
     ),
 )  # fmt: skip
 """Names for the tokens of input, output and cache."""
@@ -61,7 +61,7 @@ def read_service_usage(value: JSON, warn: Warn) -> Usage | None:
     """Usage in the form of OpenAI, Anthropic, Gemini, Bedrock or a library that follows them."""
     if not isinstance(value, dict):
         return None
-    details = _first(value, "prompt_tokens_details", "input_tokens_details")
+    details = _first(value, "prompt_tokens_details", "input_tokens_details", "input_token_details")
     told = {**value, **(details if isinstance(details, dict) else {})}
     given, made, cached = (_first(told, *names) for names in _SERVICE_NAMES)
     total = value.get("total_tokens")
