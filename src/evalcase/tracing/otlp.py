@@ -125,15 +125,13 @@ def read_pieces(export: JSON) -> Iterator[Piece]:
     """The spans and log records of an export, or of a list of exports."""
     for each in export if isinstance(export, list) else (export,):
         if not isinstance(each, dict):
-            raise BadTraceError(
-                f"an export is an object with `resourceSpans`, not {describe_kind(each)}"
-            )
+            what = f"an export is an object with `resourceSpans`, not {describe_kind(each)}"
+            raise BadTraceError(what)
         if each and _SIGNALS.keys().isdisjoint(each):
-            message = "an export of OTLP JSON has `resourceSpans`, and this hasn't"
-            if "context" in each and "start_time" in each:
-                raise BadTraceError(f"{message}: it is a span as the console exporter prints it")
             names = ", ".join(f"`{key[:40]}`" for key in list(each)[:5])
-            raise BadTraceError(f"{message}: it has {names}")
+            what = f"an export of OTLP JSON has `resourceSpans`, and this has {names}"
+            hint = "; the console exporter prints another form" if "start_time" in each else ""
+            raise BadTraceError(what + hint)
         for signal, keys in _SIGNALS.items():
             if signal in each and keys is not None:
                 yield from _pieces_of(each, signal, *keys)
@@ -142,30 +140,24 @@ def read_pieces(export: JSON) -> Iterator[Piece]:
 def _pieces_of(
     export: dict[str, Any], signal: str, kind: Literal["span", "log"], scopes: str, items: str
 ) -> Iterator[Piece]:
-    for place, holder in _read_objects(export, signal, ""):
+    for holder in _read_objects(export, signal):
         about = holder.get("resource")
         resource = read_attributes(about) if isinstance(about, dict) else {}
-        for inner, scope in _read_objects(holder, scopes, f"{place}."):
-            for at, raw in _read_objects(scope, items, f"{inner}."):
+        for scope in _read_objects(holder, scopes):
+            for raw in _read_objects(scope, items):
                 trace = read_id(raw, "traceId")
                 if trace and read_id(raw, "spanId"):
                     yield Piece(kind, trace, raw, resource)
                 elif kind == "span":  # a log record may be of no trace
-                    raise BadTraceError(f"{at} has no `{'spanId' if trace else 'traceId'}`")
+                    raise BadTraceError(f"a span has no `{'spanId' if trace else 'traceId'}`")
 
 
-def _read_objects(
-    holder: dict[str, Any], name: str, place: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a list, each with its place."""
+def _read_objects(holder: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     items = holder.get(name) or []
-    if not isinstance(items, list):
-        raise BadTraceError(f"{place}{name} is a list, not {describe_kind(items)}")
-    for number, each in enumerate(items):
-        at = f"{place}{name}[{number}]"
-        if not isinstance(each, dict):
-            raise BadTraceError(f"{at} is an object, not {describe_kind(each)}")
-        yield at, each
+    for each in items if isinstance(items, list) else [items]:
+        if not isinstance(each, dict) or not isinstance(items, list):
+            raise BadTraceError(f"`{name}` is a list of objects, and holds {describe_kind(each)}")
+        yield each
 
 
 class TraceStore:
@@ -230,7 +222,7 @@ def _choose_span(known: TraceSpan | None, span: TraceSpan) -> TraceSpan:
 
 
 def read_span(raw: dict[str, Any], resource: dict[str, JSON]) -> TraceSpan:
-    events = [read_event(each) for _, each in _read_objects(raw, "events", "")]
+    events = [read_event(each) for each in _read_objects(raw, "events")]
     attributes = {**resource, **read_attributes(raw)}
     flags = raw.get("flags") if raw.get("parentSpanId") else 0
     is_local = isinstance(flags, int) and flags & (_HAS_REMOTE_FLAG | _IS_REMOTE)
@@ -258,7 +250,7 @@ def read_event(raw: dict[str, Any]) -> SpanEvent:
 
 def read_attributes(raw: dict[str, Any], name: str = "attributes") -> dict[str, JSON]:
     found: dict[str, JSON] = {}
-    for _, each in _read_objects(raw, name, ""):
+    for each in _read_objects(raw, name):
         if not isinstance(each.get("key"), str):
             raise BadTraceError("an attribute is an object with a `key` and a `value`")
         found[each["key"]] = unwrap_value(each.get("value"))
