@@ -26,7 +26,7 @@ from evalcase.targets.base import (
     write_content,
 )
 from evalcase.targets.transcripts import FORMATS, TranscriptFormat, read_transcript
-from evalcase.tracing.context import HEADER, VARIABLE, StartedTraces, TraceContext
+from evalcase.tracing.context import HEADER, VARIABLE, TraceContext, pending_traces, start_trace
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
 from evalcase.types.options import Count, Place, Text, about, of_kind
@@ -235,7 +235,7 @@ class CommandTarget(Target):
         stateless = options.stateless
         if stateless is None:
             stateless = "session" not in template.used
-        self._traces = StartedTraces()
+        self._traces = pending_traces()
         self.traits = Traits(
             min(bounds, default=None), caching="keyed", stateless=stateless,
             holds_sessions=is_worker and not stateless, only_reads=True,
@@ -289,7 +289,7 @@ class CommandTarget(Target):
     async def answer(self, question: Question) -> Answer:
         if not self._options.trace:
             return await self._answer(question, None)
-        with self._traces.start(question) as started:
+        with self._traces.during(question, start_trace()) as started:
             return replace(await self._answer(question, started), trace=started.trace)
 
     async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:

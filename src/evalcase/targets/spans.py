@@ -70,6 +70,8 @@ class TracedCall:
 
     def describe(self) -> dict[str, JSON]:
         """The steps and the trace of a call that failed."""
+        if not self.trace:
+            return {}
         steps = read_steps(self._arrange())
         return {"steps": [*list_steps(steps.steps, steps.cut + self._lost)], "trace": self.trace}
 
@@ -87,7 +89,8 @@ class Tracing(SpanProcessor):
 
     def __init__(self) -> None:
         self._running: dict[int, TracedCall] = {}
-        self._pending: PendingCalls[TracedCall] = PendingCalls()
+        self._pending = PendingCalls(TracedCall.describe)
+        self.seen_of = self._pending.seen_of
         self._tracer: Tracer | None = None
 
     def open(self) -> None:
@@ -117,26 +120,20 @@ class Tracing(SpanProcessor):
             CASE: question.case, SUITE: question.suite, REPEAT: question.repeat,
             TURN: question.turn,
         }  # fmt: skip
-        traced, number = TracedCall(), 0
-        self._pending.put(question, traced)
-        try:
-            with self._tracer.start_as_current_span(
-                "trial", context=Context(), attributes=labels
-            ) as span:
-                context = span.get_span_context()
-                traced.own, number = context.span_id, context.trace_id
-                if context.is_valid:
-                    traced.trace = f"{number:032x}"
-                    self._running[number] = traced
+        traced = TracedCall()
+        span = self._tracer.start_as_current_span("trial", context=Context(), attributes=labels)
+        with self._pending.during(question, traced), span as own:
+            context = own.get_span_context()
+            traced.own = context.span_id
+            if not context.is_valid:
                 yield traced
-            self._pending.take(question)
-        finally:
-            self._running.pop(number, None)
-
-    def seen_of(self, question: Question) -> dict[str, JSON]:
-        """What was seen of a call that failed."""
-        traced = self._pending.take(question)
-        return {} if traced is None or not traced.trace else traced.describe()
+                return
+            traced.trace = f"{context.trace_id:032x}"
+            self._running[context.trace_id] = traced
+            try:
+                yield traced
+            finally:
+                self._running.pop(context.trace_id, None)
 
     def on_end(self, span: ReadableSpan) -> None:
         if span.context is not None:

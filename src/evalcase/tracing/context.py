@@ -7,7 +7,7 @@ and `evalcase.turn`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
@@ -42,41 +42,37 @@ class TraceContext(NamedTuple):
 
 
 class PendingCalls(Generic[_Value]):
-    """A value for each call that has no answer yet. The key is the identity of the question: a
-    judge asks equal questions at the same time."""
+    """A value for each call that has no answer yet, and what it says of a call that failed. The key
+    is the identity of the question: a judge asks equal questions at the same time."""
 
-    def __init__(self) -> None:
+    def __init__(self, describe: Callable[[_Value], dict[str, JSON]]) -> None:
+        self._describe = describe
         # The question is stored, too, so that no other object gets its id.
         self._by_id: dict[int, tuple[Question, _Value]] = {}
 
-    def put(self, question: Question, value: _Value) -> None:
+    @contextmanager
+    def during(self, question: Question, value: _Value) -> Iterator[_Value]:
+        """Hold a value while a call runs; if that fails, until somebody asks what was seen."""
         self._by_id[id(question)] = question, value
+        yield value
+        self._by_id.pop(id(question), None)
 
-    def take(self, question: Question) -> _Value | None:
-        _, value = self._by_id.pop(id(question), (None, None))
-        return value
+    def seen_of(self, question: Question) -> dict[str, JSON]:
+        """What was seen of a call that failed."""
+        found = self._by_id.pop(id(question), None)
+        return {} if found is None else self._describe(found[1])
 
     def clear(self) -> None:
         self._by_id.clear()
 
 
-class StartedTraces:
-    """Traces that were started here, of calls that have no answer yet."""
+def pending_traces() -> PendingCalls[TraceContext]:
+    """The traces of calls of other programs, each made by `start_trace`."""
+    return PendingCalls(lambda started: {"trace": started.trace})
 
-    def __init__(self) -> None:
-        self._pending: PendingCalls[TraceContext] = PendingCalls()
 
-    @contextmanager
-    def start(self, question: Question) -> Iterator[TraceContext]:
-        started = TraceContext(os.urandom(16).hex(), os.urandom(8).hex())
-        self._pending.put(question, started)
-        yield started
-        self._pending.take(question)
-
-    def seen_of(self, question: Question) -> dict[str, JSON]:
-        """The trace of a call that failed."""
-        started = self._pending.take(question)
-        return {} if started is None else {"trace": started.trace}
+def start_trace() -> TraceContext:
+    return TraceContext(os.urandom(16).hex(), os.urandom(8).hex())
 
 
 class TraceLabel(NamedTuple):
