@@ -200,7 +200,7 @@ MISTAKES = [
     ("[{input: Hi, graders: [{has: [5]}]}]", "5", 'Expected "string".'),
     ("[{input: Hi, graders: [5]}]", "5", "Expected one of string, object."),
     ("[{input: Hi, graders: expected}]", "expected", "Expected one of array, null."),
-    ("[{input: Hi, graders: ['python:a']}]", "'python:a'", 'the pattern of "^python:'),
+    ("[{input: Hi, graders: ['python:a']}]", "'python:a'", 'Value must be "expected"'),
     ("[{input: Hi, graders: [{every: [{hass: a}]}]}]", "hass", f"Valid values: {NAMES}."),
     ("[{input: Hi, graders: [{some: {of: [expected]}}]}]", "some", 'Missing property "count".'),
 ]  # fmt: skip

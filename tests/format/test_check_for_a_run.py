@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -52,13 +50,6 @@ def test_a_target_of_the_command_line_is_looked_at_before_anything_else(folder: 
         ("unknown-target", "target agnet", "did you mean `agent`?"),
         ("unknown-target", "target pyton:x", "did you mean `python:x`?"),
     ]
-
-
-def test_addresses_may_stand_in_the_configuration(folder: Path) -> None:
-    config = "target = 'http:http://127.0.0.1:1/'\n[targets.web]\nkind='http'\nurl='http://h/'\n"
-    suite = "targets: ['http:http://127.0.0.1:1/', web]\ncases: [{input: a, expected_output: b}]\n"
-    write(folder, evalcase__toml=config, a__eval__yaml=suite)
-    assert evalcase.check(".") == []
 
 
 def test_suites_of_a_program_have_problems_without_a_place(folder: Path) -> None:
@@ -218,45 +209,6 @@ def test_a_target_that_can_not_be_opened_is_told_where_it_is_named(
         assert said in problem.message
 
 
-def test_targets_that_can_not_be_opened_are_told_by_who_names_them(folder: Path) -> None:
-    write(folder, a__eval__yaml="- {input: hi, expected_output: hi}\n", evalcase__toml="")
-    problems = problems_of_run(target=["python:no_such_a:f", "echo", "python:no_such_b:f"])
-    assert [(problem.code, problem.path) for problem in problems] == [
-        ("missing-module", "target python:no_such_a:f"),
-        ("missing-module", "target python:no_such_b:f"),
-    ]
-
-
-def test_a_module_that_another_makes_importable_is_none_that_is_missing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    (folder / "lib").mkdir()
-    write(folder / "lib", late_module__py="def f(text): return text\n")
-    path = json.dumps(str(folder / "lib"))
-    write(
-        folder,
-        evalcase__toml="",
-        path_maker__py=f"import sys\nsys.path.append({path})\ndef f(text): return text\n",
-        a__eval__yaml="- {input: hi, expected_output: hi}\n",
-    )
-    done = evalcase.evaluate(".", ["python:path_maker:f", "python:late_module:f"])
-    assert (done.ok, done.totals.cases.total) == (True, 2)
-
-
-def test_an_object_that_can_not_be_opened_says_so_itself(folder: Path) -> None:
-    class Closed(evalcase.Target):
-        async def open(self) -> None:
-            raise evalcase.ConfigError("closed today")
-
-        async def answer(self, question: evalcase.Question) -> evalcase.Answer:
-            raise AssertionError(question)
-
-    write(folder, evalcase__toml="", a__eval__yaml="- {input: hi, expected_output: hi}\n")
-    with pytest.raises(evalcase.ConfigError, match=r"^closed today$"):
-        evalcase.evaluate(".", Closed())
-
-
 def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
     write(folder, a__eval__yaml="- {id: a, input: hi, expected_output: hi}\n")
     assert evalcase.check(".") == []
@@ -268,12 +220,6 @@ def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
     write(folder, b__eval__jsonl='{"id": "a", "input": "x", "target": "echo"}\n{"input": "y"}\n')
     with pytest.raises(evalcase.ConfigError, match=r"b.eval.jsonl:2:1: .* names no target"):
         evalcase.evaluate(".")
-
-
-def test_a_program_that_gives_no_target_is_told_how_to_pass_one(folder: Path) -> None:
-    suite = evalcase.loads("- {id: a, input: hi, expected_output: hi}")
-    with pytest.raises(evalcase.ConfigError, match=r"pass one, evaluate\(suite, target\), or"):
-        evalcase.evaluate(suite, root=folder)
 
 
 def test_a_case_without_a_target_says_which_there_are(folder: Path) -> None:

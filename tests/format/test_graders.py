@@ -5,7 +5,6 @@ from __future__ import annotations
 from textwrap import dedent, indent
 from typing import Any
 
-import evalcase
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.load import Loaded, load_text
 from evalcase.types.problem import Problem
@@ -35,28 +34,6 @@ def pointed_at(problem: Problem) -> str:
     assert problem.excerpt is not None
     start, end = problem.span.column - 1, problem.span.end_column - 1
     return problem.excerpt.text[start : end if problem.span.line == problem.span.end_line else None]
-
-
-@for_each(
-    ("spellings", "grader"),
-    [
-        (["size", "{size: {}}", "{size: null}", "{type: size}"], {"type": "size"}),
-        (["{has: x}", "{has: {value: x}}", "{type: has, value: x}"],
-         {"type": "has", "value": "x"}),
-        (["{has: {value: [x], weight: 2}}", "{type: has, value: [x], weight: 2}"],
-         {"type": "has", "value": ["x"], "weight": 2}),
-        (["{equals: {a: 1}}", "{type: equals, value: {a: 1}}"],
-         {"type": "equals", "value": {"a": 1}}),
-        (["{equals: {weight: 2}}"], {"type": "equals", "value": {"weight": 2}}),
-        (["python:a.b:c", "{python: a.b:c}", "{type: python, value: a.b:c}",
-          "{type: python:a.b:c}", "{python:a.b:c: {}}", "{python:a.b:c: }"],
-         {"type": "python", "value": "a.b:c"}),
-        (["{python:a:b: {weight: 2}}", "{type: python:a:b, weight: 2}"],
-         {"type": "python", "value": "a:b", "weight": 2}),
-    ],
-)  # fmt: skip
-def test_all_spellings_mean_the_same(spellings: list[str], grader: dict[str, Any]) -> None:
-    assert read("\n".join(f"- {each}" for each in spellings)) == [grader] * len(spellings)
 
 
 def test_inner_graders_are_normalised_to_any_depth() -> None:
@@ -174,12 +151,6 @@ def test_what_is_said_of_it(grader: str, message: str, hint: str | None) -> None
     assert (problem.message, problem.hint) == (message, hint)
 
 
-def test_a_deep_one_is_no_trouble() -> None:
-    depth = 45
-    text = "{every: [" * depth + "nosuch" + "]}" * depth
-    assert found(f"- {text}") == [("unknown-grader", "nosuch")]
-
-
 @for_each(
     ("fields", "is_fine"),
     [
@@ -216,16 +187,3 @@ def test_a_case_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
 def test_a_criterion_says_something_as_anything_meets_nothing(fields: str, is_fine: bool) -> None:
     found = load_text(f"cases: [{{input: x, {fields}}}]", "yaml", Catalogue())
     assert (found.suite is not None) == is_fine
-
-
-@for_each(
-    ("grader", "hint"),
-    [
-        ("{turns: 3}", "for example: - turns: {max: 6}"),
-        ("{tool_calls: {needed: [cancel]}}", "write `{cancel: 1}`"),
-        ("{tool_calls: {needed: []}}", None),
-    ],
-)
-def test_how_a_limit_is_written_is_told(grader: str, hint: str | None) -> None:
-    (problem,) = evalcase.check_text(f"- {{input: x, graders: [{grader}]}}\n", "a.eval.yaml")
-    assert problem.hint == hint

@@ -56,25 +56,6 @@ SAME = [
 ]  # fmt: skip
 
 
-@for_each(("field", "written", "code", "told", "hint"), SAME, ids=lambda value: str(value)[:30])
-def test_a_case_and_a_grader_say_the_same_of_the_same_mistake(
-    field: str, written: str, code: str, told: str, hint: str | None
-) -> None:
-    of_case = f"input: q\nexpected_output: x\n{field}: {written}\n"
-    of_grader = f"input: q\ngraders: [{{type: contains, value: x, {field}: {written}}}]\n"
-    for text in (of_case, of_grader):
-        problem = only_problem(text)
-        assert (problem.code, problem.message) == (code, f"`{field}` is {told}")
-        assert problem.hint == hint
-        assert (problem.fix is not None) == (hint is not None)
-
-
-def test_a_role_as_a_key_is_written_as_a_message() -> None:
-    first, second = problems_of("input:\n  - user: hi\n  - assistant: ho\n")
-    assert first.hint == "write {role: user, content: …}"
-    assert second.hint == "write {role: assistant, content: …}"
-
-
 def test_an_unknown_role_may_be_data() -> None:
     problem = only_problem("input: q\nexpected_output: {role: manager, content: Ana}\n")
     assert problem.code == "unknown-role"
@@ -92,11 +73,6 @@ def test_an_unknown_role_may_be_data() -> None:
 )
 def test_a_file_in_place_of_cases_is_told_where_it_goes(written: str, hint: str | None) -> None:
     assert only_problem(f"cases: {written}\n").hint == hint
-
-
-def test_another_name_for_cases_is_one_mistake() -> None:
-    problem = only_problem("test_cases:\n- {input: q, expected_output: a}\n")
-    assert (problem.code, problem.hint) == ("unknown-field", "did you mean `cases`?")
 
 
 def test_an_empty_list_of_cases_says_what_belongs_there() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from io import BytesIO
 from pathlib import Path
 
@@ -30,16 +29,8 @@ def places(text: str) -> list[tuple[str, int | None, int | None]]:
     return [(p.code, p.line, p.column) for p in load_text(text, "jsonl", Catalogue()).problems]
 
 
-def test_one_value_a_line() -> None:
-    assert lines_of(b'1\n"a"\n[2]') == [(1, 1), (2, "a"), (3, [2])]
-
-
 def test_blank_lines_are_skipped_and_counted() -> None:
     assert lines_of(b"\n1\n  \t\n\r\n2\n\n\n") == [(2, 1), (5, 2)]
-
-
-def test_a_carriage_return_at_the_end_is_no_part_of_the_line() -> None:
-    assert lines_of(b'{"a": 1}\r\n{"a": 2}\r\n') == [(1, {"a": 1}), (2, {"a": 2})]
 
 
 def test_only_a_line_feed_ends_a_line() -> None:
@@ -67,11 +58,6 @@ def test_a_line_that_cannot_be_read_does_not_stop_the_rest() -> None:
     ]
 
 
-def test_places_count_lines_of_the_file() -> None:
-    text = GOOD % "a" + "\n\n" + '{"input": 5}\n{"input": "x", "expcted": 1, "a": }\n'
-    assert places(text) == [("wrong-type", 3, 11), ("syntax", 4, 35)]
-
-
 def test_faults_and_findings_of_one_line_are_in_order() -> None:
     text = '{"inptu": 1, "id": "a", "id": "b", "input": 5}'
     assert places(text) == [
@@ -88,17 +74,6 @@ def test_the_same_id_on_two_lines_names_the_first(tmp_path: Path) -> None:
     assert (problem.code, problem.line, problem.column) == ("duplicate-id", 4, 8)
     assert "line 1" in problem.message
     assert problem.case == "a"
-
-
-def test_a_line_is_a_case_and_nothing_else() -> None:
-    assert places('[]\n"x"\n5\nnull\n{"cases": []}') == [
-        ("wrong-type", 1, 1),
-        ("wrong-type", 2, 1),
-        ("wrong-type", 3, 1),
-        ("wrong-type", 4, 1),
-        ("missing-input", 5, 1),
-        ("unknown-field", 5, 2),
-    ]
 
 
 def test_a_long_line_of_blanks_hides_nothing(
@@ -126,55 +101,7 @@ def test_cases_come_one_by_one_until_the_first_error(tmp_path: Path) -> None:
     assert [problem.line for problem in raised.value.problems] == [3, 5]
 
 
-def test_yaml_and_jsonl_that_say_the_same_are_the_same(tmp_path: Path) -> None:
-    cases = [
-        {"id": "a", "input": "hi", "expected_output": {"riskLevel": "High", "n": [1, 2.5, None]}},
-        {
-            "id": "b",
-            "input": [{"role": "user", "content": "é\u2028"}],
-            "criteria": "x",
-            "tags": ["t"],
-        },
-    ]
-    lines, document = tmp_path / "x.jsonl", tmp_path / "x.json"
-    lines.write_text("".join(json.dumps(case) + "\n" for case in cases))
-    document.write_text(json.dumps(cases))
-    assert evalcase.load(lines).cases == evalcase.load(document).cases
-    assert evalcase.load(lines).to_dict() == evalcase.load(document).to_dict()
-
-
 # The suite fields beside a JSONL file
-
-
-def test_suite_fields_beside_a_file(tmp_path: Path) -> None:
-    (tmp_path / "big.eval.jsonl").write_text(GOOD % "a")
-    (tmp_path / "big.suite.yaml").write_text("name: Big\ntags: [t]\ninput: before\n")
-    suite = evalcase.load(tmp_path / "big.eval.jsonl")
-    assert suite.name == "Big"
-    assert [message.content for message in suite.cases[0].input] == ["before", "hi"]
-    assert suite.cases[0].tags == ("t",)
-
-
-@for_each(
-    ("text", "code", "line"),
-    [
-        ("nmae: x", "unknown-field", 1),
-        ("cases: []", "conflicting-fields", 1),
-        ("[1]", "wrong-type", 1),
-        ("name: [x", "syntax", 1),
-        ("name: a\nname: b", "duplicate-key", 2),
-        ("# x\nname: 5", "wrong-type", 2),
-    ],
-)
-def test_faults_in_the_suite_fields_have_their_own_file(
-    tmp_path: Path, text: str, code: str, line: int
-) -> None:
-    (tmp_path / "x.jsonl").write_text(GOOD % "a" + '\n{"input": 5}')
-    (tmp_path / "x.suite.yaml").write_text(text)
-    problems = load_file(str(tmp_path / "x.jsonl"), Catalogue()).problems
-    found = [(Path(problem.path).name, problem.code, problem.line) for problem in problems]
-    # The cases are looked at all the same.
-    assert found == [("x.suite.yaml", code, line), ("x.jsonl", "wrong-type", 2)]
 
 
 def test_two_files_of_suite_fields_are_one_too_many(tmp_path: Path) -> None:

@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,10 +11,8 @@ import pytest
 
 import evalcase
 from evalcase import Case, Context, Score, SuiteError
-from evalcase.runner.suites import number_cases
 from evalcase.testing import FixedGrader, ScriptedTarget
 from evalcase.types.problem import Span
-from evalcase.util import json as journal_row
 from tests.for_each import for_each
 
 
@@ -112,21 +107,6 @@ def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
         evalcase.evaluate(mixed, "echo", root=project)
 
 
-def test_an_id_of_digits_is_a_written_one() -> None:
-    cases = [Case(id="42", input="hi"), Case(id="42", input="other"), Case(id="43", input="hi")]
-    with pytest.raises(SuiteError, match="the id `42` is used twice"):
-        number_cases(cases, "<cases>")
-
-
-def test_copies_that_have_their_numbers_are_numbered_with_the_others() -> None:
-    one = [Case(input="hi")]
-    two = list(number_cases([Case(input="hi"), Case(input="hi")], "<cases>"))
-    for several in (one + two, two + one, two + two):
-        ids = [case.id for case in number_cases(several, "<cases>")]
-        made = one[0].id
-        assert ids == [made, *[f"{made}-{number}" for number in range(2, len(several) + 1)]]
-
-
 def test_copies_of_a_case_are_numbered_as_in_a_file(project: Path) -> None:
     text = "[{input: x}, {input: x}, {turns: [{input: x}, {input: y}]}, {input: z, id: own},\n"
     text += " {turns: [{input: x}, {input: y}]}, {input: x, expected_output: x}]"
@@ -193,17 +173,6 @@ def test_what_is_no_grader_is_told_with_what_it_lacks(
         evalcase.evaluate(Case(input="x"), "echo", graders=grader, root=project)
 
 
-def test_a_case_reads_fields_whatever_was_imported_before() -> None:
-    program = """
-import sys
-from evalcase.types.case import Case
-assert not any(name.startswith("evalcase.format") for name in sys.modules)
-print(Case(input="x", id="a").to_dict())
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.decode().strip() == str(Case(input="x", id="a").to_dict())
-
-
 def test_what_cannot_be_evaluated_is_said(project: Path) -> None:
     with pytest.raises(TypeError, match="paths, suites or cases, not int"):
         evalcase.evaluate(3, "echo", root=project)  # type: ignore[arg-type]
@@ -221,14 +190,6 @@ def test_a_grader_may_ask_a_target_of_the_configuration(project: Path) -> None:
     (result,) = done.results
     assert (result.verdict, result.grades[0].asked) == ("passed", 1)
     assert len(target.asked) == 1, "what graders ask is not asked of the target"
-
-
-def test_a_grader_that_asks_nobody_breaks_and_says_so(project: Path) -> None:
-    case = Case(id="a", input="is it good?")
-    done = evalcase.evaluate([case], ScriptedTarget(["y"]), graders=[judged], root=project)
-    (result,) = done.results
-    assert result.verdict == "errored"
-    assert "there is no target `judge`" in result.reason
 
 
 def test_a_suite_knows_the_places_of_its_cases(tmp_path: Path) -> None:
@@ -255,34 +216,3 @@ def test_two_suites_whose_results_could_not_be_told_apart_are_refused(project: P
     )
     with pytest.raises(SuiteError, match="duplicate-id"):
         evalcase.evaluate([first, second], "echo", root=project)
-
-
-def test_a_case_that_is_too_large_to_be_kept_costs_its_own_trial(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_row, "MAX_LINE", 10_000)
-    large = Case(id="large", input="x" * 20_000, expected_output="x")
-    small = Case(id="small", input="x", expected_output="x")
-    done = evalcase.evaluate(
-        [large, small], ScriptedTarget({"large": "x", "small": "x"}), root=project
-    )
-    found = {result.key.case: result for result in done.results}
-    assert (found["large"].verdict, found["small"].verdict) == ("errored", "passed")
-    assert "can't be recorded" in found["large"].reason
-
-
-def test_several_threads_may_evaluate_at_once(project: Path) -> None:
-    def plain(text: str) -> bool:
-        return text == "ok"
-
-    def answer(question: str) -> str:
-        assert question
-        return "ok"
-
-    def run() -> int:
-        cases = [Case(id=f"c{number}", input=f"{number}") for number in range(300)]
-        done = evalcase.evaluate(cases, answer, graders=[plain, plain], root=project)
-        return done.totals.cases.passed
-
-    with ThreadPoolExecutor(4) as pool:
-        assert [each.result(60) for each in [pool.submit(run) for _ in range(4)]] == [300] * 4

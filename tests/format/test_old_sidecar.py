@@ -49,16 +49,6 @@ def test_another_file_of_that_name_is_left_alone(tmp_path: Path, text: str) -> N
     assert said(tmp_path) == []
 
 
-def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
-    project, outside = tmp_path / "project", tmp_path / "outside.yaml"
-    project.mkdir()
-    (project / "evalcase.toml").touch()
-    (project / "big.jsonl").write_text(CASE)
-    outside.write_text(FIELDS)
-    (project / "big.yaml").symlink_to(outside)
-    assert said(project) == []
-
-
 @for_each("name", ["bgi.suite.yaml", "Big.suite.yml", "big.suite.json"])
 def test_suite_fields_of_no_file_are_told_where_a_file_has_none(tmp_path: Path, name: str) -> None:
     (tmp_path / "big.eval.jsonl").write_text(CASE)
@@ -68,11 +58,3 @@ def test_suite_fields_of_no_file_are_told_where_a_file_has_none(tmp_path: Path, 
     assert problem.hint == "if they are its own, name the file big.suite.yaml"
     (tmp_path / name).rename(tmp_path / "big.suite.yaml")
     assert evalcase.check(tmp_path, root=tmp_path) == []
-
-
-def test_suite_fields_of_another_file_and_files_of_others_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "big.jsonl").write_text(CASE)
-    (tmp_path / "other.jsonl").write_text(CASE)
-    (tmp_path / "other.suite.yaml").write_text(FIELDS)
-    (tmp_path / "compose.suite.yaml").write_text("services: {db: {image: postgres}}")
-    assert said(tmp_path) == []

@@ -6,12 +6,8 @@ import json
 from pathlib import Path
 
 import evalcase
-from evalcase.format.document import Findings
-from evalcase.format.suite import resolve_suite
-from evalcase.format.writer import keep_literal
 from evalcase.importers.convert import import_suite
 from evalcase.importers.draft import Choices
-from evalcase.types.value import copy_value
 from tests.for_each import for_each
 
 ASKED = "Hello {{name}}"
@@ -59,19 +55,6 @@ def test_what_a_suite_says_for_all_is_warned_of_where_a_case_has_no_variables(
     ((code, line, message),) = warn_of(path)
     assert (code, line) == ("no-variables", 1)
     assert message == "{{role}} stays as it is: there are cases without `vars`"
-
-
-def test_turns_that_are_imported_are_meant() -> None:
-    fields = {"criteria": "c", "turns": [FILE, {"input": FILE, "expected_output": FILE}]}
-    findings = Findings(unusual=True)
-    resolve_suite({"cases": [copy_value(fields)]}, "imported", findings)
-    found = [each for each in findings.found if each.code == "file-as-text"]
-    assert len(found) == 3
-    for each in found:
-        keep_literal(fields, each, str(each.path[2]))
-    asked = [{"role": "user", "content": FILE}]
-    answer = [{"role": "assistant", "content": FILE}]
-    assert fields["turns"] == [{"input": asked}, {"input": asked, "expected_output": answer}]
 
 
 def test_a_suite_that_is_imported_says_that_its_texts_are_meant(tmp_path: Path) -> None:

@@ -59,14 +59,3 @@ def test_a_judge_of_other_answers_is_fine_and_one_pair_is_told_once(tmp_path: Pa
         "target: bot\ncases: [{input: x, criteria: a}, {input: y, criteria: b}]\n"
     )
     assert len(evalcase.check(tmp_path)) == 1
-
-
-def test_it_is_told_at_the_case_that_is_judged_by_itself(tmp_path: Path) -> None:
-    (tmp_path / "evalcase.toml").write_text(SAME)
-    fine = "- {id: a, input: x, graders: [{judge: {value: Good., target: twin}}]}\n"
-    (tmp_path / "a.eval.yaml").write_text(
-        f"{fine}- {{id: d, input: x, target: twin, criteria: Good.}}\n"
-    )
-    (problem,) = evalcase.check(tmp_path)
-    assert problem.span is not None
-    assert (problem.code, problem.span.line) == ("same-model", 2)

@@ -44,8 +44,3 @@ def test_the_content_of_a_message_is_all_there_is(expected: str, column: int) ->
 def test_in_json_it_is_digits_that_count(format: Format, written: str, told: bool) -> None:
     text = f'{{"input": "q", "expected_output": {written}}}'
     assert [each.code for each in problems_of(text, format)] == ["lost-spelling"] * told
-
-
-def test_only_the_lines_that_have_one_are_told() -> None:
-    text = '{"input": "q", "expected_output": 3.1}\n{"input": "r", "expected_output": 3.10}\n'
-    assert only_problem(text + text.replace("3.10", "4").replace("q", "s"), "jsonl").line == 2

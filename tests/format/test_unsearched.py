@@ -34,11 +34,3 @@ def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "hours.yaml").write_text(SUITE)
     assert noted(tmp_path) == []
-
-
-def test_a_file_that_is_named_is_not_noted_of(tmp_path: Path) -> None:
-    (tmp_path / "a.eval.yaml").write_text(SUITE)
-    (tmp_path / "hours.yaml").write_text(SUITE)
-    assert evalcase.check([tmp_path / "a.eval.yaml"], root=tmp_path) == []
-    both = evalcase.check([tmp_path, tmp_path / "hours.yaml"], root=tmp_path)
-    assert [each.code for each in both] == []

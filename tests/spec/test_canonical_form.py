@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-import evalcase
-from evalcase import SuiteError
 from tests.for_each import for_each
-from tests.spec.found import only_problem, places, problems_of
+from tests.spec.found import only_problem, problems_of
 from tests.spec.reading import case_of
 
 
@@ -52,25 +48,6 @@ def test_any_other_field_is_an_error_with_a_suggestion(name: str, meant: str) ->
     assert (problem.code, problem.severity) == ("unknown-field", "error")
     assert problem.span == (1, 3, 1, 3 + len(name))
     assert problem.hint == f"did you mean `{meant}`?"
-
-
-@for_each("name", ["zzz", "X-note", "x_note", "xnote", "", "5", "null"])
-def test_any_other_field_is_an_error_even_without_a_suggestion(name: str) -> None:
-    """Whatever it is called, and whatever it holds."""
-    with pytest.raises(SuiteError) as error:
-        evalcase.loads(json.dumps([{"input": "hi", name: None}]), "json")
-    assert [problem.code for problem in error.value.problems] == ["unknown-field"]
-
-
-def test_several_unknown_fields_are_all_reported() -> None:
-    """Not one at a time."""
-    assert [
-        place[:3] for place in places("- input: hi\n  a: 1\n  b: 2\n- {input: hi, c: 3}\n")
-    ] == [
-        ("unknown-field", 2, 3),
-        ("unknown-field", 3, 3),
-        ("unknown-field", 4, 15),
-    ]
 
 
 def test_null_on_an_optional_field_counts_as_absent() -> None:

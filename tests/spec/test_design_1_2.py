@@ -87,12 +87,6 @@ def test_skip_is_never_a_word_for_false(value: str) -> None:
     assert problem.hint == "write `false`"
 
 
-@for_each("value", ["nobody knows", "off by one", "yes", "none"])
-def test_skip_may_be_any_other_text(value: str) -> None:
-    """Only words for false are refused."""
-    assert fields_of(f"skip: {value}") == {"skip": value}
-
-
 def test_tags_have_each_tag_once() -> None:
     """A second one is told, and left out of the canonical form."""
     problem = only_problem("input: hi\ntags: [a, b, a, a]\nexpected_output: x\n")
@@ -220,15 +214,6 @@ def test_grader_in_each_of_its_four_spellings(spelling: str, grader: dict[str, A
     assert fields_of(f"graders:\n  - {spelling}\n") == {"graders": [grader]}
 
 
-def test_all_four_spellings_of_a_grader_mean_the_same() -> None:
-    """One grader, four ways to write it."""
-    plain = ["exact", "{exact: {}}", "{type: exact}"]
-    with_value = ["{contains: x}", "{contains: {value: x}}", "{type: contains, value: x}"]
-    for spellings in (plain, with_value):
-        found = fields_of(f"graders: [{', '.join(spellings)}]")["graders"]
-        assert found == [found[0]] * 3
-
-
 @for_each(
     ("name", "key"),
     [
@@ -247,19 +232,6 @@ def test_grader_whose_argument_is_a_mapping_takes_it_as_such(name: str, key: str
         {"type": name, "value": {key: "x"}},
         {"type": name, "value": {key: "y"}, "weight": 3},
     ]
-
-
-def test_graders_keep_all_their_options_in_order() -> None:
-    """What an option means is the grader's business."""
-    grader = {
-        "type": "mine",
-        "Zeta": [1, {"a": None}],
-        "alpha": {},
-        "weight": 0.5,
-        "required": True,
-    }
-    found = fields_of(f"graders: [{json.dumps(grader)}]")
-    assert json.dumps(found["graders"]) == json.dumps([grader])
 
 
 def test_graders_have_the_alias_evaluators() -> None:
@@ -430,13 +402,6 @@ def test_execution_evaluators_of_a_case_replace_the_suites() -> None:
     assert case_of(f"{suite}execution: {{target: t}}")["graders"] == [{"type": "s"}]
 
 
-def test_execution_evaluators_of_a_case_replace_those_in_the_suites_execution() -> None:
-    """And those that the suite has in its own `execution`."""
-    suite = "execution: {evaluators: [s], target: t}\ncases:\n  - input: hi\n    "
-    case = case_of(f"{suite}execution: {{evaluators: [c]}}")
-    assert (case["graders"], case["targets"]) == ([{"type": "c"}], ["t"])
-
-
 @for_each(
     ("beside", "inside"),
     [
@@ -452,22 +417,3 @@ def test_field_in_execution_is_ignored_beside_its_primary(beside: str, inside: s
     assert fields_of(beside) == {
         name: value for name, value in case_of(text).items() if name not in ("id", "input")
     }
-
-
-@for_each(
-    ("value", "place"),
-    [
-        ("t", ("wrong-type", 12, 13)),
-        ("{targt: t}", ("unknown-field", 13, 18)),
-        ("{target: 5}", ("wrong-type", 21, 22)),
-        ("{evaluators: x}", ("wrong-type", 25, 26)),
-    ],
-)
-def test_execution_is_checked_like_any_field(value: str, place: tuple[str, int, int]) -> None:
-    """What is wrong in it is pointed at, beside the warning about it."""
-    code, column, end_column = place
-    text = f"input: hi\nexecution: {value}\n"
-    assert places(text) == [
-        ("deprecated-name", 2, 1, 2, 10),
-        (code, 2, column, 2, end_column),
-    ]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import evalcase
-from evalcase import Answer, Message, Question
+from evalcase import Answer, Message
 from evalcase.testing import ScriptedTarget
-from evalcase.types.answer import Usage, split_turns
+from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
@@ -104,16 +104,6 @@ def test_a_mistake_in_a_turn_is_found_at_its_place(turns: str, place: tuple[Any,
     assert places(f"cases:\n  - turns: {turns}\n")[0] == place
 
 
-def test_what_belongs_to_the_case_is_said_to() -> None:
-    problem = only_problem("cases: [{turns: [{input: Hi, repeat: 3}]}]")
-    assert problem.hint == "it belongs to the case, beside `turns`"
-
-
-def test_what_the_user_says_in_a_turn_is_its_input() -> None:
-    problem = only_problem("cases: [{turns: [{input: Hi, user: Hello}]}]")
-    assert problem.hint == "what the user says in a turn is its `input`"
-
-
 def test_stop_on_failure_is_for_turns_only() -> None:
     problem = only_problem("cases: [{input: Hi, stop_on_failure: true}]")
     assert (problem.code, problem.hint) == ("bad-value", "remove it")
@@ -174,13 +164,6 @@ def test_the_target_gets_all_messages_so_far_with_session_and_turn() -> None:
     ]  # fmt: skip
     assert (first.turn, second.turn) == (1, 2)
     assert first.session == second.session != ""
-
-
-def test_what_the_target_answered_is_what_the_next_turn_sees_never_what_was_expected() -> None:
-    target = ScriptedTarget(["31", "62"])
-    hold(TUTOR, target)
-    assert ("assistant", "31") in said(target.asked[1])
-    assert ("assistant", "30") not in said(target.asked[1])
 
 
 def test_tool_calls_and_their_outputs_are_part_of_what_was_said() -> None:
@@ -245,19 +228,6 @@ def test_a_class_that_takes_a_session_is_made_once_for_each() -> None:
     )
 
 
-def test_a_class_of_a_session_is_made_for_each_trial_of_a_plain_case_too() -> None:
-    class Counter:
-        def __init__(self, session: str) -> None:
-            del session
-            self.asked = 0
-
-        def answer(self, _: str) -> str:
-            self.asked += 1
-            return str(self.asked)
-
-    assert run({"input": "x", "expected_output": "1", "repeat": 3}, Counter).ok
-
-
 # Retries
 
 
@@ -279,28 +249,6 @@ def test_else_a_retry_repeats_the_conversation_in_a_new_session() -> None:
     assert len({each.session for each in target.asked[:2]}) == 1
     assert len({each.session for each in target.asked}) == 2
     assert len(result.turns) == 2
-
-
-def test_a_conversation_is_begun_again_as_often_as_a_question_is_asked_again() -> None:
-    target = Stateful([busy(), "30", busy(), busy()])
-    result = hold(TUTOR, target, retries=2)
-    assert (result.verdict, len(result.retried)) == ("errored", 2)
-    assert result.failure is not None
-    assert result.failure.message == "turn 1: busy"
-
-
-def test_a_function_that_takes_its_session_is_not_stateless() -> None:
-    asked: list[int] = []
-
-    def agent(session: str, turn: int) -> str:
-        del session
-        asked.append(turn)
-        if asked == [1, 2]:
-            raise busy()
-        return "30" if turn == 1 else "60"
-
-    assert hold(TUTOR, agent).verdict == "passed"
-    assert asked == [1, 2, 1, 2]
 
 
 def test_a_turn_without_an_answer_makes_the_trial_errored_and_shows_what_was_said() -> None:
@@ -504,15 +452,6 @@ def test_an_edit_of_what_is_asked_asks_again(project: Project, edited: str) -> N
     assert len(project.calls()) == 2
 
 
-def test_kept_conversations_are_graded_again(project: Project) -> None:
-    project.suite(TUTOR)
-    project.run("run", "--quiet")
-    project.forget_calls()
-    assert project.run("grade", "latest", "--recorded").code == 0
-    assert project.run("grade", "latest", "--grader", "contains: sixty").code == 1
-    assert project.calls() == []
-
-
 def test_turns_that_were_never_asked_are_asked_once_the_failed_one_passes(project: Project) -> None:
     wrong = {**TUTOR["turns"][0], "expected_output": "31"}
     project.suite({**TUTOR, "turns": [wrong, TUTOR["turns"][1]], "stop_on_failure": True})
@@ -528,67 +467,4 @@ def test_turns_that_were_never_asked_are_asked_once_the_failed_one_passes(projec
     assert len(project.calls()) == 2
 
 
-@pytest.mark.parametrize(
-    ("damage", "why"),
-    [
-        ({"turns": [{"said": 1, "answered": 1}]}, "its turns have 2 messages, and its answer 4"),
-        ({"turns": [{"said": -1, "answered": 5}]}, "`turns.0.said`: Expected `int`"),
-        ({"turns": [{"said": 2, "answered": 2}]}, "its last turn is not where its answer says"),
-        ({"turns": [{"said": "1", "answered": 1}]}, "`turns.0.said`: Expected `int"),
-        ({"ending": "bored"}, "`ending`: Invalid enum value 'bored'"),
-        ({"answer": None}, "it has turns, and no answer"),
-    ],
-)
-def test_a_record_is_read_back_strictly(project: Project, damage: dict[str, Any], why: str) -> None:
-    from tests.store.rows import encode_row, read_rows
-
-    project.suite(TUTOR)
-    project.run("run", "--quiet")
-    journal = project.runs()[-1] / "journal.jsonl"
-    rows = [row for _, row in read_rows(str(journal))]
-    changed = [{**row, **damage} if row["type"] == "result" else row for row in rows]
-    journal.write_bytes(b"".join(map(encode_row, changed)))
-    told = project.run("report", "latest")
-    assert (told.code, why in told.err.replace("\n", " ")) == (3, True), told.err
-
-
-def test_the_turns_of_an_answer_are_what_they_were() -> None:
-    result = hold(TUTOR, ScriptedTarget(["30", "60"]))
-    assert result.answer is not None
-    first, second = split_turns(result.answer, result.turns)
-    assert (pairs(first.said), first.answer.text) == ([("user", "What is 15% of 200?")], "30")
-    assert (pairs(second.said), second.answer.text) == ([("user", "Double it.")], "60")
-
-
 # Properties
-
-
-def test_a_conversation_of_one_turn_equals_the_plain_case() -> None:
-    for answer, expected in (("4", "4"), ("5", "4")):
-        fields = {"expected_output": expected, "graders": [{"length": {"max": 3}}]}
-        plain = hold({"input": "2+2?", **fields}, ScriptedTarget([answer]))
-        talked = hold({"turns": [{"input": "2+2?", **fields}]}, ScriptedTarget([answer]))
-        assert (plain.verdict, plain.score) == (talked.verdict, talked.score)
-        assert [(f"turn 1: {each.grader}", each.score, each.reason) for each in plain.grades] == [
-            (each.grader, each.score, each.reason) for each in talked.grades
-        ]
-        assert plain.answer is not None
-        assert talked.answer is not None
-        assert talked.answer.last == plain.answer.messages
-        assert (plain.exchanges, len(talked.exchanges)) == ([], 1)
-
-
-def test_the_order_of_turns_never_changes() -> None:
-    texts = [f"say {number}" for number in range(20)]
-
-    async def agent(question: Question) -> str:
-        return f"{question.turn}: {question.text}"
-
-    case = {"turns": [{"input": text, "graders": [{"contains": text}]} for text in texts]}
-    done = evalcase.evaluate([evalcase.Case(**{**case, "id": id}) for id in "abcdefgh"], agent)
-    assert done.ok
-    for result in done.results:
-        assert result.answer is not None
-        said = [exchange.said[0].text for exchange in split_turns(result.answer, result.turns)]
-        assert said == texts
-        assert [grade.turn for grade in result.grades] == list(range(1, 21))

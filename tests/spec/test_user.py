@@ -12,11 +12,11 @@ import evalcase
 from evalcase import Answer, Message, Question
 from evalcase.runner.conversation import BEGIN, SILENCE, describe_task
 from evalcase.testing import HANGS, ScriptedTarget, ScriptedUser, SeededUser
-from evalcase.types.answer import Usage, split_turns
+from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.run.project import Project
-from tests.spec.found import only_problem, places, problems_of
-from tests.spec.talking import SYSTEM, Stateful, busy, grades, hold, pairs, said
+from tests.spec.found import places, problems_of
+from tests.spec.talking import SYSTEM, busy, grades, hold, pairs, said
 
 FLIGHT: dict[str, Any] = {
     "id": "flight",
@@ -69,12 +69,6 @@ def test_facts_are_sentences_or_values_by_name() -> None:
     assert alone.user.facts == ["It is late."]
 
 
-def test_the_canonical_form_is_an_eval_file_again() -> None:
-    case = evalcase.Case(**with_user(first="Hi", persona="Curt.", facts=["a"]))
-    (again,) = evalcase.loads(json.dumps({"cases": [case.to_dict()]}), "json")
-    assert again == case
-
-
 def test_an_id_is_made_of_what_the_user_wants_and_who_they_are() -> None:
     def id_of(**fields: Any) -> str:
         user = {**FLIGHT["user"], **fields}
@@ -105,13 +99,6 @@ def test_an_id_is_made_of_what_the_user_wants_and_who_they_are() -> None:
 )
 def test_a_mistake_in_a_user_is_found_at_its_place(user: str, place: tuple[Any, ...]) -> None:
     assert places(f"cases:\n  - user: {user}\n    criteria: x\n") == [place]
-
-
-def test_names_of_other_tools_are_suggested_and_said_once() -> None:
-    problem = only_problem(
-        "cases: [{user: {instructions: x, target: s, max_turns: 3}, criteria: x}]"
-    )
-    assert (problem.code, problem.hint) == ("unknown-field", "did you mean `goal`?")
 
 
 def test_a_user_excludes_turns_and_a_top_level_expected_output_and_stop_on_failure() -> None:
@@ -205,13 +192,6 @@ def test_instructions_and_tools_of_the_target_are_not_shown_to_the_user() -> Non
     assert "tutor" not in json.dumps([*user.asked[-1].messages])
 
 
-def test_a_greeting_of_the_target_is_where_the_user_begins() -> None:
-    user = ScriptedUser(["Cancel it."])
-    history = [SYSTEM, {"role": "assistant", "content": "How can I help?"}]
-    talk(ScriptedTarget(["done"]), user, {**FLIGHT, "input": history})
-    assert said(user.asked[0])[1:] == [("user", "How can I help?")]
-
-
 def test_the_prompt_is_versioned_and_byte_stable() -> None:
     case = with_user(persona="Mei, {goal} in a hurry.", facts={"code": "EHGLP3", "seats": [1, 2]})
     user = evalcase.Case(**case).user
@@ -297,15 +277,6 @@ def test_a_simulator_that_is_busy_is_asked_again() -> None:
     )  # fmt: skip
 
 
-def test_a_stateful_target_that_is_busy_has_the_whole_conversation_again() -> None:
-    agent, user = Stateful(["a", busy(), "a", "done"]), ScriptedUser(["1", "2"])
-    result = talk(agent, user)
-    assert (result.verdict, len(result.turns)) == ("passed", 2)
-    sessions = list(dict.fromkeys(each.session for each in user.asked))
-    assert len(sessions) == 2
-    assert sessions == [f"{each}/user" for each in dict.fromkeys(q.session for q in agent.asked)]
-
-
 # What it takes
 
 
@@ -351,15 +322,6 @@ def test_turns_is_a_usage_grader() -> None:
     assert (plain.verdict, plain.grades[0].reason) == ("passed", "1 turn")
 
 
-def test_trajectory_is_over_the_whole_conversation() -> None:
-    case = {**FLIGHT, "graders": [{"trajectory": [{"tool": "find"}, {"tool": "cancel"}]}]}
-    steps = [
-        [{"role": "assistant", "content": "ok", "tool_calls": [{"tool": tool}]}]
-        for tool in ("find", "cancel")
-    ]
-    assert talk(ScriptedTarget(steps), ["1", "2"], case).verdict == "passed"
-
-
 JUDGE = """
 from pathlib import Path
 
@@ -402,12 +364,6 @@ def test_scripts_and_seeds_make_the_same_conversations_again() -> None:
     for make in (lambda: SeededUser(words, seed=7), lambda: ScriptedUser(["a", "b"])):
         assert transcripts(make()) == transcripts(make())
     assert transcripts(SeededUser(words, seed=7)) != transcripts(SeededUser(words, seed=8))
-
-
-def test_a_script_may_differ_by_case() -> None:
-    user = ScriptedUser({"flight": ["a", "b"], "other": "c"})
-    assert len(talk(ScriptedTarget(["x", "y"]), user).turns) == 2
-    assert len(talk(ScriptedTarget(["x"]), user, {**FLIGHT, "id": "other"}).turns) == 1
 
 
 # The record
@@ -498,26 +454,3 @@ def test_a_user_that_was_changed_is_told_of_and_marks_the_run_as_mixed(project: 
     done = project.run("resume", "latest", "--json")
     assert "target `simulator` changed since this run started" in " ".join(done.err.split())
     assert done.json["mixed"] == ["agent", "simulator"]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [{"user": {"target": 7, "protocol": "user/1"}}, {"user": {"protocol": "user/1"}}, {"user": 7}],
-)
-def test_a_record_is_read_back_strictly(project: Project, damage: dict[str, Any]) -> None:
-    from tests.store.rows import encode_row, read_rows
-
-    project.suite(FLIGHT)
-    project.run("run", "--quiet")
-    journal = project.runs()[-1] / "journal.jsonl"
-    rows = [row for _, row in read_rows(str(journal))]
-    changed = [{**row, **damage} if row["type"] == "result" else row for row in rows]
-    journal.write_bytes(b"".join(map(encode_row, changed)))
-    assert project.run("report", "latest").code == 3
-
-
-def test_the_turns_of_the_answer_are_what_was_said() -> None:
-    result = talk(ScriptedTarget(["a", "done"]), ["1", "2"])
-    assert result.answer is not None
-    turns = split_turns(result.answer, result.turns)
-    assert [(each.said[0].text, each.answer.text) for each in turns] == [("1", "a"), ("2", "done")]

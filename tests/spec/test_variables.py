@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,12 +94,6 @@ def test_a_value_is_any_json(value: str) -> None:
     assert case["vars"] == {"v": json.loads(value)}
 
 
-def test_null_and_an_empty_mapping_are_no_variables_and_none_of_them() -> None:
-    """Null counts as absent; a mapping without names makes its case one that is rendered."""
-    assert asked('{vars: null, input: "{{a}}"}') == "{{a}}"
-    assert only_problem('{vars: {}, input: "{{a}}"}').code == "unknown-variable"
-
-
 # Tags.
 
 
@@ -170,11 +163,6 @@ def test_an_unknown_name_is_an_error_at_its_place_with_a_suggestion() -> None:
     assert problem.hint == "did you mean `city`? Write {{{{ctiy}}}} if it is meant literally"
 
 
-def test_an_unknown_name_that_is_like_no_other_lists_what_there_is() -> None:
-    problem = only_problem('{vars: {a: 1}, input: "{{a}} {{something}}"}')
-    assert problem.hint == "there are `a`; write {{{{something}}}} if it is meant literally"
-
-
 def test_an_unknown_name_in_the_suite_is_told_at_its_place_there_and_once() -> None:
     text = '{input: "{{b}} {{a}}", cases: [{vars: {a: 1}, input: x}, {vars: {a: 2}, input: y}]}'
     assert places(text) == [("unknown-variable", 1, 10, 1, 15)]
@@ -236,10 +224,6 @@ def test_a_known_name_in_the_name_of_a_field_warns() -> None:
 @for_each("value", ["7", "1.5", "true", "[1, 2]", '{"a": 1}', '"text"'])
 def test_a_text_that_is_only_a_tag_becomes_the_value_with_its_type(value: str) -> None:
     assert made_of("{{ v }}", f'{{"v": {value}}}') == json.loads(value)
-
-
-def test_a_text_that_is_only_a_tag_of_null_is_absent_as_null_is() -> None:
-    assert made_of("{{v}}", '{"v": null}') is None
 
 
 @for_each(("value", "made"), [('"a"', "a"), ("7", "7"), ("-1.50", "-1.5"), ("1e3", "1000.0")])
@@ -307,14 +291,6 @@ def test_reaches_turns() -> None:
     assert case["turns"][1]["expected_output"][0]["content"] == "x"
 
 
-@pytest.mark.parametrize("asks", ['turns: ["a {{v}}"]', 'user: {goal: "{{v}}", target: echo}'])
-def test_a_conversation_with_variables_is_not_taken_for_another_tools_file(asks: str) -> None:
-    """Though it has `vars` and no `input`, and something is to be said of it."""
-    codes = {each.code for each in problems_of(f"{{vars: {{v: x, w: y}}, {asks}}}")}
-    assert "unused-variable" in codes
-    assert "foreign-file" not in codes
-
-
 def test_reaches_what_the_suite_says_for_all_cases() -> None:
     """Its messages and graders, with the values that each case has; also with its numbers."""
     text = """
@@ -327,17 +303,6 @@ cases:
     first, second = evalcase.loads(text)
     assert first.input[0].content == "In Oslo."
     assert second.graders == ({"type": "contains", "value": "Rome"}, {"type": "length", "max": 4})
-
-
-def test_reaches_fields_under_their_older_names() -> None:
-    case = case_of("""
-vars: {v: x}
-input_messages: "{{v}}"
-expected_outcome: "{{v}}"
-execution: {evaluators: [{contains: "{{v}}"}]}
-""")
-    assert (case["input"][0]["content"], case["criteria"]) == ("x", "x")
-    assert case["graders"] == [{"type": "contains", "value": "x"}]
 
 
 def test_what_is_wrong_with_a_value_is_told_where_the_value_is_written() -> None:
@@ -365,30 +330,9 @@ def test_the_canonical_form_is_read_as_it_is() -> None:
     assert problems_of(text, "json") == []
 
 
-@for_each("field", ["matrix: {a: [1]}", "rows: a.csv", "var_files: {a: b.md}"])
-def test_what_is_rendered_has_nothing_left_to_make_it_of(field: str) -> None:
-    problem = only_problem(f"{{input: x, rendered: true, {field}}}")
-    assert problem.code == "conflicting-fields"
-
-
 def test_an_id_is_made_of_what_the_case_asks() -> None:
     """By the rule for all cases: the input with its values."""
     with_variable, without = evalcase.loads(
         '[{vars: {a: x}, input: "is {{a}}"}, {input: "is x", skip: true}]'
     )
     assert without.id == f"{with_variable.id}-2"
-
-
-def test_the_library_has_them_too() -> None:
-    case = evalcase.Case(vars={"a": 1}, input="{{a}} and {{{{a}}}}", expected_output="{{a}}")
-    assert (case.input[0].content, case.vars) == ("1 and {{a}}", {"a": 1})
-    assert evalcase.parse_case('{vars: {a: 1}, input: "x {{a}}"}').input[0].content == "x 1"
-    with pytest.raises(evalcase.SuiteError, match="several cases"):
-        evalcase.Case(matrix={"a": [1, 2]}, input="{{a}}")
-
-
-def test_jsonl_has_variables_in_lines_and_in_the_suite_beside_it() -> None:
-    """And says the same as YAML."""
-    line = json.dumps({"id": "a", "vars": {"v": "x"}, "input": "{{v}}"})
-    (case,) = evalcase.loads(line, "jsonl")
-    assert case.to_dict() == evalcase.loads(line, "yaml").cases[0].to_dict()

@@ -9,7 +9,7 @@ for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct, field
@@ -49,9 +49,9 @@ def _part(name: str) -> Meta:
     return of_kind(schema={"$ref": f"#/$defs/{name}"})
 
 
-def _check_prose(value: str, place: Place) -> Iterator[Finding]:
+def _check_prose(value: str, place: Place, code: str = "bad-value") -> Iterator[Finding]:
     if not value.strip():
-        yield place.fault("is blank" if value else "is empty", "fill it, or leave it out")
+        yield place.fault("is blank", "fill it, or leave it out", code=code)
 
 
 def _hint_at_prose(value: JSON) -> str | None:
@@ -62,16 +62,6 @@ def _hint_at_target(value: JSON) -> str | None:
     if isinstance(value, dict):
         return "a table of options goes in evalcase.toml, as [targets.NAME]; write its name"
     return "several are written as `targets`" if isinstance(value, list) else None
-
-
-def _check_point(value: str, place: Place) -> Iterator[Finding]:
-    if not value.strip():
-        yield place.fault("is blank, and says what a good answer does")._replace(code="wrong-type")
-
-
-def _check_file_name(value: str, place: Place) -> Iterator[Finding]:
-    if not value:
-        yield place.fault("is empty, and names a file")._replace(code="wrong-type")
 
 
 def _check_skip(value: str | bool, place: Place) -> Iterator[Finding]:
@@ -90,7 +80,7 @@ def _check_rows(value: str, place: Place) -> Iterator[Finding]:
 # Fields that several mappings have.
 
 Prose = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_prose)]
-Point = Annotated[str, Meta(pattern=r"\S"), of_kind(check=_check_point)]
+Point = Annotated[str, Meta(pattern=r"\S"), of_kind(check=partial(_check_prose, code="wrong-type"))]
 Times = Annotated[int, Meta(ge=1, le=MOST_REPEATS)]
 Filled = Annotated[dict[str, Any], Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[^\s\d.{}()\[\]|-][^\s.{}()\[\]|]*$")]
@@ -139,18 +129,7 @@ Vars = Annotated[
     ),
 ]
 VarFiles = Annotated[
-    dict[
-        VariableName,
-        Annotated[
-            str,
-            about("A text file, located like files in content."),
-            of_kind(
-                "the name of a file",
-                check=_check_file_name,
-                schema={"type": "string", "minLength": 1},
-            ),
-        ],
-    ],
+    dict[VariableName, Annotated[Point, about("A text file, located like files in content.")]],
     about("Names of text files in the project, whose text is the value of a variable."),
 ]
 Matrix = Annotated[
@@ -467,20 +446,60 @@ def settle_names(
     values = {name: value for name, value in raw.items() if name in fields and value is not None}
     named = Named(values, base, {})
     may_group = vocabulary.stands_in is None
-    for name in raw:
-        if name in fields or name.startswith(PRIVATE_PREFIX) or (name == EXECUTION and may_group):
-            continue
+    for name, value in raw.items():
         if name in vocabulary.aliases:
-            _settle_alias(raw, name, vocabulary.aliases[name], named, findings)
-        else:
+            _take_older((name,), vocabulary.aliases[name], value, named, findings)
+        elif not (
+            name in fields or name.startswith(PRIVATE_PREFIX) or (name == EXECUTION and may_group)
+        ):
             _report_unknown(name, raw, base, vocabulary, findings)
     if EXECUTION in raw and may_group:
-        in_case = vocabulary is not SUITE
-        _settle_execution(raw[EXECUTION], named, in_case, findings)
-        if in_case and named.where.get("graders", ())[:1] == (EXECUTION,):
+        _take_execution(raw[EXECUTION], named, findings)
+        if vocabulary is not SUITE and named.where.get("graders", ())[:1] == (EXECUTION,):
             # The evaluators of a case replaced those of the suite.
             values.setdefault("suite_graders", False)
     return named
+
+
+def _take_older(
+    written: KeyPath, primary: str, value: Any, named: Named, findings: Findings
+) -> None:
+    """Take the value of an older name for its field, unless the field is written otherwise, too."""
+    path, name = named.path + written, ".".join(map(str, written))
+    rivals = ("target", "targets") if primary == "target" else (primary,)
+    rival = next((each for each in rivals if each in named.values), None)
+    if rival is not None and rival not in named.where and primary != "cases":
+        message = f"`{name}` is ignored, because `{rival}` is there too"
+        findings.add("ignored-alias", path, message, f"remove `{name}`", "key")
+    elif rival is not None and value is not None:
+        other = ".".join(map(str, named.where.get(rival, (rival,))))
+        message = f"`{name}` and `{other}` are two names of one field"
+        findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
+    else:
+        if len(written) == 1:
+            message = f"`{name}` is called `{primary}` here"
+            findings.add("deprecated-name", path, message, "`evalcase migrate` renames it", "key")
+        if value is not None:
+            named.values[primary], named.where[primary] = value, written
+
+
+def _take_execution(value: Any, named: Named, findings: Findings) -> None:
+    """Read the deprecated mapping as the fields that replace it."""
+    path, held = (*named.path, EXECUTION), value if type(value) is dict else {}
+    message = "`execution` is no longer used: write its fields directly"
+    hint = (
+        "write `target` and `graders` in its place; graders of a case replaced those of its suite"
+    )
+    findings.add("deprecated-name", path, message, hint, "key")
+    if value is not None and type(value) is not dict:
+        findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
+    for name, item in held.items():
+        if name not in EXECUTION_FIELDS:
+            guess = suggest_field(name, EXECUTION_FIELDS)
+            message = f"`execution` has no `{name}`"
+            findings.add("unknown-field", (*path, name), message, guess, "key")
+        elif item is not None:
+            _take_older((EXECUTION, name), EXECUTION_FIELDS[name], item, named, findings)
 
 
 _IN_OTHER_WORDS = {
@@ -518,60 +537,11 @@ def _guess_field(name: str, what: str) -> str | None:
 def _find_elsewhere(name: str, guess: str | None, vocabulary: Vocabulary) -> str | None:
     """The hint for a name that another mapping has."""
     of_case = name in CASE_FIELDS or name in CASE_ALIASES
-    if vocabulary is TURN and name == "user":
-        return "what the user says in a turn is its `input`"
-    if vocabulary.stands_in is not None and (of_case or name == EXECUTION):
-        return f"it belongs to the case, beside `{vocabulary.stands_in}`"
+    if vocabulary.stands_in is not None:
+        is_above = of_case or name == EXECUTION
+        return f"it belongs to the case, beside `{vocabulary.stands_in}`" if is_above else None
     if vocabulary is SUITE:
         return "it belongs to a case, one level below" if of_case else None
     if name in CASE_CONTAINERS or (guess is None and name in (*SUITE_FIELDS, *SUITE_ALIASES)):
         return "it belongs to a suite, which has `cases`"
     return None
-
-
-def _settle_alias(
-    raw: dict[str, Any], name: str, primary: str, named: Named, findings: Findings
-) -> None:
-    value, is_beside = raw[name], raw.get(primary) is not None and primary != "cases"
-    if not is_beside and (value is None or primary not in named.values):
-        message = f"`{name}` is called `{primary}` here"
-        hint = "`evalcase migrate` renames it"
-        findings.add("deprecated-name", (*named.path, name), message, hint, "key")
-    if is_beside or value is not None:
-        _take_older((name,), primary, value, named, findings)
-
-
-def _settle_execution(value: Any, named: Named, in_case: bool, findings: Findings) -> None:
-    """Read the deprecated mapping as the fields that replace it."""
-    path, held = (*named.path, EXECUTION), value if type(value) is dict else {}
-    more = ", and `suite_graders: false` in a case" if in_case and "evaluators" in held else ""
-    message = "`execution` is no longer used: write its fields directly"
-    hint = f"write `target` and `graders` in its place{more}"
-    findings.add("deprecated-name", path, message, hint, "key")
-    if value is not None and type(value) is not dict:
-        findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
-    for name, item in held.items():
-        if name not in EXECUTION_FIELDS:
-            guess = suggest_field(name, EXECUTION_FIELDS)
-            message = f"`execution` has no `{name}`"
-            findings.add("unknown-field", (*path, name), message, guess, "key")
-        elif item is not None:
-            _take_older((EXECUTION, name), EXECUTION_FIELDS[name], item, named, findings)
-
-
-def _take_older(
-    written: KeyPath, primary: str, value: Any, named: Named, findings: Findings
-) -> None:
-    """Take the value of an older name for its field, unless the field is written otherwise, too."""
-    path, name = named.path + written, ".".join(map(str, written))
-    rivals = ("target", "targets") if primary == "target" else (primary,)
-    rival = next((each for each in rivals if each in named.values), None)
-    if rival is None:
-        named.values[primary], named.where[primary] = value, written
-    elif rival in named.where or primary == "cases":
-        other = ".".join(map(str, named.where.get(rival, (rival,))))
-        message = f"`{name}` and `{other}` are two names of one field"
-        findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
-    else:
-        message = f"`{name}` is ignored, because `{rival}` is there too"
-        findings.add("ignored-alias", path, message, f"remove `{name}`", "key")

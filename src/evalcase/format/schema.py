@@ -318,7 +318,7 @@ def _grader_parts(graders: Sequence[DeclaredGrader]) -> Schema:
         }
         for ours, names in others.items()
     }
-    with_colon = [each for each in graders if each.in_name is not None]
+    with_colon = [_colon_pattern(each) for each in graders if each.in_name is not None]
     incomplete = pattern_of([each.kind.name for each in graders if _needed(each)])
     shared = properties_of(SHARED, nullable=True)
     return {
@@ -350,13 +350,12 @@ def _grader_parts(graders: Sequence[DeclaredGrader]) -> Schema:
                     {"const": each.kind.name, "description": each.kind.description}
                     for each in graders
                 ],
-                *[{"type": "string", "pattern": _colon_pattern(each)} for each in with_colon],
+                *[{"pattern": pattern} for pattern in with_colon],
                 *[
                     {"pattern": names, **each, "deprecated": True}
                     for names, each in foreign.items()
                 ],
             ],
-            "allOf": [_whole_name(each) for each in with_colon],
         },
         "typedGrader": _describe_typed(graders),
         "namedGrader": _describe_by_name(graders, foreign),
@@ -374,17 +373,9 @@ def _needed(grader: DeclaredGrader) -> list[str]:
 
 
 def _colon_pattern(grader: DeclaredGrader) -> str:
-    """The name and the start of its argument, as in `python:module:function`."""
-    return f"^{escape_name(grader.kind.name)}:"
-
-
-def _whole_name(grader: DeclaredGrader, otherwise: Schema | bool = True) -> Schema:
+    """The name with its argument, as in `python:module:function`."""
     argument = str(schema_of(grader.options[grader.in_name or ""].takes)["pattern"])
-    return {
-        "if": {"type": "string", "pattern": _colon_pattern(grader)},
-        "then": {"pattern": _colon_pattern(grader) + argument.removeprefix("^")},
-        "else": otherwise,
-    }
+    return f"^{escape_name(grader.kind.name)}:{argument.removeprefix('^')}"
 
 
 def _describe_options(grader: DeclaredGrader, shared: Schema) -> Schema:
@@ -427,18 +418,18 @@ def _describe_typed(graders: Sequence[DeclaredGrader]) -> Schema:
 
 def _describe_by_name(graders: Sequence[DeclaredGrader], foreign: Schema) -> Schema:
     """A grader by its name, with its argument or its options as the value."""
+    with_colon: Schema = {}
+    for each in graders:
+        if each.in_name is not None:
+            options = describe_mapping(_refer_to_options(each, without=each.in_name))
+            about = {"description": each.kind.description}
+            with_colon[_colon_pattern(each)] = {**about, **options, "type": ["object", "null"]}
     names: Schema = {
-        "if": {"anyOf": [{"type": "string", "pattern": each} for each in foreign]},
+        "type": "string",
+        "if": {"anyOf": [{"pattern": each} for each in (*with_colon, *foreign)]},
         "then": True,
         "else": {"enum": [each.kind.name for each in graders]},
     }
-    beside_name: Schema = {}
-    for each in graders:
-        if each.in_name is not None:
-            names = _whole_name(each, otherwise=names)
-            options = describe_mapping(_refer_to_options(each, without=each.in_name))
-            about = {"description": each.kind.description}
-            beside_name[_colon_pattern(each)] = {**about, **options, "type": ["object", "null"]}
     return {
         "type": "object",
         "minProperties": 1,
@@ -448,8 +439,8 @@ def _describe_by_name(graders: Sequence[DeclaredGrader], foreign: Schema) -> Sch
             # It is only offered: where `type` is given, this part doesn't apply.
             "type": describe_anything("The name of the grader, with its options beside it."),
         },
-        "patternProperties": {**beside_name, **foreign},
-        "allOf": [limit_names({"type": "string", **names})],
+        "patternProperties": {**with_colon, **foreign},
+        "allOf": [limit_names(names)],
     }
 
 
