@@ -124,24 +124,6 @@ def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -
 
 
 @pytest.mark.parametrize(
-    ("held", "hint"),
-    [
-        ("{target: echo}", "write `target` and `graders` in its place"),
-        (
-            "{evaluators: [expected], target: echo}",
-            "write `target` and `graders` in its place, and `suite_graders: false` in a case",
-        ),
-    ],
-)
-def test_what_takes_the_place_of_execution_means_the_same(
-    folder: Path, held: str, hint: str
-) -> None:
-    case = f"{{id: a, input: x, expected_output: x, execution: {held}}}"
-    write(folder, a__eval__yaml=f"graders: [{{contains: a}}]\ncases: [{case}]\n")
-    assert [problem.hint for problem in evalcase.check(".")] == [hint]
-
-
-@pytest.mark.parametrize(
     ("fields", "hint"),
     [
         ("graders: contains", "write [contains]"),

@@ -45,17 +45,6 @@ def test_a_hint_says_what_to_write(field: str, code: str, hint: str) -> None:
     assert (problem.hint or "").startswith(hint) or hint in (problem.hint or "")
 
 
-SAME = [
-    ("threshold", "'0.5'", "wrong-type", "a number from 0 to 1, not '0.5'", "write 0.5"),
-    ("threshold", "80", "bad-value", "a number from 0 to 1, not 80", "write 0.8"),
-    ("threshold", "-1", "bad-value", "a number from 0 to 1, not -1", None),
-    ("threshold", "true", "wrong-type", "a number from 0 to 1, not true", None),
-    ("timeout_s", "-1", "bad-value", "a number over 0, not -1", None),
-    ("timeout_s", "30s", "wrong-type", "a number over 0, not '30s'",
-     "write seconds without a unit: 30"),
-]  # fmt: skip
-
-
 def test_an_unknown_role_may_be_data() -> None:
     problem = only_problem("input: q\nexpected_output: {role: manager, content: Ana}\n")
     assert problem.code == "unknown-role"

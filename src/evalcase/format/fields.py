@@ -487,9 +487,7 @@ def _take_execution(value: Any, named: Named, findings: Findings) -> None:
     """Read the deprecated mapping as the fields that replace it."""
     path, held = (*named.path, EXECUTION), value if type(value) is dict else {}
     message = "`execution` is no longer used: write its fields directly"
-    hint = (
-        "write `target` and `graders` in its place; graders of a case replaced those of its suite"
-    )
+    hint = "write `target` and `graders`; a case with `evaluators` adds `suite_graders: false`"
     findings.add("deprecated-name", path, message, hint, "key")
     if value is not None and type(value) is not dict:
         findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
