@@ -78,7 +78,7 @@ def test_a_notebook_shows_a_table_in_which_nothing_of_the_answers_is_html() -> N
     reader = Tags()
     reader.feed(done._repr_html_())
     assert not reader.open
-    assert reader.seen == {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert reader.seen == {"div", "p", "table", "tr", "th", "td"}
     assert reader.texts[0] == "1 passed, 1 failed, 1 errored, 1 skipped; pass rate 33.3%"
     assert "<script>alert(1)</script>" in reader.texts
     assert "ValueError: boom" in reader.texts
@@ -88,7 +88,6 @@ def test_targets_and_repeats_are_told_where_there_are_several() -> None:
     done = evalcase.evaluate(CASES[:1], [agent, "echo"], repeat=3)
     html = done._repr_html_()
     assert html.count("3 of 3 passed, all needed") == 2
-    assert "target" in html
 
 
 def test_a_large_run_shows_its_first_cases_and_says_how_many_more() -> None:

@@ -2,18 +2,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.json import Origin, trial_object
+from evalcase.report.json import trial_object
 from evalcase.report.trials_file import TrialsFile
+from evalcase.store.folder import Run, RunAbout
+from evalcase.store.rows import End
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey
-from evalcase.types.result import Outcome, Result
+from evalcase.types.result import Counts, Outcome, Result, Totals
 from tests.for_each import for_each
 
 CASE = canonical_case(
@@ -33,12 +36,15 @@ RESULT = Result(
     ),
     duration_s=1.5, grading_hash="graded", repeats=2, pass_rate=0.5,
 )  # fmt: skip
-ORIGIN = Origin("run-1", "run-0", ("agent",), "completed", 1, "below")
+RUN = Run("run-1", "", "", RunAbout({}, cwd="below", failed_of="run-0"))
 
 
 def line(**changes: Any) -> dict[str, Any]:
-    outcome = Outcome("failed", 0, 1, 2, 0.5)
-    return trial_object(ORIGIN, RESULT, CASE, outcome) | changes
+    stored: Any = SimpleNamespace(
+        run=RUN, mixed=("agent",), end=End("completed"), totals=Totals(trials=Counts(1)),
+        find_case=lambda *_: CASE, outcome=lambda _: Outcome("failed", 0, 1, 2, 0.5),
+    )  # fmt: skip
+    return trial_object(stored, RESULT) | changes
 
 
 def write(path: Path, *lines: dict[str, Any] | str) -> TrialsFile:

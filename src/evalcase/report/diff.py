@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, diff_bytes
 from difflib import unified_diff as diff_lines
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from evalcase.types.value import JSON
@@ -18,6 +19,10 @@ _MOST_LINES, _MOST_TWINS = 2_000, 10_000
 """Lines, and pairs of equal ones, up to which two texts are aligned: more takes too long."""
 _BEFORE, _AFTER, _WORTH_CUTTING = 40, 60, 40
 """Equal characters that are shown before and after a difference within a line."""
+
+
+_WORDS = re.compile(r"[A-Za-z0-9_.\u00aa-\u2e7f-]+|.", re.DOTALL)
+"""Words, and single characters of what is written without spaces between words."""
 
 
 class SideLine(NamedTuple):
@@ -73,9 +78,8 @@ class _Stretch(NamedTuple):
 def _align_lines(left: list[str], right: list[str]) -> Iterator[_Stretch]:
     """Which lines of two texts are equal. Texts come from anyone: where there are too many ways to
     align them, all between the equal lines at both ends counts as different."""
-    most = min(len(left), len(right))
-    start = next((i for i in range(most) if left[i] != right[i]), most)
-    end = next((i for i in range(most - start) if left[-1 - i] != right[-1 - i]), most - start)
+    start = _count_equal(left, right)
+    end = _count_equal(left[start:][::-1], right[start:][::-1])
     between = left[start : len(left) - end], right[start : len(right) - end]
     if start:
         yield _Stretch(True, 0, start, 0, start)
@@ -168,29 +172,23 @@ def _mark_differing(left: str, right: str, end: str = "") -> tuple[SideLine, Sid
 
 
 def _find_span(left: str, right: str) -> tuple[int, int, int]:
-    """Where the part that differs begins in both, and where it ends in each."""
-    most = min(len(left), len(right))
-    start = next((i for i in range(most) if left[i] != right[i]), most)
-    end = next((i for i in range(most - start) if left[-1 - i] != right[-1 - i]), most - start)
-    start, end = _whole_words(left, right, start, end)
-    return start, len(left) - end, len(right) - end
+    """Where the part that differs begins in both, and where it ends in each. Words and numbers are
+    marked whole: `7.00` and `6.40`, not `7.0` and `6.4`."""
+    sides = _WORDS.findall(left), _WORDS.findall(right)
+    start = _count_equal(*sides)
+    rest = [side[start:][::-1] for side in sides]
+    end = _count_equal(*rest)
+    at = sum(map(len, sides[0][:start]))
+    ends = [
+        len(text) - sum(map(len, side[:end]))
+        for text, side in zip((left, right), rest, strict=True)
+    ]
+    return at, ends[0], ends[1]
 
 
-def _whole_words(left: str, right: str, start: int, end: int) -> tuple[int, int]:
-    """Mark whole words and numbers: `7.00` and `6.40`, not `7.0` and `6.4`."""
-    sides = (left[start : len(left) - end], right[start : len(right) - end])
-    if any(side and _in_word(side[0]) for side in sides):
-        while start and _in_word(left[start - 1]):
-            start -= 1
-    if any(side and _in_word(side[-1]) for side in sides):
-        while end and _in_word(left[-end]):
-            end -= 1
-    return start, end
-
-
-def _in_word(char: str) -> bool:
-    # What is written without spaces has no words to keep whole.
-    return char in "_.-" or (char.isalnum() and char < "\u2e80")
+def _count_equal(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many items are the same at the beginning of both."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))))
 
 
 def _cut_excerpt(text: str, start: int, end: int, whole: int = 0) -> SideLine:

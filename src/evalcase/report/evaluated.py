@@ -86,7 +86,7 @@ class Evaluated(Value, frozen=True):
             shown = islice(fold_trials(stored.results(), stored.outcome), MOST_TABLE_ROWS)
             rows = [notebook_row(each, stored.find_case(each.suite, each.case)) for each in shown]
         notice = "" if self.complete else self.notice or self.status
-        return notebook_table(self.totals, rows, notice, is_shared=self.is_shared)
+        return notebook_table(self.totals, rows, notice)
 
     def __str__(self) -> str:
         """How it ended, what came of it and where its record is, in a line."""

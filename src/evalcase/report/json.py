@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -24,10 +24,10 @@ from evalcase.report.figures import (
 from evalcase.report.source import Reported
 from evalcase.stats.intervals import LEVEL
 from evalcase.store.folder import Run, folder_of_run
+from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Answer, split_turns
-from evalcase.types.case import Case
 from evalcase.types.grade import Grade
-from evalcase.types.result import Decision, Outcome, Result, Totals
+from evalcase.types.result import Decision, Result, Totals
 from evalcase.types.value import encode_object
 from evalcase.util.text import BIDI_MARKS, STEERING
 
@@ -167,26 +167,9 @@ def effort_object(effort: Effort) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Origin(NamedTuple):
-    """What is said of the run that a trial is of."""
-
-    run: str
-    failed_of: str | None = None
-    """The run whose cases that did not pass it is of."""
-    mixed: tuple[str, ...] = ()
-    """The targets that were changed while it went on."""
-    status: str = "completed"
-    """How it ended."""
-    trials: int | None = None
-    """How many of its trials have a result: who reads fewer lines hasn't got all of it."""
-    folder: str = "."
-    """Where it was begun, as seen from its project's folder: its suites were named there."""
-
-
-def trial_object(
-    origin: Origin, result: Result, case: Case | None, outcome: Outcome
-) -> dict[str, Any]:
-    """The object. What a record of a stranger's hasn't got is null."""
+def trial_object(stored: StoredRun, result: Result) -> dict[str, Any]:
+    """A trial of a run. What a record of a stranger's hasn't got is null."""
+    case, outcome = stored.find_case(*result.key[:2]), stored.outcome(result)
     data = case._data if case is not None else {}
     answer, failure = result.answer, result.failure
     return {
@@ -217,12 +200,12 @@ def trial_object(
         "metadata": data.get("metadata", {}),
         "conversation_id": data.get("conversation_id"),
         "vars": data.get("vars", {}),
-        "run": origin.run,
-        "run_status": origin.status,
-        "run_trials": origin.trials,
-        "run_folder": origin.folder,
-        "failed_of": origin.failed_of,
-        "mixed": result.key.target in origin.mixed,
+        "run": stored.run.id,
+        "run_status": stored.end.status,
+        "run_trials": stored.totals.trials.total,
+        "run_folder": folder_of_run(stored.run),
+        "failed_of": stored.run.about.failed_of,
+        "mixed": result.key.target in stored.mixed,
         "repeats": outcome.repeats,
         "case_verdict": outcome.verdict,
         "pass_rate_needed": outcome.pass_rate,
@@ -296,15 +279,8 @@ def write_json(reported: Reported) -> Iterator[str]:
 
 def write_jsonl(reported: Reported) -> Iterator[str]:
     """An object for each trial, with all that there is to say of it."""
-    stored = reported.stored
-    origin = Origin(
-        stored.run.id, stored.run.about.failed_of, stored.mixed, stored.end.status,
-        stored.totals.trials.total, folder_of_run(stored.run),
-    )  # fmt: skip
     for result in reported.results():
-        case = stored.find_case(result.key.suite, result.key.case)
-        row = trial_object(origin, result, case, stored.outcome(result))
-        yield json_line(row) + "\n"
+        yield json_line(trial_object(reported.stored, result)) + "\n"
 
 
 def summary_object(

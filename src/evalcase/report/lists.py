@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from evalcase.graders.base import SHARED, DeclaredGrader
 from evalcase.report.figures import Mean, write_interval, write_money, write_percent
-from evalcase.report.terminal import Screen, cut, hang_text
+from evalcase.report.terminal import Screen, hang_text
 from evalcase.types.read_options import Option, fields_of
 from evalcase.types.result import Totals
 from evalcase.types.value import JSON, Value
@@ -21,6 +21,8 @@ from evalcase.util.text import as_json, make_visible
 _LINKS = re.compile(r"\[((?:`[^`]*`|[^\]`])+)\]\([^)]+\)")
 _STRESSED = re.compile(r"\*{1,2}([^*`]+)\*{1,2}")
 _FENCE = "```"
+_WORDS = ("run", "age", "name", "commit", "suite", "target")
+"""Columns that are aligned to the left."""
 _NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
 
 
@@ -42,48 +44,28 @@ class Entry(Value, frozen=True):
 
 
 def list_lines(entries: Sequence[Entry], screen: Screen) -> Iterator[str]:
-    """A line for each run, as given, below a head; what has no room stands in a second line."""
+    """A line for each run, as given, below a head. Columns without news are left out, and those
+    that there is no room for."""
     head = ["run", "age", "name", "commit", "cases", "passed", "interval", "failed", "errored",
             "ungraded", "skipped", "cost", "suite", "target"]  # fmt: skip
-    rows = [head, *(_run_cells(entry) for entry in entries)]
-    # A column without news is left out.
-    usual = {
-        "cost": "–",
-        "ungraded": "0",
-        "skipped": "0",
-        "interval": "–",
-        "name": "",
-        "commit": "",
-    }
-    for name, empty in usual.items():
-        if {row[rows[0].index(name)] for row in rows[1:]} <= {empty, ""}:
-            rows, _ = _take_column(rows, name)
-    moved: list[list[str]] = [[] for _ in entries]
+    usual = {"cost": "–", "ungraded": "0", "skipped": "0", "interval": "–"}
+    columns = {each[0]: each for each in zip(head, *map(_run_cells, entries), strict=True)}
+    for name in ("name", "commit", *usual):
+        if {*columns[name][1:]} <= {"", usual.get(name, "")}:
+            del columns[name]
     for name in ("target", "suite", "interval", "commit", "skipped", "ungraded"):
-        if name not in rows[0] or _width_of(rows) <= screen.width:
-            continue
-        rows, cells = _take_column(rows, name)
-        for below, cell in zip(moved, cells, strict=True):
-            word = f" {name}" if name in ("skipped", "ungraded") else ""
-            below[:0] = [cell + word] if cell not in ("0", "") and name != "interval" else []
-    first, *lines = _align(rows, text=("run", "age", "name", "commit", "suite", "target"))
+        if _width_of(columns.values()) > screen.width:
+            columns.pop(name, None)
+    first, *lines = _align(columns.values())
     yield screen.paint(first, "dim")
-    for entry, line, below in zip(entries, lines, moved, strict=True):
+    for entry, line in zip(entries, lines, strict=True):
         remark = make_visible(entry.remark)
+        painted = screen.paint(remark, "warning")
         if remark and len(line) + 2 + len(remark) <= screen.width:
-            line += f"  {screen.paint(remark, 'warning')}"  # noqa: PLW2901
-            remark = ""
-        yield line
-        if below:
-            yield screen.paint(cut(f"  {'  '.join(below)}", screen.width), "dim")
-        if remark:
-            yield f"  {screen.paint(remark, 'warning')}"
-
-
-def _take_column(rows: list[list[str]], name: str) -> tuple[list[list[str]], list[str]]:
-    """The rows without a column, and its cells."""
-    at = rows[0].index(name)
-    return [row[:at] + row[at + 1 :] for row in rows], [row[at] for row in rows[1:]]
+            yield f"{line}  {painted}"
+        else:
+            yield line
+            yield from [f"  {painted}"] if remark else []
 
 
 def _run_cells(entry: Entry) -> list[str]:
@@ -109,20 +91,20 @@ def _name_several(names: Sequence[str]) -> str:
     return f"{first} +{len(more)}" if more else first
 
 
-def _width_of(rows: Sequence[Sequence[str]]) -> int:
-    return sum(max(map(cell_len, column)) + 2 for column in zip(*rows, strict=True)) - 2
+def _width_of(columns: Iterable[Sequence[str]]) -> int:
+    return sum(max(map(cell_len, column)) + 2 for column in columns) - 2
 
 
-def _align(rows: Sequence[Sequence[str]], text: Sequence[str]) -> Iterator[str]:
+def _align(columns: Iterable[Sequence[str]]) -> Iterator[str]:
     """By hand: a list of a thousand runs is aligned in no time."""
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
-        cells = [
-            cell + blank if name in text else blank + cell
-            for cell, blank, name in zip(row, blanks, rows[0], strict=True)
-        ]
-        yield "  ".join(cells).rstrip()
+    aligned = []
+    for column in columns:
+        width = max(map(cell_len, column))
+        blanks = [" " * (width - cell_len(cell)) for cell in column]
+        pairs = zip(column, blanks, strict=True)
+        to_left = column[0] in _WORDS
+        aligned.append([cell + blank if to_left else blank + cell for cell, blank in pairs])
+    return ("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
 
 
 def grader_lines(graders: Sequence[DeclaredGrader], screen: Screen) -> Iterator[str]:

@@ -26,7 +26,7 @@ from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_o
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.result import Outcome, Result, Totals
-from evalcase.util.text import UNSEEN, as_json, call_lines, content_text, make_visible
+from evalcase.util.text import UNSEEN, as_json, call_lines, content_text, make_visible, shorten_text
 
 RowCell = str | int | float | None
 COLUMN_TYPES: Mapping[str, type] = {
@@ -163,14 +163,7 @@ def _parquet_cell(value: RowCell) -> RowCell:
 
 MOST_TABLE_ROWS = 200
 _MOST_CHARACTERS = 240
-_NOTEBOOK = (
-    "case", "target", "verdict", "score", "input", "expected", "answer", "reason", "seconds",
-)  # fmt: skip
-_COLOURS = {"passed": "#2f8f46", "failed": "#d6453d", "errored": "#b7791f"}
-"""Readable on white and on black."""
-_OTHERWISE = "#808080"
-_CELL = "text-align:left;vertical-align:top;padding:2px 10px;border-bottom:1px solid #80808055"
-_TEXT = f"{_CELL};white-space:pre-wrap;max-width:28em"
+_CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;max-width:28em"
 
 
 def notebook_row(each: CaseTrials, case: Case | None) -> dict[str, str]:
@@ -183,48 +176,27 @@ def notebook_row(each: CaseTrials, case: Case | None) -> dict[str, str]:
         "score": "" if each.score is None else f"{each.score:.3g}",
         "input": str(row["input"] or ""), "expected": str(row["expected_output"] or ""),
         "answer": str(row["answer"] or row["tool_calls"] or ""), "reason": "; ".join(told),
-        "seconds": _write_seconds(each.duration_s),
+        "seconds": f"{each.duration_s:.3f}",
     }  # fmt: skip
 
 
-def notebook_table(
-    totals: Totals, rows: Sequence[dict[str, str]], notice: str = "", *, is_shared: bool = False
-) -> str:
-    """The whole of it. With targets that are `shared`, each row says which it is of."""
-    names = [name for name in _NOTEBOOK if is_shared or name != "target"]
-    heads = "".join(_html_cell(name, _CELL, "th") for name in names)
-    body = "".join(
-        f"<tr>{''.join(_html_cell(row[name], _style(name, row)) for name in names)}</tr>"
-        for row in rows
-    )
+def notebook_table(totals: Totals, rows: Sequence[dict[str, str]], notice: str = "") -> str:
+    """The whole of it. No text of an answer is read as markup."""
+    cells = [list(rows[0]) if rows else [], *(list(row.values()) for row in rows)]
+    lines = [
+        "".join(f'<{tag} style="{_CELL}">{_cut_text(cell)}</{tag}>' for cell in row)
+        for tag, row in zip(("th", *["td"] * len(rows)), cells, strict=True)
+    ]
     left = totals.cases.total + totals.unfinished - len(rows)
     more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
     said = f"<p>{_cut_text(notice)}</p>" if notice else ""
-    return (
-        f"<div><p>{escape(totals.describe())}</p>{said}"
-        f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{more}</div>"
-    )
-
-
-def _style(name: str, row: dict[str, str]) -> str:
-    if name == "verdict":
-        return f"{_CELL};color:{_COLOURS.get(row[name], _OTHERWISE)};font-weight:bold"
-    return _TEXT if name in ("input", "expected", "answer", "reason") else _CELL
-
-
-def _write_seconds(seconds: float) -> str:
-    return "<0.001" if 0 < seconds < 0.001 else f"{seconds:.3g}"
-
-
-def _html_cell(text: str, style: str, tag: str = "td") -> str:
-    return f'<{tag} style="{style}">{_cut_text(text)}</{tag}>'
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<div><p>{escape(totals.describe())}</p>{said}<table>{body}</table>{more}</div>"
 
 
 def _cut_text(text: str) -> str:
     """Text that is safe wherever it is put, with an end in sight."""
-    short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
-    return escape("\n".join(map(make_visible, short.split("\n"))))
+    return escape("\n".join(map(make_visible, shorten_text(text, _MOST_CHARACTERS).split("\n"))))
 
 
 def write_csv(reported: Reported) -> Iterator[str]:
