@@ -13,7 +13,14 @@ from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import Mean, rate_totals, write_money
 from evalcase.report.source import RecordPlace
 from evalcase.report.terminal import Screen, seen_from
-from evalcase.store.folder import RUN_ID, Run, describe_part, folder_of_run, is_run
+from evalcase.store.folder import (
+    RUN_ID,
+    Run,
+    describe_name,
+    describe_part,
+    folder_of_run,
+    is_run,
+)
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Failure
@@ -141,34 +148,27 @@ def _raised_cap(evaluated: Evaluated) -> str:
     return f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
 
 
-def say_grading(evaluated: Evaluated) -> str:
-    """Which grading it is, and where that comes from; empty if there is only one."""
-    return "" if evaluated.graded_by is None else str(evaluated.graded_by)
-
-
 def max_errors_of(evaluated: Evaluated) -> int:
     """How many trials may error, as the run was told; none if its record does not say."""
     allowed = evaluated.run.about.options.get("max_errors")
     return allowed if type(allowed) is int else 0
 
 
-def say_settled(evaluated: Evaluated) -> str:
-    """What was decided for the better, so that the rest need not be run; may be empty."""
-    decision = evaluated.decision
-    if decision is None or not decision.is_good:
-        return ""
-    return f"{decision}; {evaluated.not_run:,} cases were not run"
-
-
-def say_missing(evaluated: Evaluated) -> str:
-    """Why some of a run is missing; empty if nothing is, or if nothing more is needed."""
-    if say_settled(evaluated):
-        return ""
-    why = why_incomplete(evaluated)
-    if evaluated.not_run:
-        left = f"{evaluated.not_run:,} cases were not run"
-        why = f"{why}; {left}" if why else left
-    return why
+def note_run(evaluated: Evaluated) -> dict[str, str]:
+    """What every report says of a run beside its figures, by topic; empty where there is nothing to
+    say. Of a run that was decided for the better, nothing more is needed."""
+    run, decision, by = evaluated.run, evaluated.decision, evaluated.graded_by
+    left = f"{evaluated.not_run:,} cases were not run"
+    missing = [why_incomplete(evaluated), left if evaluated.not_run else ""]
+    is_settled = decision is not None and decision.is_good
+    return {
+        "run": describe_name(run),
+        "part": describe_part(run),
+        "grading": "" if by is None else str(by),
+        "mixed": say_mixed(evaluated.mixed),
+        "decided": f"{decision}; {left}" if is_settled else "",
+        "missing": "" if is_settled else "; ".join(filter(None, missing)),
+    }
 
 
 _LASTING = ("exception", "exit", "protocol", "unreported", "unread-calls", "blocked")

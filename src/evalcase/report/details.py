@@ -465,12 +465,10 @@ def name_lines(
         yield f"{word} {screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}{rest}"
         return
     # An id is to be copied: only a very long one is cut.
-    first, *others = screen.wrap(cut(case, _ID_ROWS * room), room)
-    yield f"{word} {screen.paint(first, 'place')}"
-    yield from (f"{'':{len(verdict)}} {screen.paint(row, 'place')}" for row in others)
-    below = [cut(suite, screen.width - INDENT)]
-    below += screen.wrap(cut(rest.strip(" ()"), 2 * screen.width), screen.width - INDENT)
-    yield from (screen.paint(f"{'':{INDENT}}{row}", "dim") for row in below if row)
+    lead = word
+    for row in screen.wrap(f"{cut(case, _ID_ROWS * room)}\n{cut(suite + rest, 2 * room)}", room):
+        yield f"{lead} {screen.paint(row, 'place')}"
+        lead = " " * len(verdict)
 
 
 def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: bool) -> str:

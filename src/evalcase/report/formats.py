@@ -58,26 +58,19 @@ def refuse_to_overwrite(path: str) -> None:
 FormPieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
-    "text": "summary:write_text",
-    "html": "page:write_html",
-    "json": "json:write_json",
-    "jsonl": "json:write_jsonl",
-    "markdown": "markdown:write_markdown",
-    "junit": "junit:write_junit",
-    "github": "github:write_github",
-    "csv": "tables:write_csv",
-    "parquet": "tables:write_parquet",
-    "otlp": "otlp:write_otlp",
+    "text": ("summary:write_text", ".txt"),
+    "html": ("page:write_html", ".html"),
+    "json": ("json:write_json", ".json"),
+    "jsonl": ("json:write_jsonl", ".jsonl"),
+    "markdown": ("markdown:write_markdown", ".md"),
+    "junit": ("junit:write_junit", ".xml"),
+    "github": ("github:write_github", ""),
+    "csv": ("tables:write_csv", ".csv"),
+    "parquet": ("tables:write_parquet", ".parquet"),
+    "otlp": ("otlp:write_otlp", ".otlp.json"),
 }
+"""The function that writes each, and the ending of its files."""
 FORMS = tuple(_FORMS)
-_ENDINGS = {
-    ".txt": "text", ".html": "html", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
-    ".xml": "junit", ".csv": "csv", ".parquet": "parquet",
-}  # fmt: skip
-_LONG_ENDINGS = {".otlp.json": "otlp", ".otlp.jsonl": "otlp"}
-"""Endings that end in another one."""
-
-
 _FOR_FILES = ("html", "parquet")
 _CHUNK_BYTES = 1 << 16
 _EXTRAS = {"parquet": "pyarrow"}
@@ -88,13 +81,14 @@ def form_of(path: str, forms: Container[str] = FORMS) -> str:
     """The form that the ending of a file names. Raise ConfigError if it is none of `forms`, or if
     no report may be written to that file."""
     refuse_to_overwrite(path)
-    form = _form_by_ending(path)
-    if form not in forms:
-        known = [end for end, each in (_ENDINGS | _LONG_ENDINGS).items() if each in forms]
-        ending = os.path.splitext(path)[1]
-        hint = did_you_mean(ending, known) or f"it must be one of {', '.join(known)}"
-        raise ConfigError(f"the extension of {path} is not a report format; {hint}")
-    return form
+    known = {ending: form for form, (_, ending) in _FORMS.items() if ending and form in forms}
+    # The longest first: `.otlp.json` ends in `.json`.
+    for ending in sorted(known, key=len, reverse=True):
+        if path.lower().endswith(ending):
+            return known[ending]
+    ending = os.path.splitext(path)[1]
+    hint = did_you_mean(ending, known) or f"it must be one of {', '.join(known)}"
+    raise ConfigError(f"the extension of {path} is not a report format; {hint}")
 
 
 def choose_form(asked: str | None, path: str | None, forms: Container[str] = FORMS) -> str:
@@ -102,14 +96,6 @@ def choose_form(asked: str | None, path: str | None, forms: Container[str] = FOR
     if asked is not None or path is None:
         return asked or "text"
     return form_of(path, forms)
-
-
-def _form_by_ending(path: str) -> str:
-    """Empty, if an ending names none."""
-    for ending, form in _LONG_ENDINGS.items():
-        if path.lower().endswith(ending):
-            return form
-    return _ENDINGS.get(os.path.splitext(path)[1].lower(), "")
 
 
 def require_form(form: str) -> None:
@@ -129,7 +115,7 @@ def refuse_terminal(form: str, out: TextIO) -> None:
 def write_form(form: str, reported: Reported) -> FormPieces:
     """The pieces of a report in that form."""
     require_form(form)
-    writer: Callable[[Reported], FormPieces] = resolve_name(f"evalcase.report.{_FORMS[form]}")
+    writer: Callable[[Reported], FormPieces] = resolve_name(f"evalcase.report.{_FORMS[form][0]}")
     return writer(reported)
 
 

@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evalcase.report.conclusion import (
-    max_errors_of,
-    say_grading,
-    say_missing,
-    say_mixed,
-    say_settled,
-)
+from evalcase.report.conclusion import max_errors_of, note_run
 from evalcase.report.details import UNFINISHED, passed_of, reason_of
 from evalcase.report.evaluated import CaseTrials, fold_trials, read_evaluated
 from evalcase.report.lines import LineFinder
@@ -75,6 +69,12 @@ def _escape_property(text: str) -> str:
 
 _MOST = 10
 _LONGEST = 400
+_NOTES = (
+    ("missing", "error", "the run is not complete"),
+    ("mixed", "notice", "the run is mixed"),
+    ("grading", "notice", "one of several gradings"),
+    ("decided", "notice", "decided early"),
+)
 _LEVELS = {"errored": "error", "failed": "error", "ungraded": "warning", UNFINISHED: "warning"}
 
 
@@ -92,15 +92,9 @@ def write_github(reported: Reported) -> Iterator[str]:
         if level:
             totals[level] += 1
             levels[level] += [each] if len(levels[level]) < _MOST else []
-    notes = [
-        ("error", "the run is not complete", say_missing(evaluated)),
-        ("notice", "the run is mixed", say_mixed(stored.mixed)),
-        ("notice", "one of several gradings", say_grading(evaluated)),
-        ("notice", "decided early", say_settled(evaluated)),
-    ]
-    room = dict.fromkeys(levels, _MOST)
-    for level, title, text in notes:
-        if text:
+    notes, room = note_run(evaluated), dict.fromkeys(levels, _MOST)
+    for topic, level, title in _NOTES:
+        if text := notes[topic]:
             room[level] -= 1
             yield github_command(level, {"title": f"evalcase: {title}"}, text) + "\n"
     for level, cases in levels.items():

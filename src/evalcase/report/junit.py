@@ -11,18 +11,12 @@ import re
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import IO, NamedTuple
+from typing import IO
 from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
 
-from evalcase.report.conclusion import (
-    max_errors_of,
-    say_grading,
-    say_missing,
-    say_mixed,
-    say_settled,
-)
+from evalcase.report.conclusion import max_errors_of, note_run
 from evalcase.report.details import (
     UNFINISHED,
     detail_lines,
@@ -30,7 +24,7 @@ from evalcase.report.details import (
     reason_of,
     result_heard,
 )
-from evalcase.report.evaluated import CaseTrials, fold_trials
+from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.lines import LineFinder
 from evalcase.report.source import Reported
 from evalcase.report.terminal import Screen
@@ -77,18 +71,6 @@ Locate = Callable[[str, str], str]
 """Where a case of a suite stands: `file:line`, or the file alone."""
 
 
-class _Head(NamedTuple):
-    """What is said of the whole run."""
-
-    run: str
-    created_at: str
-    incomplete: str
-    settled: str
-    properties: bool
-    mixed: str
-    grading: str
-
-
 class _TestGroup(Struct):
     """The test cases of a suite at a target, as far as they have come."""
 
@@ -112,16 +94,13 @@ class _TestGroup(Struct):
 def write_junit(reported: Reported) -> Iterator[str]:
     stored, evaluated = reported.stored, reported.evaluated()
     finder = LineFinder(reported, this_environment().state)
-    about = _Head(
-        stored.run.id, stored.run.created_at, say_missing(evaluated), say_settled(evaluated),
-        reported.junit_properties, say_mixed(stored.mixed), say_grading(evaluated),
-    )  # fmt: skip
     groups: dict[tuple[str, str], _TestGroup] = {}
     total = hidden = hidden_in = 0  # trials that errored, and those of cases that did not
     with tempfile.TemporaryFile() as spool:
         for each in fold_trials(reported.results(), stored.outcome):
             suite = finder.see(each.suite)
             case = stored.find_case(each.suite, each.case)
+            about = _list_properties(each) if reported.junit_properties else {}
             data, at = _test_case(each, case, suite, finder.locate, about).encode(), spool.tell()
             spool.write(data)
             group = groups.setdefault((suite, each.target), _TestGroup())
@@ -134,7 +113,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
         if hidden and total > max_errors_of(evaluated):
             trials, cases = write_count(hidden, "trial"), write_count(hidden_in, "case")
             told = f"{trials} errored in {cases} that got another verdict anyway"
-        yield from _write_document(groups, spool, about, told)
+        yield from _write_document(groups, spool, evaluated, told)
 
 
 _ELEMENTS = {
@@ -144,11 +123,11 @@ _ELEMENTS = {
 
 
 def _write_document(
-    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: _Head, hidden: str
+    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], evaluated: Evaluated, hidden: str
 ) -> Iterator[str]:
-    broken = bool(about.incomplete) + bool(hidden)
-    settled = "" if about.incomplete else about.settled
-    total = sum(group.total for group in groups.values()) + broken + bool(settled)
+    notes = note_run(evaluated)
+    broken = bool(notes["missing"]) + bool(hidden)
+    total = sum(group.total for group in groups.values()) + broken + bool(notes["decided"])
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield xml_tag("testsuites", {
         "name": "evalcase", "tests": str(total),
@@ -157,14 +136,14 @@ def _write_document(
         "time": _write_seconds(sum(group.time_s for group in groups.values())),
     }) + "\n"  # fmt: skip
     for (suite, target), group in groups.items():
-        yield _suite_tag(suite, target, group, about)
+        yield _suite_tag(suite, target, group, evaluated)
         for at, size in zip(group.places[::2], group.places[1::2], strict=True):
             yield from _read_spool(spool, at, size)
         yield "</testsuite>\n"
-    if about.incomplete:
-        yield from _write_whole_test("the run is complete", "error", about.incomplete)
-    if settled:
-        yield from _write_whole_test("the rest was run", "skipped", settled)
+    if notes["missing"]:
+        yield from _write_whole_test("the run is complete", "error", notes["missing"])
+    if notes["decided"]:
+        yield from _write_whole_test("the rest was run", "skipped", notes["decided"])
     if hidden:
         yield from _write_whole_test("no trial errored", "error", hidden, kind="errored")
     yield "</testsuites>\n"
@@ -174,15 +153,18 @@ def _count_elements(groups: dict[tuple[str, str], _TestGroup], element: str) -> 
     return sum(group.counts.get(element, 0) for group in groups.values())
 
 
-def _suite_tag(suite: str, target: str, group: _TestGroup, about: _Head) -> str:
+def _suite_tag(suite: str, target: str, group: _TestGroup, evaluated: Evaluated) -> str:
     start = xml_tag("testsuite", {
         "name": f"{suite} [{target}]", "tests": str(group.total),
         "failures": str(group.counts.get("failure", 0)),
         "errors": str(group.counts.get("error", 0)),
         "skipped": str(group.counts.get("skipped", 0)),
-        "time": _write_seconds(group.time_s), "timestamp": about.created_at[:19], "file": suite,
+        "time": _write_seconds(group.time_s),
+        "timestamp": evaluated.run.created_at[:19], "file": suite,
     })  # fmt: skip
-    told = {"run": about.run, "target": target, "mixed": about.mixed, "grading": about.grading}
+    notes = note_run(evaluated)
+    told = {"run": evaluated.run.id, "target": target}
+    told |= {topic: notes[topic] for topic in ("mixed", "grading")}
     return f"{start}\n{_write_properties(told)}\n"
 
 
@@ -222,7 +204,7 @@ def _write_whole_test(
 
 
 def _test_case(
-    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: _Head
+    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: Mapping[str, str]
 ) -> str:
     start = {"classname": suite, "name": f"{each.case} [{each.target}]",
              "time": _write_seconds(each.duration_s)}  # fmt: skip
@@ -232,15 +214,19 @@ def _test_case(
     return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
 
 
+def _list_properties(each: CaseTrials) -> dict[str, str]:
+    return {
+        "verdict": each.verdict, "trials": str(each.outcome.trials),
+        "score": "" if each.score is None else f"{each.score:.6g}",
+        "cost_usd": "" if each.cost_usd is None else f"{each.cost_usd:.6g}",
+    }  # fmt: skip
+
+
 def _write_inside(
-    each: CaseTrials, case: Case | None, locate: Locate, about: _Head
+    each: CaseTrials, case: Case | None, locate: Locate, about: Mapping[str, str]
 ) -> Iterator[str]:
-    if about.properties:
-        yield _write_properties({
-            "verdict": each.verdict, "trials": str(each.outcome.trials),
-            "score": "" if each.score is None else f"{each.score:.6g}",
-            "cost_usd": "" if each.cost_usd is None else f"{each.cost_usd:.6g}",
-        })  # fmt: skip
+    if about:
+        yield _write_properties(about)
     if each.verdict == "passed":
         for trial in each.trials:
             if trial.verdict != "passed":

@@ -121,12 +121,17 @@ def _read_grade(grade: Grade, answer: AnswerName, repeat: int, length: int) -> J
     criteria: dict[str, bool] = {}
     votes: dict[str, Mapping[str, int]] = {}
     for each in criteria_in(grade.details):
-        if gave_verdict and type(each.get("score")) in (int, float):
-            criteria[each["id"]] = each["score"] >= 1
-        if (cast := _read_votes(each.get("votes"))) is not None:
+        score, cast = each.get("score"), each.get("votes")
+        if gave_verdict and isinstance(score, int | float) and not isinstance(score, bool):
+            criteria[each["id"]] = score >= 1
+        if isinstance(cast, dict) and cast and all(map(_is_count, cast.values())):
             votes[each["id"]] = cast
     passed = grade.passed if gave_verdict else None
     return Judged(answer, repeat, passed, length, criteria, votes)
+
+
+def _is_count(count: object) -> bool:
+    return type(count) is int and 0 <= count < 10_000
 
 
 def criteria_in(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -135,10 +140,3 @@ def criteria_in(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for each in criteria if isinstance(criteria, list) else ():
         if isinstance(each, dict) and isinstance(each.get("id"), str):
             yield each
-
-
-def _read_votes(votes: object) -> dict[str, int] | None:
-    if not isinstance(votes, dict) or not votes:
-        return None
-    fits = all(type(count) is int and 0 <= count < 10_000 for count in votes.values())
-    return votes if fits else None

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from evalcase.report.conclusion import say_grading, say_missing, say_mixed, say_settled
+from evalcase.report.conclusion import note_run
 from evalcase.report.details import (
     UNFINISHED,
     detail_lines,
@@ -34,7 +34,6 @@ from evalcase.report.summary import (
     trial_facts,
 )
 from evalcase.report.terminal import Screen
-from evalcase.store.folder import describe_name, describe_part
 from evalcase.types.case import Case
 from evalcase.types.value import replace
 from evalcase.util.text import (
@@ -112,24 +111,18 @@ def _write_headline(figures: Figures, evaluated: Evaluated, wanted: Wanted) -> s
         said += f"; shown: {_escape_inline(' or '.join(wanted.verdicts))}"
     if not wanted.is_all:  # no word on the run follows of a part
         return f"a part of the run, {_escape_inline(wanted.describe())}: {said}"
-    if counts.not_passed or part.unfinished or say_missing(evaluated):
+    if counts.not_passed or part.unfinished or note_run(evaluated)["missing"]:
         return f"❌ {said}"
     # Nothing was tried; or cases passed although some of their trials errored.
     return f"⚠️ {said}" if not counts.passed or errored else f"✅ {said}"
 
 
 def _note_lines(evaluated: Evaluated) -> Iterator[str]:
-    run, grading, missing = evaluated.run, say_grading(evaluated), say_missing(evaluated)
-    notes = [
-        describe_name(run), describe_part(run), f"grading {grading}" if grading else "",
-        say_mixed(evaluated.mixed), say_settled(evaluated),
-    ]  # fmt: skip
-    for note in filter(None, notes):
-        yield f"> {_escape_inline(note)}"
-        yield ""
-    if missing:
-        yield f"> ⚠️ **not complete**: {_escape_inline(missing)}"
-        yield ""
+    for topic, note in note_run(evaluated).items():
+        if note:
+            said = _escape_inline(f"grading {note}" if topic == "grading" else note)
+            yield f"> ⚠️ **not complete**: {said}" if topic == "missing" else f"> {said}"
+            yield ""
 
 
 def _table_lines(figures: Figures, targets: Sequence[str]) -> Iterator[str]:

@@ -26,7 +26,7 @@ from evalcase.report.aggregate import Ledger, sum_up, variable_labels
 from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, case_data
 from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.comparison_text import has_title, list_remarks, list_sides, track_tables
-from evalcase.report.conclusion import name_run, say_grading, say_mixed, why_incomplete
+from evalcase.report.conclusion import name_run, note_run, why_incomplete
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
@@ -36,7 +36,6 @@ from evalcase.report.json import figures_object
 from evalcase.report.sides import CasePair, PairedCases
 from evalcase.report.source import Reported
 from evalcase.stats.intervals import find_mean
-from evalcase.store.folder import describe_name, describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
 from evalcase.types.value import replace
@@ -304,13 +303,14 @@ def write_html(
 
 def describe_run(evaluated: Evaluated, figures: Figures) -> PageObject:
     """What is said of a run before its cases."""
-    run, totals, part = evaluated.run, evaluated.totals, describe_part(evaluated.run)
-    remarks = [describe_name(run), f"only {part}" if part else "", say_mixed(evaluated.mixed)]
+    run, totals, notes = evaluated.run, evaluated.totals, note_run(evaluated)
+    part = f"only {notes['part']}" if notes["part"] else ""
+    remarks = [notes["run"], part, notes["mixed"]]
     return {
         "name": run.id, "figures": figures_object(figures),
         "remarks": [remark for remark in remarks if remark], "created_at": run.created_at,
         "notice": why_incomplete(evaluated), "trials": totals.trials.total,
-        "duration_s": evaluated.duration_s, "grading": say_grading(evaluated),
+        "duration_s": evaluated.duration_s, "grading": notes["grading"],
         "grading_usd": totals.grading_usd, "users_usd": totals.users_usd,
         "lost_usd": totals.lost_usd,
     }  # fmt: skip

@@ -14,10 +14,9 @@ from evalcase.report.conclusion import (
     Reader,
     name_grading,
     name_run,
+    note_run,
     rate_of,
     say_gate,
-    say_grading,
-    say_mixed,
     say_saved,
     stays_errored,
     suggest_new_run,
@@ -42,7 +41,6 @@ from evalcase.report.figures import (
 from evalcase.report.highlights import TROUBLED, CaseName, GridRow, Highlights, Shown
 from evalcase.report.source import Reported, see_suites
 from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut, defuse_lines, seen_from
-from evalcase.store.folder import describe_name, describe_part
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS, Totals
 from evalcase.types.value import replace
@@ -310,12 +308,10 @@ def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator
 
 def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterator[str]:
     """Which part it is, the record, whether it is complete, and what to do now."""
-    screen, run = reader.screen, evaluated.run
+    screen, notes = reader.screen, note_run(evaluated)
     told = {
-        "run": describe_name(run),
-        "part": describe_part(run),
-        "mixed": say_mixed(evaluated.mixed),
-        "record": seen_from(reader.place.cwd, run.path),
+        **{topic: notes[topic] for topic in ("run", "part", "mixed")},
+        "record": seen_from(reader.place.cwd, evaluated.run.path),
         "stopped": why_incomplete(evaluated),
         "saved": say_saved(evaluated),
         "gate": say_gate(evaluated),
@@ -358,7 +354,7 @@ def _facts(
         if said_slow := [f"{_name_case(name, several=several)} {s:.2f} s" for name, s in slow]:
             yield Fact("slowest", said_slow)
         yield from _vote_facts(highlights, see_suite)
-    if grading := say_grading(evaluated):
+    if grading := note_run(evaluated)["grading"]:
         yield Fact("grading", [make_visible(grading)])
 
 
