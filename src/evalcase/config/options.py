@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 from msgspec import Meta, ValidationError, convert
 
@@ -29,7 +29,7 @@ _GROUPS = {
     "How": "targets repeat cache env_file no_exec",
     "Limits": "concurrency timeout_s retries retry_timeouts max_cost_usd",
     "Gates": "fail_under max_errors fail_fast stop against",
-    "Where": "processes engine on runs_dir name note",
+    "Where": "processes engine on runs_dir keep_workspaces name note",
 }
 """The options on help pages, in order."""
 
@@ -46,6 +46,7 @@ def _about(
     return Meta(description=sentence, examples=declared.examples, extra=extra)
 
 
+KeptWorkspaces = Literal["none", "failed", "all"]
 _WORKERS = ("max_concurrency", "workers", "max_workers", "parallel", "num_threads", "n_jobs")
 Concurrency = Annotated[
     Count, _about("How many trials run at once.", "N", CONCURRENCY, elsewhere=_WORKERS)
@@ -184,6 +185,10 @@ class RunOptions(Value, frozen=True):
         _about("Read environment variables from this file, unless they are already set.", "FILE"),
     ] = None
     no_exec: Annotated[bool, _about("Refuse to start processes or import code.")] = False
+    keep_workspaces: Annotated[
+        KeptWorkspaces,
+        _about("Which workspaces to leave behind: none, failed or all."),
+    ] = "none"
     name: Annotated[
         Text | None, _about("A name for the run: other commands find it by that.", "TEXT")
     ] = None
@@ -265,6 +270,7 @@ class Keywords(TypedDict, total=False):
     cache: bool
     env_file: str
     no_exec: bool
+    keep_workspaces: KeptWorkspaces
     name: str
     note: str
     processes: int

@@ -181,7 +181,7 @@ class WorkerExecutor(ABC):
             held = None
         body = protocol.GradeAnswer(
             context.case._data, question, answer, context.duration_s, context.turns,
-            None if held is None else held.number,
+            context.changes, None if held is None else held.number,
         )  # fmt: skip
         task = self._pool.ask(Task(body), None if held is None else held.worker)
         limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]

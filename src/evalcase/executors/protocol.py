@@ -19,6 +19,7 @@ from evalcase.types.message import Message
 from evalcase.types.question import Question
 from evalcase.types.target import Quota, Traits
 from evalcase.types.value import JSON, Value, decode_hook
+from evalcase.types.workspace import Changes
 from evalcase.util.errors import UserCodeError, to_user_code_error
 
 MOST_HELD = 10_000
@@ -71,6 +72,7 @@ class GradeAnswer(Value, frozen=True, tag="grade"):
     answer: Answer
     duration_s: float | None
     turns: int
+    changes: Changes | None = None
     held: int | None = None
     """The number of the request whose answer the worker holds as it was."""
 

@@ -207,7 +207,8 @@ class Service:
         case = canonical_case(body.case)
         context = Context(
             case, self._locate_files(body.question), answer, asker=partial(self._ask_run, number),
-            duration_s=body.duration_s, turns=body.turns,
+            duration_s=body.duration_s, turns=body.turns, workspace=body.question.workspace,
+            changes=body.changes,
         )  # fmt: skip
         graded = await grade_answer(
             context, self._graders.of(case), self._calls, self._config.grader_timeout_s

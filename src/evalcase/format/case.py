@@ -28,6 +28,7 @@ from evalcase.format.fields import (
 )
 from evalcase.format.graders import read_grader_list
 from evalcase.format.lints import advise_case, check_spelling
+from evalcase.format.workspace import merge_workspaces, read_workspace
 from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
     ROLES,
@@ -341,6 +342,9 @@ class Shared(NamedTuple):
             fields["graders"] = [*self.graders, *fields.get("graders", ())]
         if self.tags:
             fields["tags"] = list(dict.fromkeys((*self.tags, *fields.get("tags", ()))))
+        if "workspace" in self.defaults and "workspace" in fields:
+            own = fields["workspace"]
+            fields["workspace"] = merge_workspaces(self.defaults["workspace"], own)
         fields = {**self.defaults, **fields}
         return {name: fields[name] for name in CaseFields.__struct_fields__ if name in fields}
 
@@ -474,6 +478,7 @@ _OWN_READERS: dict[str, Reader] = {
     "graders": read_grader_list,
     "tags": _read_tags,
     "metadata": _read_data,
+    "workspace": read_workspace,
 }
 _FIELDS = fields_of(CaseFile)
 _READERS: dict[str, Reader] = {
@@ -567,6 +572,8 @@ def resolve_case(
     with_graders = values.get("suite_graders") is not False
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, with_graders)
+    if data.get("workspace") is False:
+        del data["workspace"]
     if findings.unusual:
         check_spelling(named, turns, findings)
     if findings.errors > before:

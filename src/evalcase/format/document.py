@@ -242,6 +242,7 @@ class FileReference(NamedTuple):
     """Whether its name starts from the root of the project, not from the folder of the suite."""
     holds: Check | None = None
     """What the JSON in it has to be."""
+    is_folder: bool = False
 
 
 class Findings:
@@ -292,9 +293,11 @@ class Findings:
             self.add(code, path, message, hint, at)
 
     def add_file(
-        self, name: str, path: KeyPath, *, from_root: bool = False, holds: Check | None = None
-    ) -> None:
-        self.references.append(FileReference(name, path, self.case, from_root, holds))
+        self, name: str, path: KeyPath, *, from_root: bool = False, holds: Check | None = None,
+        is_folder: bool = False,
+    ) -> None:  # fmt: skip
+        named = FileReference(name, path, self.case, from_root, holds, is_folder)
+        self.references.append(named)
 
     def accepts(self, takes: Type, value: Any, path: KeyPath) -> bool:
         """Whether a value is of a declared type. What is wrong with it is added."""

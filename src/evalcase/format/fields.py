@@ -30,6 +30,7 @@ from evalcase.types.problem import Finding, Fix, KeyPath, hint_at, plain_name
 from evalcase.types.read_options import fields_of
 from evalcase.types.result import MOST_REPEATS
 from evalcase.types.value import JSON, describe_kind
+from evalcase.types.workspace import Workspace
 from evalcase.util.text import nearest_field, suggest_field
 
 ABSENT: Any = None
@@ -122,6 +123,14 @@ Tags = Annotated[
     of_kind("a list of texts"),
 ]
 Data = Annotated[dict[str, Any], about("Anything you like; graders and results get it untouched.")]
+WorkspaceField = Annotated[
+    Workspace | bool,
+    about(
+        "Where a coding agent works: a fresh copy of a folder for each attempt.",
+        example={"template": "fixtures/shop"},
+    ),
+    of_kind("a mapping, or false"),
+]
 Vars = Annotated[
     dict[VariableName, Any],
     about(
@@ -313,6 +322,7 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
     repeat: Repeat = ABSENT
     threshold: Threshold = ABSENT
     timeout_s: Timeout = ABSENT
+    workspace: WorkspaceField = ABSENT
     vars: Vars = ABSENT
     var_files: VarFiles = ABSENT
     matrix: Matrix = ABSENT
@@ -348,6 +358,7 @@ class WrittenSuite(Struct, frozen=True, kw_only=True):
     timeout_s: Timeout = ABSENT
     tags: Tags = ABSENT
     metadata: Data = ABSENT
+    workspace: WorkspaceField = ABSENT
     vars: Vars = ABSENT
     var_files: VarFiles = ABSENT
     matrix: Matrix = ABSENT

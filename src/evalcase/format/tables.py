@@ -196,9 +196,9 @@ class SuiteFiles:
         """Look for all files that cases name, and into JSON Schemas. Return the problems in these;
         they count as errors of each case that names the schema."""
         problems: list[Problem] = []
-        for name, at, case, from_root, holds in findings.references:
+        for name, at, case, from_root, holds, is_folder in findings.references:
             files = self._attachments
-            path = files.find_from_root(name) if from_root else files.find(name)
+            path = files.find_from_root(name) if from_root else files.find(name, is_folder)
             if isinstance(path, Finding):
                 findings.case = case
                 findings.add_finding(path._replace(path=at))

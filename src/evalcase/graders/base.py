@@ -40,6 +40,7 @@ from evalcase.types.question import Question
 from evalcase.types.read_options import Option, Type, fields_of, make, problems_in
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, Value, copy_value, replace
+from evalcase.types.workspace import Changes, Space
 from evalcase.util.answers import is_comparable, text_of_content
 
 Usable = Callable[[Answer], bool]
@@ -88,6 +89,10 @@ class Context(Value, frozen=True):
     """How long the target took to answer, as the engine measured it."""
     turns: int = 1
     """How many turns the answer has: one, but for a whole conversation."""
+    workspace: Space | None = None
+    """Where the agent worked, made ready for grading; None if the case has none."""
+    changes: Changes | None = None
+    """What the agent changed there."""
     part: Part | None = None
     """What is graded in place of the whole answer, where the grader has a `path`."""
 
@@ -162,6 +167,8 @@ class Grader(Struct, dict=True, weakref=True):
     """Whether it asks a judge, by default about the `criteria` and `rubrics` of the case."""
     runs_code: ClassVar[bool] = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    workspace: ClassVar[Literal["none", "changes", "files"]] = "none"
+    """What it looks at of a workspace: what was changed, or the files themselves."""
     example: ClassVar[str] = ""
     """YAML that shows it."""
 
@@ -380,7 +387,7 @@ class DeclaredGrader(NamedTuple):
 
     def missing_in(self, values: Mapping[str, JSON], case: Case) -> str | None:
         """What one with these sound options needs and the case doesn't have."""
-        if self.kind.missing_in is Grader.missing_in or self.kind.runs_code:
+        if self.kind.missing_in is Grader.missing_in:
             return None
         return self.make(values).missing_in(case)
 

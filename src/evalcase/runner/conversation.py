@@ -69,7 +69,7 @@ def user_question(user: SimulatedUser, so_far: Question) -> Question:
     """The question that asks for the next message of the user."""
     return replace(
         so_far, messages=_user_messages(user, so_far.messages), files={},
-        session=user_session(so_far.session), hash="",
+        session=user_session(so_far.session), hash="", workspace=None,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
 from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
 from evalcase.runner.schedule import Engine
+from evalcase.runner.workspaces import WorkspaceError, Workspaces
 from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade
@@ -146,6 +147,7 @@ class Dispatcher:
         self, targets: OpenTargets, limits: Limits, engine: Engine, budget: Budget,
         calls: UserCalls, random: Callable[[], float], *, warn: Callable[[str], None],
         cache: AnswerCache | None = None, executor: Executor | None = None,
+        workspaces: Workspaces | None = None,
     ) -> None:  # fmt: skip
         self._targets = targets
         self._limits = limits
@@ -156,6 +158,7 @@ class Dispatcher:
         self._warn = warn
         self._cache = cache
         self._executor = executor
+        self._workspaces = workspaces
         self._paces = Paces(limits, warn)
         self._numbers = count(1)
         """Of the questions of graders."""
@@ -216,7 +219,7 @@ class Dispatcher:
         session = f"{within.session}/grader-{next(self._numbers)}"
         question = replace(
             within, messages=tuple(messages), schema=schema, files={}, attempt=1, session=session,
-            hash="",
+            hash="", workspace=None,
         )  # fmt: skip
         if (await self._targets.find(name)).traits.batching is not None:
             raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
@@ -272,6 +275,8 @@ class Dispatcher:
 
     async def _find_key(self, name: str, target: Target, question: Question) -> str | None:
         """The key of an answer in the cache; None if it isn't cached."""
+        if question.workspace is not None:  # it is part of the answer
+            return None
         if self._cache is None or target.traits.caching != "keyed":
             return None
         try:
@@ -294,10 +299,14 @@ class Dispatcher:
         executor = self._executor if target.traits.batching is None else None
         tried: Attempted | None = None
         try:
+            if self._workspaces is not None and question.workspace and question.turn == 1:
+                await self._workspaces.make(question.workspace)
             if executor is not None:
                 tried = await executor.attempt(name, question, limit_s)
             else:
                 tried = await make_attempt(name, target, question, limit_s, self._calls, self._warn)
+        except WorkspaceError as error:
+            tried = Attempted(None, error, 0.0)
         finally:
             self._paces.end(name, start, tried)
         if tried.answer is not None and tried.answer.cost_usd:

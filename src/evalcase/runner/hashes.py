@@ -27,8 +27,11 @@ DECIDES_NOTHING = frozenset({
 _encode = Encoder(order="deterministic").encode
 
 
-def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
-    """16 hex digits of everything that a target is given; `files` has hashes of attached files."""
+def hash_question(
+    case: Case, files: Mapping[str, str] | None = None, workspace: str | None = None
+) -> str:
+    """16 hex digits of everything that a target is given; `files` has hashes of attached files, and
+    `workspace` says what it finds to work in."""
     data = case._data
     asked = {name: data[name] for name in _ASKED if name in data}
     if "turns" in data:
@@ -38,10 +41,12 @@ def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
         asked["protocol"] = USER_PROTOCOL
     if files:
         asked["files"] = files
+    if workspace is not None:
+        asked["workspace"] = workspace
     return _hash_data(asked)
 
 
-def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
+def hash_grading(case: Case, prints: Sequence[str] = (), workspace: str | None = None) -> str:
     """16 hex digits of everything that a verdict rests on beside the answer; `prints` are those of
     graders whose code may change."""
     data = case._data
@@ -50,6 +55,8 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
         graded["turns"] = [
             {name: turn[name] for name in _GRADED if name in turn} for turn in data["turns"]
         ]
+    if workspace is not None:
+        graded["workspace"] = workspace
     if prints:
         graded["code"] = list(prints)
     return _hash_data(graded)

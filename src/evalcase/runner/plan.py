@@ -212,6 +212,7 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
         name: given.find(name, given.users) or make(name, of_suite=True)
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
+    _check_workspaces(found, targets, no_exec=options.no_exec)
     if options.caches(config.cache):
         _check_caching(targets)
     of_given = {name for named in graders.given for name in named.grader.asks()}
@@ -229,6 +230,16 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
         request.scrubber, warn, note, make, frozenset({*given.targets, *given.users}), users,
         needs, judges,
     )  # fmt: skip
+
+
+def _check_workspaces(found: Survey, targets: Mapping[str, Target], *, no_exec: bool) -> None:
+    for name, case in found.workspaces.items():
+        if no_exec:
+            what = f"case `{case}` has a `workspace`, whose commands --no-exec forbids"
+            raise ConfigError(what)
+        if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
+            what = f"target `{name}` can't work in the `workspace` of case `{case}`"
+            raise ConfigError(f"{what}: a `command` or `python` target can")
 
 
 def _find_needs(found: Survey, request: RunRequest, given: Given) -> Needs:

@@ -107,7 +107,7 @@ class Regrading:
 
     def _is_graded(self, key: TrialKey, case: Case) -> bool:
         """Whether this grading graded an answer before it was interrupted, by the same case."""
-        known, by = self._index.find(key), mark_of(self._trials.hash_grading(case))
+        known, by = self._index.find(key), mark_of(self._trials.hash_grading(case, key.suite))
         return known is not None and (known.graded_in, known.grading) == (self.grading, by)
 
     async def find_result(self, trial: Trial) -> Result:
@@ -125,7 +125,7 @@ class Regrading:
         broken = Grade("record", None, False, why, failure=Failure("grader", why))
         return replace(
             known, verdict="errored", grades=(broken,), grading=self.grading,
-            grading_hash=self._trials.hash_grading(trial.case),
+            grading_hash=self._trials.hash_grading(trial.case, trial.suite),
             repeats=trial.repeats, pass_rate=trial.case.pass_rate,
         )  # fmt: skip
 

@@ -214,7 +214,7 @@ class Pending:
     def _must_grade(self, trial: Trial, known: FinishedTrial) -> bool:
         if not known.answered:
             return False
-        changed = known.grading != mark_of(self._trials.hash_grading(trial.case))
+        changed = known.grading != mark_of(self._trials.hash_grading(trial.case, trial.suite))
         if changed:
             self._begin_grading(_REGRADED)
         return changed or known.verdict in self._again

@@ -43,6 +43,7 @@ from evalcase.runner.resume import Pending
 from evalcase.runner.schedule import Engine
 from evalcase.runner.stopping import EarlyStop, FailFast, make_stopping
 from evalcase.runner.trials import Trials
+from evalcase.runner.workspaces import Workspaces
 from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 from evalcase.store.folder import Run, create_run, make_sealer, read_run
 from evalcase.store.index import Index
@@ -94,6 +95,10 @@ class Execution:
                 self.record = request.run or self._create_record()
                 stack.push_async_callback(self._close_graders, calls)
                 stack.push_async_callback(calls.settle)
+                self._workspaces = Workspaces(
+                    self.record.path, plan.environment, plan.scrubber, plan.warn
+                )
+                stack.push_async_callback(self._workspaces.close)
                 with LoopWatch(plan.warn, calls.is_overdue, self._tell_blocked):
                     return await self._run_recorded(self.record, targets, calls)
 
@@ -135,9 +140,12 @@ class Execution:
         )  # fmt: skip
         dispatcher = Dispatcher(
             targets, limits, engine, budget, calls, plan.environment.random, warn=plan.warn,
-            cache=self._open_cache(), executor=self._executor,
+            cache=self._open_cache(), executor=self._executor, workspaces=self._workspaces,
         )  # fmt: skip
-        trials = Trials(plan, engine, dispatcher, calls, record.id, writer.lose, self._executor)
+        trials = Trials(
+            plan, engine, dispatcher, calls, record.id, writer.lose, self._executor,
+            self._workspaces,
+        )  # fmt: skip
         work = self._find_work(record, index, trials, writer)
         rules = self._find_stop_rules(index)
 

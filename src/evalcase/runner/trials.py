@@ -14,6 +14,7 @@ from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
+from evalcase.runner.workspaces import WorkspaceError, Workspaces
 from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
@@ -22,6 +23,7 @@ from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
 from evalcase.types.value import JSON, replace
+from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import digest_files
 from evalcase.util.project import find_attachments
 from evalcase.util.user_calls import UserCalls
@@ -35,9 +37,10 @@ _UNANSWERED = Graded("errored", ())
 class Trials:
     """Makes results of trials."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a trial passes comes together here
         self, plan: Plan, engine: Engine, dispatcher: Dispatcher, calls: UserCalls, run_id: str,
         lose: Callable[[Trial, float], None], executor: Executor | None,
+        workspaces: Workspaces,
     ) -> None:  # fmt: skip
         """`lose` takes the cost of conversations that have no result."""
         self._plan = plan
@@ -46,17 +49,22 @@ class Trials:
         self._calls = calls
         self._run_id = run_id
         self._executor = executor
+        self._workspaces = workspaces
+        self._changes: dict[str, Changes] = {}
+        """What was changed in workspaces, by the sessions of their trials."""
         self._is_capped = plan.options.max_cost_usd is not None
         self._conversations = Conversations(dispatcher, plan.graders, self._grade, _cap, lose)
 
     def hash_question(self, trial: Trial) -> str:
-        return self._hash_question(trial.case, self._find_files(trial))
+        return self._hash_question(trial.case, self._find_files(trial), trial.suite)
 
-    def hash_grading(self, case: Case) -> str:
-        return self._hash_grading(case, self._plan.graders.of(case))
-
-    def _hash_grading(self, case: Case, graders: Sequence[NamedGrader]) -> str:
-        return hash_grading(case, self._plan.graders.prints_for(case, graders))
+    def hash_grading(
+        self, case: Case, suite: str, graders: Sequence[NamedGrader] | None = None
+    ) -> str:
+        if graders is None:
+            graders = self._plan.graders.of(case)
+        hidden = self._workspaces.digest(case, suite)[1] if case.has_workspace else None
+        return hash_grading(case, self._plan.graders.prints_for(case, graders), hidden)
 
     def question(self, trial: Trial) -> Question | None:
         """The one question of a trial; None if it has none, or several."""
@@ -68,15 +76,29 @@ class Trials:
     def is_cached(self, target: str, question: Question) -> Awaitable[bool]:
         return self._dispatcher.is_cached(target, question)
 
-    async def run(self, trial: Trial) -> Result:
+    async def run_in_workspace(self, trial: Trial) -> Result:
+        """The same in a workspace, which is removed in the end."""
+        space = self._workspaces.reserve(trial.case, trial.suite)
+        try:
+            result = await self.run(trial, space)
+            keep = self._plan.options.keep_workspaces
+            is_kept = keep == "all" or (keep == "failed" and result.verdict != "passed")
+            kept = await self._workspaces.remove(space, keep=is_kept)
+        finally:
+            await self._workspaces.remove(space)
+        if kept is None or result.workspace is None:
+            return result
+        return replace(result, workspace=replace(result.workspace, kept=kept))
+
+    async def run(self, trial: Trial, space: Space | None = None) -> Result:
         """Ask, and grade the answer. Raise CancelledError if Ctrl-C ended it without a result."""
         started, case, target = self._plan.environment.stamp(), trial.case, trial.target
         if case.skip:
             return self._skip(trial, started)
         if case.is_conversation:
-            return await self._converse(trial, started)
+            return await self._converse(trial, started, space)
         files = self._find_files(trial)
-        question = self._question(trial, files)
+        question = self._question(trial, files, space=space)
         if isinstance(files, Finding):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
@@ -91,12 +113,14 @@ class Trials:
         return Result(
             trial.key, question.hash, graded.verdict, answer, graded.grades, failure,
             asked.attempts, started, round(asked.duration_s, 6), asked.retried,
-            self._hash_grading(case, graders), 1, trial.repeats, case.pass_rate, trial.number,
+            self.hash_grading(case, trial.suite, graders), 1, trial.repeats, case.pass_rate,
+            trial.number,
+            workspace=self._changes.pop(question.session, None),
         )  # fmt: skip
 
-    async def _converse(self, trial: Trial, started: str) -> Result:
+    async def _converse(self, trial: Trial, started: str, space: Space | None) -> Result:
         case, files = trial.case, self._find_files(trial)
-        question = self._question(trial, files)
+        question = self._question(trial, files, space=space)
         # How far an earlier session of this trial came is unknown: this is another one.
         suffix = self._plan.environment.entropy(4).hex()
         question = replace(question, session=f"{question.session}-{suffix}")
@@ -119,15 +143,16 @@ class Trials:
         return Result(
             trial.key, question.hash, graded.verdict, answer, graded.grades, talk.failure,
             1 + len(talk.retried), started, round(talk.duration_s, 6), talk.retried,
-            self.hash_grading(case), 1, trial.repeats, case.pass_rate, trial.number, turns,
-            talk.ending, user,
+            self.hash_grading(case, trial.suite), 1, trial.repeats, case.pass_rate, trial.number,
+            turns, talk.ending, user, self._changes.pop(question.session, None),
         )  # fmt: skip
 
     def _skip(self, trial: Trial, started: str) -> Result:
         reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
         return Result(
             trial.key, self.hash_question(trial), "skipped", None, (), Failure("stopped", reason),
-            0, started, 0.0, grading_hash=self.hash_grading(trial.case), number=trial.number,
+            0, started, 0.0, grading_hash=self.hash_grading(trial.case, trial.suite),
+            number=trial.number,
         )  # fmt: skip
 
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
@@ -136,17 +161,26 @@ class Trials:
         Raise UnaskedTurnsError where turns would be asked now that never were.
         """
         assert known.answer is not None
-        case = trial.case
-        question = self._question(trial, self._find_files(trial), known.question_hash)
-        if case.is_conversation:
-            graded = await self._conversations.regrade(case, question, known)
-        else:
-            graders = self._plan.graders.of(case)
-            graded = await self._grade(case, question, known.answer, graders, known.duration_s)
+        case, graders, space = trial.case, self._plan.graders.of(trial.case), None
+        files = self._find_files(trial)
+        try:
+            if known.workspace is not None and case.has_workspace and _look_at_files(graders):
+                space = await self._rebuild(trial, known.workspace)
+            question = self._question(trial, files, known.question_hash, space)
+            if known.workspace is not None:
+                self._changes[question.session] = known.workspace
+            if case.is_conversation:
+                graded = await self._conversations.regrade(case, question, known)
+            else:
+                graded = await self._grade(case, question, known.answer, graders, known.duration_s)
+            self._changes.pop(question.session, None)
+        finally:
+            if space is not None:
+                await self._workspaces.remove(space)
         return replace(
             known, verdict=graded.verdict, grades=graded.grades, failure=None,
-            grading_hash=self.hash_grading(case), grading=grading, repeats=trial.repeats,
-            pass_rate=case.pass_rate, number=trial.number,
+            grading_hash=self.hash_grading(case, trial.suite), grading=grading,
+            repeats=trial.repeats, pass_rate=case.pass_rate, number=trial.number,
         )  # fmt: skip
 
     async def _grade(
@@ -154,7 +188,14 @@ class Trials:
         duration_s: float, turns: int = 1,
     ) -> Graded:  # fmt: skip
         asker = partial(self._ask_for_grader, within=question)
-        context = Context(case, question, answer, (), asker, None, duration_s, turns)
+        space, changes = question.workspace, self._changes.get(question.session)
+        if space is not None and case.has_workspace and changes is None:
+            changes = await self._workspaces.take(space, question.session)
+            if changes is not None:
+                self._changes[question.session] = changes
+        context = Context(
+            case, question, answer, (), asker, None, duration_s, turns, space, changes
+        )
         limit_s = self._plan.config.grader_timeout_s
         if self._executor is not None and self._executor.must_grade(answer, graders):
             grades = await self._executor.grade(context, graders, limit_s)
@@ -170,6 +211,16 @@ class Trials:
         self._check_cost(name, answer.cost_usd)
         return answer
 
+    async def _rebuild(self, trial: Trial, changes: Changes) -> Space:
+        """The workspace of a stored answer, or why it can't be made again."""
+        space = self._workspaces.reserve(trial.case, trial.suite)
+        try:
+            await self._workspaces.rebuild(space, changes)
+        except WorkspaceError as error:
+            await self._workspaces.remove(space)
+            return replace(space, fault=f"it can't be made again, {error}")
+        return space
+
     def _find_files(self, trial: Trial) -> dict[str, str] | Finding:
         """The files in the content of a case: real paths by the names in the case."""
         if not trial.case.has_parts:
@@ -177,14 +228,16 @@ class Trials:
         suite = os.path.join(self._plan.environment.cwd, trial.suite)
         return find_attachments(suite, trial.case.written_messages)
 
-    def _hash_question(self, case: Case, files: dict[str, str] | Finding) -> str:
+    def _hash_question(self, case: Case, files: dict[str, str] | Finding, suite: str) -> str:
+        workspace = self._workspaces.digest(case, suite)[0] if case.has_workspace else None
         if isinstance(files, Finding):
-            return hash_question(case, {"": files.message})
-        return hash_question(case, digest_files(files) if files else None)
+            return hash_question(case, {"": files.message}, workspace)
+        return hash_question(case, digest_files(files) if files else None, workspace)
 
     def _question(
-        self, trial: Trial, files: dict[str, str] | Finding, hash: str | None = None
-    ) -> Question:
+        self, trial: Trial, files: dict[str, str] | Finding, hash: str | None = None,
+        space: Space | None = None,
+    ) -> Question:  # fmt: skip
         """Everything but what is expected. Its files were there before the run, but may be gone."""
         case, data = trial.case, trial.case._data
         found = {} if isinstance(files, Finding) else files
@@ -192,8 +245,8 @@ class Trials:
         return Question(
             messages, data["id"], trial.suite, trial.repeat, 1,
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
-            data.get("conversation_id"), case.metadata, found, None,
-            hash or self._hash_question(case, files),
+            data.get("conversation_id"), case.metadata, found, None, space,
+            hash or self._hash_question(case, files, trial.suite),
         )  # fmt: skip
 
     def _raise_interrupted(self, is_interrupted: bool) -> None:
@@ -206,6 +259,13 @@ class Trials:
             self._plan.warn(
                 f"answers of `{target}` come without a cost: the spending cap can't be enforced"
             )
+
+
+def _look_at_files(graders: Sequence[NamedGrader]) -> bool:
+    """Whether some of them, or one inside of them, look at the files of a workspace."""
+    return any(
+        each.grader.workspace == "files" or _look_at_files(each.grader.inner()) for each in graders
+    )
 
 
 def _cap(asked: Asked) -> tuple[Answer | None, Failure | None]:

@@ -24,7 +24,10 @@ MARK = "scrubbed"
 _CUT = ("steps", "stderr")
 """Parts of an answer that may have been cut in the middle of a secret."""
 
-_OF_CASE = ("description", "input", "expected_output", "criteria", "rubrics", "metadata", "skip")
+_OF_CASE = (
+    "description", "input", "expected_output", "criteria", "rubrics", "metadata", "skip",
+    "workspace",
+)  # fmt: skip
 _OF_USER = ("goal", "persona", "facts", "first")
 _NAMES = ("type", "name")
 _OF_GRADE = ("reason", "details")
@@ -112,6 +115,14 @@ def _scrub_failure(failure: dict[str, Any], known: KnownSecrets) -> dict[str, An
     return {**failure, **clean}
 
 
+def _scrub_changes(changes: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
+    """What an agent changed: paths and the diff may hold what it was given."""
+    for name in ("changed", "diff"):
+        if name in changes:
+            changes = {**changes, name: known.told(changes[name])}
+    return changes
+
+
 def _scrub_each(part: ScrubPart) -> ScrubPart:
     return lambda items, known: [part(item, known) for item in items]
 
@@ -124,6 +135,7 @@ _PARTS: dict[str, dict[str, ScrubPart]] = {
         "answer": _scrub_answer,
         "failure": _scrub_failure,
         "retried": _scrub_each(_scrub_failure),
+        "workspace": _scrub_changes,
     },
     "answer": {"answer": _scrub_answer},
     "regraded": _GRADED,

@@ -69,6 +69,7 @@ def describe_question(question: Question) -> dict[str, Any]:
         "session": question.session,
         "turn": question.turn,
         "files": question.files,
+        "workspace": None if question.workspace is None else question.workspace.path,
     }
 
 
@@ -77,7 +78,7 @@ def key_of_question(question: Question, *, whole: bool = False) -> dict[str, Any
     its files; if `whole`, all of it."""
     key = describe_question(question)
     # A session is new each time, a turn follows from the rest, and any attempt may be answered.
-    for name in ("suite", "session", "turn", "attempt"):
+    for name in ("suite", "session", "turn", "attempt", "workspace"):
         del key[name]
     key["files"] = {name: digest_file(path) for name, path in question.files.items()}
     if whole:

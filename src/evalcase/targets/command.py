@@ -53,10 +53,12 @@ _VALUES: dict[str, Callable[[Question], str]] = {
     "session": lambda question: question.session,
     "turn": lambda question: str(question.turn),
     "GUIDELINES": lambda _: "",
+    "workspace": lambda question: question.workspace.path if question.workspace else "",
+    "home": lambda question: question.workspace.home if question.workspace else "",
 }
 _NAMES = (
     "prompt", "case_id", "conversation_id", "repeat", "attempt", "session", "turn",
-    "input_file", "prompt_file", "output_file",
+    "input_file", "prompt_file", "output_file", "workspace", "home", "project",
 )  # fmt: skip
 _AGENTV_NAMES = (
     "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
@@ -76,6 +78,8 @@ def _if_command_is(type: str, shell: dict[str, JSON]) -> dict[str, JSON]:
     return {"if": command, "then": shell}
 
 
+_OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+"""Variables that would lead a program to another repository."""
 _RULES = (
     _if_command_is("string", {"properties": {"shell": {"const": True}}, "required": ["shell"]}),
     _if_command_is("array", {"properties": {"shell": {"const": False}}}),
@@ -238,7 +242,7 @@ class CommandTarget(Target):
         self._traces = pending_traces()
         self.traits = Traits(
             min(bounds, default=None), caching="keyed", stateless=stateless,
-            holds_sessions=is_worker and not stateless, only_reads=True,
+            holds_sessions=is_worker and not stateless, workspace=True, only_reads=True,
             seen=self._traces.seen_of if options.trace else None,
         )  # fmt: skip
         self._options = options
@@ -316,7 +320,8 @@ class CommandTarget(Target):
             if trace is not None:
                 environment[VARIABLE] = trace.traceparent
             most_bytes = self._options.max_output_bytes
-            async with Process(argv, self._cwd, environment, most_bytes) as process:
+            cwd = self._enter_workspace(question, argv, environment)
+            async with Process(argv, cwd, environment, most_bytes) as process:
                 code, output = await process.run(self._write_stdin(question))
                 # Coding agents exit with a code of their own, and say more in their transcript.
                 if code != 0 and (self._options.output not in FORMATS or not output.data.strip()):
@@ -324,6 +329,21 @@ class CommandTarget(Target):
                 if self._template.used & {"output_file", "OUTPUT_FILE"}:
                     output = self._read_file(process, folder)
                 return self._read(output, process, code)
+
+    def _enter_workspace(
+        self, question: Question, argv: list[str], environment: dict[str, str]
+    ) -> str:
+        """The folder to run in: the workspace, unless the target names one of its own."""
+        space = question.workspace
+        if space is None or self._options.cwd is not None:
+            return self._cwd
+        if os.path.dirname(argv[0]) and not os.path.isabs(argv[0]):
+            argv[0] = os.path.join(self._cwd, argv[0])  # a program of the project
+        for name in _OF_GIT:
+            environment.pop(name, None)
+        environment |= {"PWD": space.path, "GIT_CEILING_DIRECTORIES": os.path.dirname(space.path)}
+        environment |= space.env
+        return space.path
 
     def _read_file(self, process: Process, folder: str) -> Output:
         try:
@@ -384,6 +404,8 @@ class CommandTarget(Target):
     def _value(self, name: str, question: Question, folder: str) -> str:
         if name in _VALUES:
             return _VALUES[name](question)
+        if name == "project":
+            return os.path.abspath(self._surroundings.root)
         if name in ("prompt", "PROMPT"):
             return self._prompt(question)
         if name not in _FILES:

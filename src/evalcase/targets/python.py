@@ -74,7 +74,7 @@ class PythonTarget(Target):
     )
 
     def __init__(self, options: PythonOptions, surroundings: Surroundings) -> None:
-        self.traits = Traits(options.concurrency, caching="keyed", only_reads=True)
+        self.traits = Traits(options.concurrency, caching="keyed", workspace=True, only_reads=True)
         self.name = options.function
         self._options = options
         self._surroundings = surroundings
@@ -101,7 +101,7 @@ class PythonTarget(Target):
         target._given = function
         if not is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
-            target.traits = Traits(caching="useless", only_reads=True)
+            target.traits = Traits(caching="useless", workspace=True, only_reads=True)
         return target
 
     # Set-up and tear-down.

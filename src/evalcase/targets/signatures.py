@@ -18,11 +18,22 @@ from evalcase.types.question import Question
 from evalcase.types.value import JSON, copy_value
 
 Role = Literal[
-    "content", "messages", "files", "metadata", "attempt", "session", "turn", "question", "default"
+    "content",
+    "messages",
+    "files",
+    "metadata",
+    "attempt",
+    "session",
+    "turn",
+    "workspace",
+    "question",
+    "default",
 ]
 
-_BY_NAME: tuple[Role, ...] = ("messages", "files", "metadata", "attempt", "session", "turn")
-_NAMES = "`messages`, `files`, `metadata`, `attempt`, `session` and `turn`"
+_BY_NAME: tuple[Role, ...] = (
+    "messages", "files", "metadata", "attempt", "session", "turn", "workspace"
+)  # fmt: skip
+_NAMES = "`messages`, `files`, `metadata`, `attempt`, `session`, `turn` and `workspace`"
 _TEXT_NAMES = frozenset({
     "text", "question", "prompt", "input", "query", "q", "message", "msg", "content", "request",
     "task", "instruction", "utterance",
@@ -181,6 +192,7 @@ _GIVES: dict[Role, Callable[[Question], Any]] = {
     "content": _copy_content,
     "messages": lambda question: list(copy_of(question.messages)),
     "files": lambda question: list(question.files.values()),
+    "workspace": lambda question: None if question.workspace is None else question.workspace.path,
     "metadata": lambda question: copy_value(question.metadata),
     "attempt": lambda question: question.attempt,
     "session": lambda question: question.session,

@@ -139,12 +139,13 @@ def sum_known(numbers: Sequence[float | None]) -> float | None:
 
 FailureKind = Literal[
     "exception", "timeout", "exit", "connection", "http", "protocol", "grader", "stopped",
-    "unreported", "unread-calls", "blocked", "judge-unparseable", "judge-truncated",
+    "unreported", "unread-calls", "blocked", "workspace", "judge-unparseable", "judge-truncated",
     "judge-refused", "judge-unsure", "judge-split",
 ]  # fmt: skip
 """exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
 unreported: a target does not report what a grader limits; unread-calls: the answer holds calls in
-an unknown form; blocked: the provider kept the answer back; judge-…: a judge gave no verdict."""
+an unknown form; blocked: the provider kept the answer back; workspace: it could not be made or
+looked at; judge-…: a judge gave no verdict."""
 
 
 class Failure(Value, frozen=True):

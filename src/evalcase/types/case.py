@@ -11,6 +11,7 @@ from evalcase.types.answer import SimulatedUser
 from evalcase.types.message import Message
 from evalcase.types.problem import Problem, Span, unknown_case
 from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object, expect
+from evalcase.types.workspace import Workspace
 
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 
@@ -153,6 +154,16 @@ class Case:
         return None if user is None else decode_object(SimulatedUser, copy_value(user))
 
     @property
+    def has_workspace(self) -> bool:
+        return "workspace" in self._data
+
+    @property
+    def workspace(self) -> Workspace | None:
+        """Where a coding agent works, if the case says so."""
+        data = self._data.get("workspace")
+        return None if data is None else decode_object(Workspace, copy_value(data))
+
+    @property
     def stops_on_failure(self) -> bool:
         """Whether a turn that fails ends the conversation."""
         return "stop_on_failure" in self._data
@@ -231,6 +242,7 @@ class CaseFields(Value, frozen=True):
     repeat: RepeatFields = RepeatFields()
     threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
     timeout_s: Annotated[float, Meta(ge=0)] | None = None
+    workspace: Workspace | None = None
     vars: dict[str, Any] = field(default_factory=dict)
     rendered: bool = False
 

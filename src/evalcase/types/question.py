@@ -9,6 +9,7 @@ from msgspec import field
 
 from evalcase.types.message import Message, check_messages, text_of
 from evalcase.types.value import JSON, Value
+from evalcase.types.workspace import Space
 
 
 class Question(Value, frozen=True):
@@ -34,6 +35,8 @@ class Question(Value, frozen=True):
     """The files that messages name: absolute paths by the names as written."""
     schema: JSON = None
     """The JSON Schema that the answer should follow."""
+    workspace: Space | None = None
+    """The folder to work in, where the case has one."""
     hash: str = ""
     """The question hash of the case; empty where a grader or a simulated user asks."""
 

@@ -24,6 +24,7 @@ from evalcase.types.case import Case
 from evalcase.types.grade import Grade, mean_score, reaches
 from evalcase.types.question import TrialKey
 from evalcase.types.value import Value
+from evalcase.types.workspace import Changes
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -61,6 +62,8 @@ class Result(Value, frozen=True, tag="result"):
     """Why a conversation ended early."""
     user: Simulated | None = None
     """The target that played the user, with its usage and cost."""
+    workspace: Changes | None = None
+    """What the agent changed in its workspace."""
 
     @property
     def score(self) -> float | None:

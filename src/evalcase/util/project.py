@@ -109,8 +109,8 @@ class Attachments:
         self.folder = folder
         self.root = root
 
-    def find(self, name: str) -> str | Finding:
-        """The real path of a file, or the reason why there is none."""
+    def find(self, name: str, is_folder: bool = False) -> str | Finding:
+        """The real path of a file or a folder, or the reason why there is none."""
         folders = [self.folder]
         while folders[-1] != self.root and is_inside(folders[-1], self.root):
             folders.append(os.path.dirname(folders[-1]))
@@ -120,7 +120,7 @@ class Attachments:
             try:
                 # The nearest is meant: where it leads outside, no other takes its place.
                 if os.path.lexists(path):
-                    return self._fit(path, shown)
+                    return self._fit(path, shown, is_folder)
             except (OSError, ValueError):
                 continue
         if not is_inside(os.path.normpath(os.path.join(self.folder, name)), self.root):
@@ -131,7 +131,8 @@ class Attachments:
             else "it is looked for next to the suite and in its parent folders up to the project "
             "root"
         )
-        return Finding((), f"there is no file `{shown}`", hint, code="missing-file")
+        what = "folder" if is_folder else "file"
+        return Finding((), f"there is no {what} `{shown}`", hint, code="missing-file")
 
     def find_from_root(self, name: str) -> str | Finding:
         """The same for a file that is named from the root of the project, wherever the suite is."""
@@ -150,13 +151,17 @@ class Attachments:
             found[name] = path
         return found
 
-    def _fit(self, path: str, name: str) -> str | Finding:
+    def _fit(self, path: str, name: str, is_folder: bool) -> str | Finding:
         path = os.path.realpath(path)
         if not is_inside(path, self.root):
             return _refuse_outside(name)
         if not os.path.lexists(path):
             return Finding((), f"`{name}` is a link that leads nowhere", code="missing-file")
         found = os.stat(path)
+        if is_folder:
+            if stat.S_ISDIR(found.st_mode):
+                return path
+            return Finding((), f"`{name}` is not a folder", code="bad-file")
         if not stat.S_ISREG(found.st_mode):
             return Finding((), f"`{name}` is not a regular file", code="bad-file")
         if found.st_size > MAX_ATTACHED_BYTES:

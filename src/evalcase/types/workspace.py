@@ -1,0 +1,174 @@
+"""The workspace of a coding agent: how a suite declares it, and what an agent changed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from evalcase.types.options import Place, Seconds, Text, about, of_kind
+from evalcase.types.problem import Finding
+from evalcase.types.value import Value
+
+COMMAND_LIMIT_S = 300.0
+"""How long a command of a workspace may take by default."""
+
+
+def _check_inside(value: str, place: Place) -> Iterator[Finding]:
+    """Names of files in a workspace are relative, and stay inside."""
+    parts = value.split("/")
+    if value.startswith("/") or ".." in parts or "" in parts or "\0" in value:
+        yield place.fault(
+            "is no path inside of the workspace", "write it from the workspace's folder: a/b.txt"
+        )
+    elif ".git" in parts:
+        yield place.fault("is in `.git`, which evalcase keeps out of a workspace")
+
+
+def _check_names(value: dict[str, Any], place: Place) -> Iterator[Finding]:
+    for name in value:
+        for fault in _check_inside(name, Place((*place.path, name), place.above)):
+            yield fault._replace(at="key")
+
+
+def _check_commands(value: tuple[Any, ...], place: Place) -> Iterator[Finding]:
+    for number, command in enumerate(value):
+        if isinstance(command, tuple) and not (command and command[0]):
+            yield place.below(number).fault("names no program")
+
+
+class Shell(Struct, frozen=True, kw_only=True):
+    """A line for /bin/sh."""
+
+    sh: Annotated[Text, about("A line for `/bin/sh -c`.", example="make db > log.txt")]
+
+
+class Inline(Struct, frozen=True, kw_only=True):
+    """A file with a text that the suite holds."""
+
+    text: Annotated[str, about("The text of the file.")]
+
+
+Command = Annotated[
+    tuple[str, ...] | Shell, of_kind("a list of texts, or {sh: a line for the shell}")
+]
+Commands = Annotated[
+    tuple[Command, ...],
+    of_kind("a list of commands, such as [[make, db]]", check=_check_commands),
+]
+Sources = Annotated[
+    dict[str, Annotated[Text | Inline, of_kind("the path of a file, or {text: …}")]],
+    of_kind("a mapping of paths in the workspace to files", check=_check_names),
+]
+Patterns = tuple[Text, ...]
+
+
+class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The folder that an agent works in. Each attempt gets a fresh copy."""
+
+    template: Annotated[
+        Text | None,
+        about("A folder of the project, copied without `.git`.", example="fixtures/shop"),
+    ] = None
+    files: Annotated[
+        Sources, about("Further files: paths in the workspace, and files of the project or texts.")
+    ] = {}
+    setup: Annotated[
+        Commands,
+        about("Commands to run in each copy, before the agent.", example=[["make", "db"]]),
+    ] = ()
+    teardown: Annotated[Commands, about("Commands to run after grading.")] = ()
+    env: Annotated[
+        dict[str, str], about("Environment variables for these commands, the agent and `run`.")
+    ] = {}
+    timeout_s: Annotated[Seconds, about("The time limit of each command, in seconds.")] = (
+        COMMAND_LIMIT_S
+    )
+    ignore: Annotated[
+        Patterns,
+        about("Files whose changes don't count, as patterns.", example=["node_modules/**"]),
+    ] = ()
+    restore: Annotated[
+        Patterns,
+        about("Files to put back before grading, as patterns.", example=["tests/**"]),
+    ] = ()
+    hidden: Annotated[
+        Sources, about("Files that are added before grading, and that the agent never sees.")
+    ] = {}
+    git: Annotated[bool, about("Whether the copy is a git repository with one commit.")] = True
+
+    def conflicts(self) -> Iterator[Finding]:
+        if self.template is None and not self.files:
+            message = "a workspace needs `template` or `files`"
+            yield Finding((), message, "template: a folder of the project", code="missing-option")
+        for name in self.hidden:
+            if name in self.files:
+                message = f"`{name}` is one of the `files`, so the agent sees it"
+                yield Finding(("hidden", name), message, "leave it out of `files`", "key")
+
+
+class Space(Value, frozen=True):
+    """The workspace of one attempt."""
+
+    path: str
+    """Its folder, absolute."""
+    home: str
+    """An empty folder beside it, for an agent that keeps things in its home."""
+    env: dict[str, str] = {}
+    """Environment variables that the suite declares."""
+    fault: str = ""
+    """Why there is none, where that of a stored answer could not be made again."""
+
+
+Status = Literal["added", "modified", "deleted", "renamed"]
+
+
+class Change(Value, frozen=True):
+    """A file that was changed."""
+
+    path: str
+    status: Status
+    origin: str | None = None
+    """The path before, of a renamed file."""
+    mode: str = "100644"
+    """As in git: 100755 can be executed, 120000 is a link."""
+    size: tuple[int, int] = (0, 0)
+    """The bytes before and after."""
+    added: Annotated[int, Meta(ge=0)] = 0
+    """How many lines were added."""
+    removed: Annotated[int, Meta(ge=0)] = 0
+    binary: bool = False
+
+
+class Ran(Value, frozen=True):
+    """A command of the workspace that was run."""
+
+    command: str
+    exit_code: int
+    duration_s: float
+
+
+class Changes(Value, frozen=True):
+    """What was changed in a workspace between set-up and the end of the agent."""
+
+    base: str
+    """A hash of all files before."""
+    end: str
+    """The same after."""
+    changed: tuple[Change, ...] = ()
+    diff: str = ""
+    """The differences of texts, as `git diff` writes them."""
+    diff_cut: Annotated[int, Meta(ge=0)] = 0
+    """How many bytes of it were cut."""
+    isolation: str = "none"
+    setup: tuple[Ran, ...] = ()
+    patch: str | None = None
+    """The file of the record that holds all differences, from the folder of the run."""
+    kept: str | None = None
+    """Where the workspace was left, if it was."""
+
+    @property
+    def lines(self) -> int:
+        """How many lines were added or removed."""
+        return sum(each.added + each.removed for each in self.changed)

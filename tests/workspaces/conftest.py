@@ -1,0 +1,3 @@
+from tests.workspaces.shop import shop
+
+__all__ = ["shop"]

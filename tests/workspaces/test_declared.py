@@ -1,0 +1,70 @@
+"""What a suite may say of a workspace, and what is wrong with the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.for_each import for_each
+from tests.workspaces.shop import Shop, case
+
+A = {"text": ""}
+WRONG: list[tuple[str, dict[str, Any], str, str]] = [
+    ("no such folder", {"template": "none"}, "missing-file", "there is no folder `none`"),
+    ("a file", {"template": "agent.py"}, "bad-file", "`agent.py` is not a folder"),
+    ("outside", {"template": "../.."}, "file-outside-project", "outside the project"),
+    ("misspelt", {"setpu": []}, "unknown-field", "did you mean `setup`?"),
+    ("leads out", {"files": {"../a": {"text": ""}}}, "bad-value", "no path inside"),
+    ("in .git", {"hidden": {".git/config": {"text": ""}}}, "bad-value", "`.git`"),
+    ("no source", {"files": {"a": "none.txt"}}, "missing-file", "there is no file `none.txt`"),
+    ("no program", {"setup": [[]]}, "bad-value", "names no program"),
+    ("a text", {"setup": ["make"]}, "wrong-type", "or {sh: a line for the shell}"),
+    ("seen", {"files": {"a": A}, "hidden": {"a": A}}, "bad-value", "the agent sees it"),
+]  # fmt: skip
+
+
+@for_each(["name", "workspace", "code", "told"], WRONG)
+def test_a_mistake_is_named_at_its_place(
+    shop: Shop, name: str, workspace: dict[str, Any], code: str, told: str
+) -> None:
+    del name
+    shop.suite(case("?", {"diff": {"empty": True}}), **workspace)
+    done = shop.evalcase("check", "--json")
+    problems = [each for each in json.loads(done.out)["problems"] if each["code"] == code]
+    assert done.code == 2
+    assert any(told in f"{each['message']} {each['hint']}" for each in problems), done.out
+    assert all(each["line"] == 1 and each["column"] > 1 for each in problems)
+
+
+@for_each("value", [True, 3, "shop"])
+def test_a_workspace_is_a_mapping_or_false(shop: Shop, value: object) -> None:
+    shop.write("s.eval.yaml", json.dumps({"workspace": value, "cases": [case("?", "json")]}))
+    done = shop.evalcase("check")
+    assert (done.code, "wrong-type" in done.out) == (2, True)
+
+
+@for_each("grader", [{"run": ["true"]}, {"files": {"a": "absent"}}, {"diff": {"empty": True}}])
+def test_graders_of_workspaces_need_one(shop: Shop, grader: dict[str, Any]) -> None:
+    shop.write("s.eval.yaml", json.dumps([case("?", grader)]))
+    done = shop.evalcase("check")
+    assert (done.code, "missing-material" in done.out) == (2, True)
+
+
+def test_without_execution_a_workspace_is_refused(shop: Shop) -> None:
+    shop.suite(case("?", {"diff": {"empty": True}}))
+    done = shop.run("--no-exec")
+    assert done.code == 2
+    assert "--no-exec" in done.err
+
+
+def test_a_target_that_cannot_work_in_a_folder_is_refused(shop: Shop) -> None:
+    shop.suite(case("?", {"diff": {"empty": True}}))
+    done = shop.evalcase("run", "--target", "echo")
+    assert (done.code, "can't work in the `workspace`" in done.err) == (2, True)
+
+
+def test_the_canonical_form_is_what_is_written(shop: Shop) -> None:
+    written = {"template": "shop", "setup": [["make"], {"sh": "a | b"}], "git": False}
+    shop.suite(case("?", {"diff": {"empty": True}}), **written)
+    shown = json.loads(shop.evalcase("show", "s.eval.yaml").out)
+    assert shown["cases"][0]["workspace"] == written

@@ -1,0 +1,165 @@
+"""The graders of workspaces: `run`, `files`, `diff`, `skill_used`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evalcase.graders.base import Context
+from evalcase.types.answer import Answer
+from evalcase.types.case import Case
+from evalcase.types.message import Message
+from evalcase.types.question import Question
+from tests.for_each import for_each
+from tests.graders.rows import grade_by
+from tests.workspaces.shop import Shop, case
+
+
+def verdicts(shop: Shop, prompt: str, *graders: Any, **workspace: Any) -> list[tuple[str, str]]:
+    """The score, or the kind of failure, of each grader, and its reason."""
+    shop.suite(case(prompt, *graders), **workspace)
+    shop.run()
+    grades = shop.trials()[0]["grades"]
+    return [
+        (each["failure"]["kind"] if "failure" in each else f"{each['score']:.2f}", each["reason"])
+        for each in grades
+    ]
+
+
+FILES: list[tuple[str, Any, str]] = [
+    ("cart.py", {"contains": "a - b"}, "1.00"),
+    ("cart.py", {"contains": ["a - b", "a + b"]}, "0.00"),
+    ("cart.py", {"regex": "return .*b"}, "1.00"),
+    ("cart.py", "unchanged", "1.00"),
+    ("tests/**", "unchanged", "0.00"),
+    ("tests/test_cart.py", "absent", "1.00"),
+    ("*.txt", "absent", "0.00"),
+    ("data.json", {"json": {"version": "2.0", "items.0": {"number": 3, "within": 1}}}, "1.00"),
+    ("data.json", {"json": {"version": "2.1"}}, "0.00"),
+    ("data.json", {"equals_file": "expected.json"}, "1.00"),
+    ("cart.py", {"exists": True}, "1.00"),
+    ("none.py", {"contains": "x"}, "0.00"),
+    ("out", {"contains": "root"}, "workspace"),
+]
+
+
+def test_files_are_compared_as_their_matchers_say(shop: Shop) -> None:
+    data = json.dumps({"version": "2.0", "items": [2]})
+    shop.write("expected.json", f"{data}\n")
+    prompt = (
+        f"write data.json {data}\nremove tests/test_cart.py\nwrite a.txt hi\nlink out /etc/passwd"
+    )
+    graders = [{"files": {path: matcher}} for path, matcher, _ in FILES]
+    found = verdicts(shop, prompt, *graders)
+    assert [got for got, _ in found] == [wanted for *_, wanted in FILES], found
+
+
+DIFFS: list[tuple[dict[str, Any], str]] = [
+    ({"max_files": 2}, "1.00"),
+    ({"max_files": 1}, "0.00"),
+    ({"max_lines": 2}, "1.00"),
+    ({"max_lines": 1}, "0.00"),
+    ({"only": ["*.txt", "tests/**"]}, "1.00"),
+    ({"only": ["*.txt"]}, "0.00"),
+    ({"never": ["tests/**"]}, "0.00"),
+    ({"empty": False}, "1.00"),
+    ({"empty": True}, "0.00"),
+]
+
+
+def test_a_diff_is_limited(shop: Shop) -> None:
+    found = verdicts(
+        shop, "write a.txt hi\nremove tests/test_cart.py", *[{"diff": each} for each, _ in DIFFS]
+    )
+    assert [got for got, _ in found] == [wanted for _, wanted in DIFFS], found
+
+
+REPORT = """
+import sys
+open(sys.argv[1], "w").write('''<testsuite>
+<testcase classname="tests.t.C" name="one[a::b]"/>
+<testcase classname="tests.t" name="two"><failure message="no"/></testcase>
+<testcase classname="tests.t" name="three"><skipped type="pytest.skip"/></testcase>
+<testcase classname="tests.t" name="four"><skipped type="pytest.xfail"/></testcase>
+</testsuite>''')
+sys.exit(1)
+"""
+JUNIT: list[tuple[dict[str, Any], str]] = [
+    ({}, "0.75"),
+    ({"must_pass": ["tests/t.py::C::one[a::b]"]}, "1.00"),
+    ({"must_pass": ["tests/t.py::two"]}, "0.00"),
+    ({"must_pass": ["tests/t.py::three"]}, "0.00"),
+    ({"must_pass": ["tests/t.py::four"]}, "1.00"),
+    ({"keep_passing": ["tests/t.py::three"]}, "1.00"),
+    ({"keep_passing": ["tests/t.py::gone"], "must_pass": ["tests/t.py::four"]}, "0.50"),
+]
+
+
+def test_tests_are_read_from_a_junit_report(shop: Shop) -> None:
+    run = {"type": "run", "value": ["python3", "report.py", "{report}"], "report": "junit"}
+    found = verdicts(
+        shop, "?", *[{**run, **each} for each, _ in JUNIT], files={"report.py": {"text": REPORT}}
+    )
+    assert [got for got, _ in found] == [wanted for _, wanted in JUNIT], found
+
+
+ONE = '<testcase name="x"/>'
+ODD = [
+    ("", 0, "was not written"),
+    ("<a", 0, "is not XML"),
+    ("<!DOCTYPE a><a/>", 0, "declares entities"),
+    ("<a/>", 0, "has no tests"),
+    (f"<a>{ONE}{ONE}</a>", 0, "twice"),
+    (f"<a>{ONE}</a>", 2, "no test in its report failed"),
+]
+
+
+@for_each(["text", "code", "told"], ODD)
+def test_a_report_that_says_nothing_is_an_error(
+    shop: Shop, text: str, code: int, told: str
+) -> None:
+    run = {"type": "run", "value": ["python3", "r.py", "{report}"], "report": "junit"}
+    write = f"open(sys.argv[1], 'w').write({text!r})\n" if text else ""
+    files = {"r.py": {"text": f"import sys\n{write}sys.exit({code})\n"}}
+    ((kind, reason),) = verdicts(shop, "?", run, files=files)
+    assert kind == "workspace"
+    assert told in reason
+
+
+def test_a_command_passes_by_its_exit_code_or_its_reply(shop: Shop) -> None:
+    half = "import json; print(json.dumps({'score': 0.5, 'reason': 'half'}))"
+    graders = [
+        {"run": ["test", "-f", "cart.py"]},
+        {"type": "run", "value": ["false"], "expect": 1},
+        {"run": ["false"]},
+        {"type": "run", "value": ["python3", "-c", half], "report": "json"},
+        {"type": "run", "value": ["echo", "hi"], "report": "json"},
+        {"run": ["no-such-program"]},
+        {"type": "run", "value": ["sleep", "60"], "timeout_s": 0.2},
+    ]
+    kinds = [kind for kind, _ in verdicts(shop, "?", *graders)]
+    assert kinds == ["1.00", "1.00", "0.00", "0.50", "workspace", "workspace", "grader"]
+
+
+def call(tool: str, **given: Any) -> dict[str, Any]:
+    return {"tool": tool, "input": given}
+
+
+SKILLS: list[tuple[dict[str, Any], dict[str, Any], float]] = [
+    (call("Skill", skill="csv"), {"value": "csv"}, 1.0),
+    (call("Skill", skill="tables:csv"), {"value": "csv"}, 1.0),
+    (call("activate_skill", name="csv"), {"value": "csv"}, 1.0),
+    (call("Skill", skill="pdf"), {"value": "csv"}, 0.0),
+    ({**call("Skill", skill="csv"), "is_error": True}, {"value": "csv"}, 0.0),
+    (call("shell", command="cat skills/csv/SKILL.md"), {"value": "csv"}, 0.0),
+    (call("shell", command="cat skills/csv/SKILL.md"), {"value": "csv", "evidence": "any"}, 1.0),
+]
+
+
+@for_each(["made", "options", "score"], SKILLS)
+def test_a_skill_was_used(made: dict[str, Any], options: dict[str, Any], score: float) -> None:
+    grader = {"type": "skill_used", **options}
+    given = Case(input="?", graders=[grader])
+    answer = Answer((Message({"role": "assistant", "content": "done", "tool_calls": [made]}),))
+    (grade,) = grade_by(given.graders, Context(given, Question(given.input), answer))
+    assert grade.score == score

@@ -1,0 +1,201 @@
+"""A trial works in a fresh copy, and what it changed is in the record."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+
+from tests.cli.command import environment
+from tests.for_each import for_each
+from tests.workspaces.shop import Shop, case
+
+FIX = "write cart.py def total(a, b):|    return a + b"
+
+
+def test_what_an_agent_changed_is_in_the_record(shop: Shop) -> None:
+    shop.suite(
+        case(f"{FIX}\nwrite new/a.txt hi\nremove tests/test_cart.py", {"diff": {"max_files": 3}})
+    )
+    assert shop.run().code == 0
+    (trial,) = shop.trials()
+    changes = trial["workspace"]
+    assert [(each["path"], each["status"]) for each in changes["changed"]] == [
+        ("cart.py", "modified"), ("new/a.txt", "added"), ("tests/test_cart.py", "deleted"),
+    ]  # fmt: skip
+    assert "-    return a - b\n+    return a + b\n" in changes["diff"]
+    assert changes["isolation"] == "none"
+    (run,) = (shop.root / ".evalcase/runs").glob("*/")
+    assert b"return a + b" in gzip.decompress((run / changes["patch"]).read_bytes())
+    assert (shop.root / "shop/cart.py").read_text().endswith("a - b\n")
+    assert shop.left() == []
+
+
+def test_each_trial_and_each_attempt_has_a_fresh_copy(shop: Shop) -> None:
+    shop.write(
+        "retrying.py",
+        """
+from pathlib import Path
+import evalcase
+
+def answer(text, workspace, attempt):
+    marks = Path(workspace, "marks")
+    seen = marks.exists()
+    marks.write_text("x")
+    if attempt == 1:
+        raise evalcase.TargetError("busy", may_succeed_later=True)
+    return str(seen)
+""",
+    )
+    shop.suite(case("?", {"equals": "False"}, repeat=3))
+    assert shop.evalcase("run", "-t", "python:retrying:answer").code == 0
+    assert [each["attempts"] for each in shop.trials()] == [2, 2, 2]
+
+
+def test_turns_of_a_conversation_share_a_workspace(shop: Shop) -> None:
+    turns = ["write a.txt one", {"input": "show a.txt", "graders": [{"contains": "one"}]}]
+    shop.suite({"id": "c", "turns": turns, "graders": [{"files": {"a.txt": {"contains": "one"}}}]})
+    assert shop.run().code == 0
+
+
+def test_set_up_runs_before_the_agent_and_is_no_change_of_it(shop: Shop) -> None:
+    setup = [["sh", "-c", "echo $COLOUR > made.txt"], {"sh": "echo more >> made.txt"}]
+    graders = [{"equals": "red\nmore\n\ndone"}, {"diff": {"empty": True}}]
+    shop.suite(case("show made.txt", *graders), setup=setup, env={"COLOUR": "red"})
+    assert shop.run().code == 0, shop.trials()
+    ran = shop.trials()[0]["workspace"]["setup"]
+    assert [each["exit_code"] for each in ran] == [0, 0]
+
+
+@for_each("setup", [["false"], ["no-such-program"], ["sleep", "60"]])
+def test_without_its_set_up_an_agent_is_not_asked(shop: Shop, setup: list[str]) -> None:
+    shop.write("agent.py", "import pathlib; pathlib.Path(__file__).with_name('asked').touch()")
+    shop.suite(case("?", {"diff": {"empty": True}}), setup=[setup], timeout_s=1)
+    assert shop.run().code == 3
+    (trial,) = shop.trials()
+    assert (trial["verdict"], trial["failure"]["kind"]) == ("errored", "workspace")
+    assert setup[0] in trial["failure"]["message"]
+    assert not (shop.root / "asked").exists()
+    assert shop.left() == []
+
+
+def test_teardown_runs_after_grading(shop: Shop) -> None:
+    told = shop.root / "told"
+    shop.suite(
+        case("write a.txt hi", {"diff": {"max_files": 1}}), teardown=[["cp", "a.txt", str(told)]]
+    )
+    assert shop.run().code == 0
+    assert told.read_text() == "hi\n"
+
+
+def test_hidden_files_are_added_and_others_restored_after_the_agent(shop: Shop) -> None:
+    shop.write("evals/hidden.py", "hidden\n")
+    prompt = (
+        "show tests/test_hidden.py\nwrite tests/test_cart.py forged\nwrite tests/conftest.py forged"
+    )
+    graders = [
+        {"contains": "nothing"},
+        {"files": {
+            "tests/test_hidden.py": {"equals": "hidden\n"},
+            "tests/test_cart.py": {"equals": "old\n"},
+            "tests/conftest.py": "absent",
+        }},
+    ]  # fmt: skip
+    shop.suite(
+        case(prompt, *graders),
+        hidden={"tests/test_hidden.py": "evals/hidden.py"},
+        restore=["tests/**"],
+    )
+    assert shop.run().code == 0, shop.trials()
+    assert len(shop.trials()[0]["workspace"]["changed"]) == 2
+
+
+def test_a_case_adds_to_the_workspace_of_its_suite_or_has_none(shop: Shop) -> None:
+    shop.suite(
+        case("show a.txt\nshow b.txt", {"contains": "one"}, {"contains": "two"},
+             id="adds", workspace={"files": {"b.txt": {"text": "two"}}}),
+        case("show a.txt", {"contains": "nothing"}, id="none", workspace=False),
+        files={"a.txt": {"text": "one"}},
+    )  # fmt: skip
+    assert shop.run().code == 0
+    assert [each.get("workspace") is None for each in shop.trials()] == [False, True]
+
+
+def test_the_copy_is_a_repository_with_one_commit_and_no_other(shop: Shop) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=shop.root / "shop", check=True)
+    shop.write("shop/.git/config", "[core]\n\tfsmonitor = touch PWNED\n")
+    shop.write(
+        "agent.py",
+        "import os; os.system('git log --all --format=%s:%ad --date=short; git status -s')",
+    )
+    shop.suite(case("?", {"equals": "workspace:2000-01-01"}, {"diff": {"empty": True}}))
+    assert shop.run().code == 0, shop.trials()
+
+
+def test_resuming_asks_again_what_has_another_template_and_grades_what_has_other_tests(
+    shop: Shop,
+) -> None:
+    shop.write("evals/hidden.py", "one")
+    grader = {"files": {"h.py": {"equals": "one"}}}
+    shop.suite(case(FIX, grader), hidden={"h.py": "evals/hidden.py"})
+    assert shop.run().code == 0
+    shop.write("evals/hidden.py", "two")
+    assert shop.evalcase("resume", "latest").code == 1
+    assert "asked" not in shop.trials()[0]["grades"][0]["reason"]
+    shop.write("shop/cart.py", "another")
+    started = shop.trials()[0]["started_at"]
+    shop.evalcase("resume", "latest")
+    assert shop.trials()[0]["started_at"] != started
+
+
+def test_grading_again_rebuilds_the_workspace_or_says_why_it_cannot(shop: Shop) -> None:
+    shop.suite(case(FIX, {"files": {"cart.py": {"contains": "a + b"}}}))
+    assert shop.run().code == 0
+    assert shop.evalcase("grade", "latest").code == 0
+    shop.write("shop/cart.py", "another")
+    assert shop.evalcase("grade", "latest").code == 3
+    reason = shop.trials()[0]["grades"][0]["reason"]
+    assert "its template, files or `setup` gave other files then" in reason
+    assert shop.left() == []
+
+
+@for_each(["kept", "count"], [("none", 0), ("failed", 1), ("all", 2)])
+def test_workspaces_are_kept_if_asked_for(shop: Shop, kept: str, count: int) -> None:
+    graders = {"files": {"a.txt": {"exists": True}}}
+    shop.suite(case("write a.txt hi", graders, id="good"), case("?", graders, id="bad"))
+    shop.run("--keep-workspaces", kept)
+    assert len(list(shop.cache.glob("evalcase/work/kept/*/workspace/cart.py"))) == count
+    assert shop.left() == []
+
+
+def test_processes_work_in_workspaces(shop: Shop) -> None:
+    shop.suite(case(FIX, {"run": ["grep", "-q", "a + b", "cart.py"]}))
+    assert shop.run("--processes", "2").code == 0, shop.trials()
+
+
+def test_a_run_that_was_killed_leaves_nothing_after_the_next(shop: Shop) -> None:
+    shop.write(
+        "agent.py",
+        "import pathlib, sys, time; print('up', flush=True); "
+        "pathlib.Path(sys.argv[0]).with_name('up').touch(); time.sleep(100)",
+    )
+    shop.suite(case("?", {"diff": {"empty": True}}))
+    env = environment(XDG_CACHE_HOME=str(shop.cache))
+    os.mkfifo(shop.root / "bell")
+    shop.write(
+        "agent.py",
+        f"open({str(shop.root / 'bell')!r}, 'w').write('up')\nimport time; time.sleep(100)",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evalcase", "run", "-t", "agent"], cwd=shop.root, env=env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert (shop.root / "bell").read_text() == "up"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(shop.left()) == 1
+    shop.write("agent.py", "print()")
+    assert shop.run().code == 0
+    assert shop.left() == []
