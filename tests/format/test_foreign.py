@@ -31,7 +31,7 @@ tests:
     assert: [Is polite]
 """
 WORKSPACE = """\
-workspace: {template: ./work}
+environment: {type: host}
 tests:
   - {id: a, criteria: Is kind., input: q, assertions: [{type: llm-grader, prompt: x}]}
   - {id: b, input: r, assertions: [{type: execution-metrics}]}
@@ -51,7 +51,7 @@ FOREIGN = {
     ),
     "promptfoo, a list": ("promptfoo", "a.yaml", "- vars: {word: hi}\n- vars: {word: ho}\n"),
     "AgentV": ("AgentV", "a.yaml", AGENTV),
-    "AgentV with a workspace": ("AgentV", "a.yaml", WORKSPACE),
+    "AgentV with an environment": ("AgentV", "a.yaml", WORKSPACE),
     "promptfoo with a variable called input": (
         "promptfoo", "a.yaml", "prompts: ['{{input}}']\ntests: [{vars: {input: q}}]\n"
     ),

@@ -41,9 +41,14 @@ PASSING: dict[str, dict[str, Any]] = {
     "tokens": said("short"),
     "turns": said("short"),
     "finish": said("done", finish_reason="stop"),
+    "skill_used": said("done", tool_calls=[{"tool": "Skill", "input": {"skill": "csv"}}]),
 }  # fmt: skip
-ELSEWHERE = {"expected", "python", "script", "judge", "all", "any", "at_least", "weighted"}
-"""They have no example, or one that names what a project has: functions, programs, a judge."""
+ELSEWHERE = {
+    "expected", "python", "script", "judge", "all", "any", "at_least", "weighted",
+    "run", "files", "diff",
+}  # fmt: skip
+"""They have no example, or one that names what a project has: functions, programs, a judge, a
+workspace."""
 
 
 def test_there_is_an_answer_for_each_example() -> None:

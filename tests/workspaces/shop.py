@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import Result, environment, evalcase
+from tests.cli.command import Result, environment
+from tests.cli.in_process import run_in_process
 
 AGENT = """
 import os, shutil, sys
@@ -66,7 +67,7 @@ class Shop:
 
     def evalcase(self, *arguments: str, **variables: str) -> Result:
         env = environment(XDG_CACHE_HOME=str(self.cache), **variables)
-        return evalcase(*arguments, cwd=self.root, env=env)
+        return Result(*run_in_process(arguments, cwd=self.root, env=env))
 
     def run(self, *arguments: str, **variables: str) -> Result:
         return self.evalcase("run", "--target", "agent", *arguments, **variables)

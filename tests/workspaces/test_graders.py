@@ -158,8 +158,7 @@ SKILLS: list[tuple[dict[str, Any], dict[str, Any], float]] = [
 
 @for_each(["made", "options", "score"], SKILLS)
 def test_a_skill_was_used(made: dict[str, Any], options: dict[str, Any], score: float) -> None:
-    grader = {"type": "skill_used", **options}
-    given = Case(input="?", graders=[grader])
+    given = Case(input="?")
     answer = Answer((Message({"role": "assistant", "content": "done", "tool_calls": [made]}),))
-    (grade,) = grade_by(given.graders, Context(given, Question(given.input), answer))
-    assert grade.score == score
+    context = Context(given, Question(given.input), answer)
+    assert grade_by({"type": "skill_used", **options}, context).score == score

@@ -127,7 +127,6 @@ WorkspaceField = Annotated[
     Workspace | bool,
     about(
         "Where a coding agent works: a fresh copy of a folder for each attempt.",
-        example={"template": "fixtures/shop"},
     ),
     of_kind("a mapping, or false"),
 ]

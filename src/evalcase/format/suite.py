@@ -196,7 +196,7 @@ _GRADED = (
     "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
     "graders", "evaluators", "assertions", "assert",
 )  # fmt: skip
-_OF_AGENTV = ("workspace", "environment", "governance", "extensions")
+_OF_AGENTV = ("environment", "governance", "extensions")
 _OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
 _OF_DEEPEVAL = (
     "actual_output", "retrieval_context", "expected_tools", "tools_called", "additional_metadata",

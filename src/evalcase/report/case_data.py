@@ -14,6 +14,7 @@ from msgspec import field
 
 from evalcase.report.details import (
     case_facts,
+    describe_changes,
     failure_facts,
     inner_grades,
     list_notices,
@@ -217,6 +218,7 @@ def trial_data(
     if result.turns:
         told |= _talk_data(result)
     return told | _present({
+        "changes": result.workspace and describe_changes(result.workspace),
         "failure": failure and failure_data(failure),
         "retried": [failure_data(each) for each in result.retried],
         "gradings": [

@@ -14,6 +14,7 @@ from evalcase.report.details import (
     Heard,
     case_facts,
     compared_pairs,
+    describe_changes,
     failure_facts,
     inner_grades,
     list_notices,
@@ -30,6 +31,7 @@ from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result
 from evalcase.types.value import JSON
+from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT
 from evalcase.util.calls import tell_steps
 from evalcase.util.text import (
@@ -165,9 +167,23 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
         if answer.stderr:
             yield from screen.label("stderr", answer.stderr.strip("\n"))
         yield from step_lines(answer, screen)
+    if result.workspace is not None:
+        yield from _change_lines(result.workspace, screen)
     for grade in result.grades:
         if grade.turn is None:
             yield from _grade_lines(grade, heard, screen)
+
+
+def _change_lines(changes: Changes, screen: Screen) -> Iterator[str]:
+    """What an agent changed in its workspace, as a coloured diff."""
+    summary, *lines = describe_changes(changes).split("\n")
+    yield from screen.label("changed", summary)
+    for line in lines:
+        style = {"+": "good", "-": "error", "@": "hint"}.get(line[:1], "")
+        plain = make_visible(line)
+        yield f"{' ' * INDENT}{screen.paint(plain, style) if style else plain}"
+    if changes.kept is not None:
+        yield from screen.label("", f"the workspace is in {changes.kept}")
 
 
 def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:

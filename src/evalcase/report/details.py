@@ -18,6 +18,7 @@ from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
 from evalcase.types.result import Outcome, Result, outcome_of_one
 from evalcase.types.value import JSON, decode_object
+from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT, name_missing_text, read_ending, shown_content
 from evalcase.util.errors import excerpt_complaint
 from evalcase.util.text import (
@@ -40,6 +41,7 @@ _REASON_ROWS = 4
 _QUOTED_ROWS = 4
 _QUOTED = ("output", "body", "stderr", "stdout", "value", "message")
 """Details of a failure that a program or a server wrote, the most telling first."""
+_DIFF_ROWS = 20
 _FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
 _OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
 """Our own sources in a clone; else they are installed like those of any package."""
@@ -60,6 +62,8 @@ class Said(NamedTuple):
     more: int = 0
     """Calls beside those."""
     stderr: str = ""
+    diff: str = ""
+    """What the agent changed in its workspace."""
     """What a program wrote beside it, where it may say why there is no text."""
     asked: str = ""
     """The user's words before it, in a turn of a conversation."""
@@ -119,7 +123,13 @@ def result_heard(result: Result) -> Heard:
         if number in turns
     }
     said = said_in(result.answer.messages, result.answer.last_at)
-    return {**heard, None: said._replace(stderr=cut_long(result.answer.stderr or ""))}
+    return {
+        **heard,
+        None: said._replace(
+            stderr=cut_long(result.answer.stderr or ""),
+            diff="" if result.workspace is None else describe_changes(result.workspace),
+        ),
+    }
 
 
 def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
@@ -331,6 +341,15 @@ def _grade_blocks(grade: Grade, said: Said | None) -> Iterator[Block]:
         yield Sides(pairs)
 
 
+def describe_changes(changes: Changes) -> str:
+    """What an agent changed, in a line, and the diff."""
+    files = write_count(len(changes.changed), "file")
+    added = sum(each.added for each in changes.changed)
+    told = f"{files}, +{added} −{changes.lines - added} lines"  # noqa: RUF001 - a minus
+    cut = f"\n… {changes.diff_cut:,} more bytes" if changes.diff_cut else ""
+    return f"{told}\n{changes.diff}{cut}".rstrip("\n")
+
+
 def _unsaid_blocks(
     grades: Sequence[Grade], said: Said | None, case: Case | None, turn: int | None
 ) -> Iterator[Block]:
@@ -350,6 +369,8 @@ def _unsaid_blocks(
             label = ""
         if said.more:
             yield Labelled("", f"… {said.more:,} more calls")
+    if said.diff:
+        yield Labelled("changed", said.diff, _DIFF_ROWS)
     if said.stderr:
         yield from evidence_blocks({"stderr": said.stderr})
 

@@ -212,6 +212,7 @@ def trial_object(stored: StoredRun, result: Result) -> dict[str, Any]:
         "question_hash": result.question_hash,
         "answer_hash": answer.fingerprint() if answer is not None else None,
         "grading_hash": result.grading_hash,
+        **({} if result.workspace is None else {"workspace": encode_object(result.workspace)}),
         **(
             _object_of_talk(answer, result)
             if result.turns or (case and case.is_conversation)

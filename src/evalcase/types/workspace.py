@@ -76,7 +76,7 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ] = {}
     setup: Annotated[
         Commands,
-        about("Commands to run in each copy, before the agent.", example=[["make", "db"]]),
+        about("Commands to run in each copy, before the agent."),
     ] = ()
     teardown: Annotated[Commands, about("Commands to run after grading.")] = ()
     env: Annotated[
@@ -156,12 +156,13 @@ class Changes(Value, frozen=True):
     """A hash of all files before."""
     end: str
     """The same after."""
+    isolation: str
+    """What kept the agent from the rest of the machine."""
     changed: tuple[Change, ...] = ()
     diff: str = ""
     """The differences of texts, as `git diff` writes them."""
     diff_cut: Annotated[int, Meta(ge=0)] = 0
     """How many bytes of it were cut."""
-    isolation: str = "none"
     setup: tuple[Ran, ...] = ()
     patch: str | None = None
     """The file of the record that holds all differences, from the folder of the run."""

@@ -163,7 +163,7 @@ class Snapshots:
         text = diff.decode(errors="replace")
         if cut:
             text = text[: text.rfind("\n") + 1]
-        changes = Changes(hash_tree(before), hash_tree(after), tuple(changed), text, cut)
+        changes = Changes(hash_tree(before), hash_tree(after), "none", tuple(changed), text, cut)
         return changes, None if over else patch
 
     def apply(self, patch: bytes, root: str) -> None:

@@ -93,11 +93,21 @@ function drawTrial(detail, trial) {
     trial.turns ? [listSides(detail, trial).length > 0 && drawSides(detail, trial), h('h3', 'Conversation'), drawTalk(detail, trial)] : drawSides(detail, trial),
     (trial.notices || []).map((said) => h('p.notice', said)),
     trial.stderr && h('div', h('h3', 'Standard error'), drawText(trial.stderr, 'json')),
+    trial.changes && drawPatch(trial.changes),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
     drawLabelling(detail, trial),
     trial.turns && drawBaseTalk(detail, trial),
     trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
     trial.steps && drawSteps(trial));
+}
+
+// What an agent changed in its workspace: a sentence, then a diff.
+function drawPatch(changes) {
+  const [told, ...lines] = changes.split('\n');
+  const kinds = { '+': 'ins', '-': 'del' };
+  return h('div.patch', h('h3', `Changed: ${told}`),
+    lines.length > 0 && h('div.text.data', { dir: 'ltr', tabindex: '0' },
+      lines.map((line) => [h(kinds[line[0]] || 'span', spellText(line)), '\n'])));
 }
 
 // The same conversation as it went in the other run.
