@@ -17,8 +17,8 @@ from evalcase.types.case import Case
 
 _ASKED = ("input", "metadata", "conversation_id", "user")
 _GRADED = ("expected_output", "criteria", "criteria_judge", "rubrics", "graders", "threshold")
-OF_QUESTION = (*_ASKED, "turns", "stop_on_failure")
-OF_GRADING = (*_GRADED, "turns", "repeat")
+OF_QUESTION = (*_ASKED, "turns", "stop_on_failure", "workspace")
+OF_GRADING = (*_GRADED, "turns", "repeat", "workspace")
 """The fields that an answer rests on, and a verdict; `repeat` is in no hash, but in each result."""
 DECIDES_NOTHING = frozenset({
     "id", "description", "tags", "skip", "targets", "timeout_s", "vars", "rendered"

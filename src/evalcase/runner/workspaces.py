@@ -170,7 +170,8 @@ class Workspaces:
         if opened is None:
             return None
         changes, patch = await asyncio.to_thread(_take, opened)
-        if patch is None or self._scrubber.finds(patch.decode(errors="replace")):
+        text = "" if patch is None else patch.decode(errors="replace")
+        if patch is None or self._scrubber.look().told(text) != text:
             return changes
         file = os.path.join(_PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
         await asyncio.to_thread(_store_patch, os.path.join(self._record, file), patch)
