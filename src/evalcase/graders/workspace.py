@@ -31,6 +31,7 @@ from evalcase.util.files import is_inside
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import Process, describe_exit
 from evalcase.util.snapshots import matches, scan
+from evalcase.util.text import write_count
 
 _MOST_OUTPUT = 1_000_000
 _MOST_REPORT = 20_000_000
@@ -464,7 +465,7 @@ class DiffGrader(Grader):
             touched = [path for path in paths if matches(path, self.never)]
             if touched:
                 wrong.append(f"{_list(touched)} changed, which `never` forbids")
-        told = f"{len(changes.changed)} files changed, {changes.lines} lines"
+        told = f"{write_count(len(changes.changed), 'file')} changed, {changes.lines} lines"
         return Score(0.0, "; ".join(wrong)) if wrong else Score(1.0, told)
 
 

@@ -256,6 +256,8 @@ class Pending:
                     )
                 # It may take long: `resume` should know that it was begun.
                 self._writer.note(TalkRow(trial.key))
+        if trial.case.has_workspace and not trial.case.skip:
+            return self._trials.run_in_workspace(trial)
         return self._trials.run(trial)
 
     def _note_change(self, target: str) -> None:
