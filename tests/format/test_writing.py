@@ -26,28 +26,21 @@ def written(cases: Any, folder: Path, name: str = "sums.eval.yaml") -> str:
 
 
 def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) -> None:
-    system = {"role": "system", "content": "Be brief.\nNo prose."}
     cases = [
         Case(
             id="sum", description="Two and two", tags=["smoke"], target="echo",
-            input=[system, {"role": "user", "content": "What is 2+2?"}], expected_output="4",
+            input="What is 2+2?", expected_output="4",
             graders=["json", {"contains": "4"}, {"length": {"max": 20}}],
             metadata={"source": {"page": 3}},
         ),
         Case(
-            id="risk", input=[system, {"role": "user", "content": {"question": "?", "k": 3}}],
+            id="risk", input={"question": "?", "k": 3},
             expected_output={"riskLevel": "High", "on": "no"}, target="echo", graders=["json"],
             repeat={"times": 5, "pass_rate": 0.8}, rubrics=["Says why, and which rule it is."],
         ),
     ]  # fmt: skip
     assert written(cases, tmp_path) == dedent("""\
         target: echo
-        input:
-          role: system
-          content: |-
-            Be brief.
-            No prose.
-        graders: [json]
 
         cases:
           - id: sum
@@ -56,6 +49,7 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
             input: What is 2+2?
             expected_output: "4"
             graders:
+              - json
               - contains: "4"
               - length: {max: 20}
             metadata:
@@ -71,6 +65,7 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
               "on": "no"
             rubrics:
               - Says why, and which rule it is.
+            graders: [json]
             repeat: {times: 5, pass_rate: 0.8}
         """)
 

@@ -308,11 +308,9 @@ def find_sidecars(path: str) -> list[str]:
     return [name for name in names if os.path.lexists(name)]
 
 
-_START_BYTES = 8192
 _MOST_FILES = 100
 """So many are looked into: a folder may hold other YAML by the thousand."""
-_CASES = re.compile(r"^cases:", re.MULTILINE)
-_INPUT = re.compile(r"^[ \t]*(?:- *)?(?:\{.*)?\binput:", re.MULTILINE)
+_CASES = re.compile(r"^cases:(?s:.*)\binput:", re.MULTILINE)
 
 
 def note_unsearched(paths: Iterable[str]) -> Iterator[Problem]:
@@ -321,10 +319,10 @@ def note_unsearched(paths: Iterable[str]) -> Iterator[Problem]:
         if is_sidecar(path) or os.path.islink(path):
             continue
         try:
-            start = read_start(path, _START_BYTES)[0].decode("utf-8", "replace")
+            start = read_start(path, 8192)[0].decode("utf-8", "replace")
         except OSError:
             continue
-        if _CASES.search(start) and _INPUT.search(start):
+        if _CASES.search(start):
             stem, ending = os.path.splitext(path)
             message = f"this has `cases`, but its name doesn't end in .eval{ending}: not looked at"
             hint = f"call it {os.path.basename(stem)}.eval{ending}, or name it outright"

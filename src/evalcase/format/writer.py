@@ -4,8 +4,7 @@ as blocks and comments."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from json import dumps
 from math import isfinite
 from types import MappingProxyType
@@ -40,6 +39,7 @@ _CASE_ORDER = (
     "timeout_s", "metadata",
 )  # fmt: skip
 """What a case is, what goes in, what should come out, how it is graded. Other fields come last."""
+_SHARED = ("targets", "repeat", "threshold", "timeout_s", "tags", "graders")
 
 
 def suite_text(suite: Suite, path: str, known: Known) -> str:
@@ -47,7 +47,13 @@ def suite_text(suite: Suite, path: str, known: Known) -> str:
     about, cases = suite.about(), [case.to_dict() for case in suite]
     if about.get("name") == suite_name(path):
         del about["name"]
-    for shared, rest in (share_fields(cases), ({}, cases)):
+    # What all cases say stands once at the top, if that means the same.
+    same = {
+        name: value for name, value in cases[0].items()
+        if name in _SHARED and all(each.get(name) == value for each in cases)
+    } if len(cases) > 1 else {}  # fmt: skip
+    alone = [{name: each[name] for name in each if name not in same} for each in cases]
+    for shared, rest in ((same, alone), ({}, cases)):
         written = shorten({**about, **shared}, known)
         written["cases"] = [shorten(case, known) for case in rest]
         text = "".join(suite_lines(written))
@@ -96,46 +102,6 @@ def _in_line(grader: Any) -> Any:
     if isinstance(options, list):
         return {name: [_in_line(each) for each in options]}
     return {name: Inline(options) if isinstance(options, dict) else options}
-
-
-# Fields that all cases share.
-
-
-def share_fields(
-    cases: Sequence[dict[str, Any]],
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The fields that the suite can say for all cases, and the cases without them."""
-    if len(cases) < 2:
-        return {}, list(cases)
-    shared: dict[str, Any] = {}
-    for name in ("targets", "repeat", "threshold", "timeout_s"):
-        value = cases[0].get(name)
-        if value is not None and all(each.get(name) == value for each in cases):
-            shared[name] = value
-    # Each case keeps at least one message of its own, and all that is not about how to answer.
-    starts = {
-        "tags": _common_start([each.get("tags", []) for each in cases]),
-        "graders": _common_start([each.get("graders", []) for each in cases]),
-        "input": list(takewhile(
-            lambda message: message["role"] in ("system", "developer"),
-            _common_start([each.get("input", [])[:-1] for each in cases]),
-        )),
-    }  # fmt: skip
-    rest = [{name: each for name, each in case.items() if name not in shared} for case in cases]
-    for name, start in starts.items():
-        if start:
-            shared[name] = start
-            for case in rest:
-                case[name] = case[name][len(start) :]
-                if not case[name]:
-                    del case[name]
-    return shared, rest
-
-
-def _common_start(lists: list[list[Any]]) -> list[Any]:
-    columns = zip(*lists, strict=False)
-    same = takewhile(lambda items: all(item == items[0] for item in items), columns)
-    return [items[0] for items in same]
 
 
 # Short forms.

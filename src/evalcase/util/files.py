@@ -13,9 +13,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest
 from io import BufferedReader, BufferedWriter
-from typing import IO
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -23,7 +22,6 @@ BINARY = getattr(os, "O_BINARY", 0)
 """Windows would otherwise change line feeds."""
 UNREADABLE = "unreadable"
 """In place of a hash, for what can't be opened or is no regular file."""
-_BLOCK = 1 << 20
 
 
 class IrregularError(OSError):
@@ -112,9 +110,9 @@ def read_file(
         size = os.fstat(file.fileno()).st_size
         if size > most_bytes:
             raise OversizeError(most_bytes)
-        data = read_bytes(file, size + 1)
+        data = file.read(size + 1)
         if len(data) > size:  # files in /proc, for one, say nothing of their size
-            data += read_bytes(file, most_bytes + 1 - len(data))
+            data += file.read(most_bytes + 1 - len(data))
     if len(data) > most_bytes:
         raise OversizeError(most_bytes)
     return data
@@ -123,31 +121,17 @@ def read_file(
 def read_start(path: str, most_bytes: int) -> tuple[bytes, bool]:
     """The first bytes of a file, up to a bound, and whether there is more."""
     with open_file(path) as file:
-        data = read_bytes(file, most_bytes + 1)
+        data = file.read(most_bytes + 1)
     return data[:most_bytes], len(data) > most_bytes
-
-
-def read_bytes(file: IO[bytes], size: int) -> bytes:
-    """Read from a file; one that has no data now, and never says when, is an error."""
-    data = file.read(size)
-    if data is None:
-        raise OSError(errno.EAGAIN, "it gives no data")
-    return data
 
 
 def digest_file(path: str) -> str:
     """The SHA-256 of a file, however large; UNREADABLE if it can't be read."""
-    digest = sha256()
     try:
         with open_file(path) as file:
-            # One that grows while it is read has an end all the same.
-            rest = os.fstat(file.fileno()).st_size
-            while rest > 0 and (block := read_bytes(file, min(rest, _BLOCK))):
-                digest.update(block)
-                rest -= len(block)
+            return file_digest(file, "sha256").hexdigest()
     except OSError:
         return UNREADABLE
-    return digest.hexdigest()
 
 
 def digest_files(files: Mapping[str, str]) -> dict[str, str]:
@@ -249,7 +233,7 @@ def write_atomically(
             os.close(fd)
         if before is not None:
             with open_file(path) as file:
-                if read_bytes(file, len(before) + 1) != before:
+                if file.read(len(before) + 1) != before:
                     raise OSError(errno.EBUSY, "it was changed by someone else in the meantime")
         if replace:
             disk.rename(draft, path)
