@@ -111,24 +111,6 @@ def test_an_empty_folder_is_a_problem_with_a_hint(tmp_path: Path) -> None:
     assert ".eval.yaml" in (problem.hint or "")
 
 
-def test_the_current_folder_leaves_no_dot_in_the_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    touch(tmp_path, "x.eval.yaml", "a/y.eval.yaml")
-    monkeypatch.chdir(tmp_path)
-    names = [name for name in discover_files(["."]) if isinstance(name, str)]
-    assert [os.path.normpath(name) for name in names] == ["x.eval.yaml", "a/y.eval.yaml"]
-    assert names[0] == "x.eval.yaml"
-
-
-def test_standard_input_is_not_looked_for_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "-").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert list(discover_files(["-"])) == ["-"]
-
-
 @for_each(
     ("path", "format"),
     [

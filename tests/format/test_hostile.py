@@ -94,17 +94,6 @@ def test_alias_bombs_are_stopped_at_an_alias(tmp_path: Path) -> None:
         assert texts[name].split("\n")[line - 1][column - 1] == "*", name
 
 
-@pytest.mark.parametrize("field", ["input", "metadata"])
-def test_a_long_text_used_a_thousand_times_in_a_case_is_stopped(tmp_path: Path, field: str) -> None:
-    # In `input` it would be written out at once, to make the case's id.
-    other = "input: hi" if field != "input" else "description: x"
-    text = (
-        f"- expected_output: x\n  {other}\n  {field}:\n    a: &a {LONG}\n    b: [{'*a, ' * 5_000}]"
-    )
-    ((code, line, _),) = faults_apart(tmp_path, {"x.yaml": text}).values()
-    assert (code, line) == ("alias-bomb", 5)
-
-
 def test_a_tag_on_a_key_and_an_unknown_handle(tmp_path: Path) -> None:
     assert fault(tmp_path, "x.yaml", CASE + "{!custom a: 1}") == ("bad-tag", 5, 9)
     assert fault(tmp_path, "x.yaml", CASE + "!e!x 1") == ("syntax", 5, 8)

@@ -16,8 +16,6 @@ import pytest
 
 import evalcase
 from evalcase.errors import SuiteError
-from evalcase.types.problem import Span
-from fuzz.invariants import check_span
 from tests.cli.command import check, unprivileged
 from tests.cli.command import evalcase as run
 from tests.for_each import for_each
@@ -30,7 +28,6 @@ from tests.format.hostile import (
     TOO_DEEP,
     YAML_CONTROLS,
     data_of,
-    look,
     write,
 )
 
@@ -55,18 +52,6 @@ def test_a_block_scalar_at_the_end_without_a_line_end(
     tmp_path: Path, style: str, value: str
 ) -> None:
     assert data_of(tmp_path, "x.yaml", CASE + style) == value
-
-
-@for_each("text", ["a: [", "a: {", "a: [ ", "- - ", 'a: "', "a: 'x\n ", "? ", "a: &"])
-def test_a_file_that_ends_too_soon_has_its_error_inside(tmp_path: Path, text: str) -> None:
-    # The helper looks whether the place lies inside the text.
-    path = write(tmp_path, "x.yaml", text)
-    lines = text.split("\n")
-    problems = look(path)
-    assert problems
-    for problem in problems:
-        keys = ("line", "column", "end_line", "end_column")
-        check_span(Span(*(problem[key] for key in keys)), lines)
 
 
 def test_the_command_reads_one_of_every_kind(tmp_path: Path) -> None:
@@ -184,41 +169,6 @@ def test_paths_that_can_be_no_file(name: str) -> None:
         evalcase.load(name)
     assert [problem.code for problem in raised.value.problems] == ["unreadable-file"]
     assert [problem.code for problem in evalcase.check([name])] == ["unreadable-file"]
-
-
-def test_files_in_content_that_are_no_files(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").touch()
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "zero").symlink_to("/dev/zero")
-    (tmp_path / "secret").symlink_to("/etc/passwd")
-    (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "folder").mkdir()
-    with (tmp_path / "huge").open("wb") as file:
-        file.truncate((100 << 20) + 1)
-    names = {
-        "pipe": "bad-file",
-        "zero": "file-outside-project",
-        "secret": "file-outside-project",
-        "/etc/passwd": "file-outside-project",
-        "../../../../../../etc/passwd": "file-outside-project",
-        "folder/../../outside": "file-outside-project",
-        "/dev/zero": "file-outside-project",
-        "loop": "missing-file",
-        "folder": "bad-file",
-        "huge": "bad-file",
-        "nowhere": "missing-file",
-        "x" * 5_000: "missing-file",
-        "a\0b": "missing-file",
-    }
-    cases = [
-        {
-            "input": [{"role": "user", "content": [{"type": "file", "path": n}]}],
-            "expected_output": "x",
-        }
-        for n in names
-    ]
-    path = write(tmp_path, "x.jsonl", "".join(json.dumps(case) + "\n" for case in cases))
-    assert [problem["code"] for problem in look(path)] == list(names.values())
 
 
 def test_nothing_of_a_file_outside_the_project_is_shown(tmp_path: Path) -> None:

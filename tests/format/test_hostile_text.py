@@ -162,16 +162,6 @@ def test_unusual_line_separators_move_no_position(tmp_path: Path, char: str) -> 
     assert fault(tmp_path, "x.json", f"[\n{line}]") == ("wrong-type", 2, line.index("5") + 1)
 
 
-def test_private_characters_beside_unusual_line_separators(tmp_path: Path) -> None:
-    value = "\U000f0000\u2028\U000f0001\x85\U000ffffd\u2029\U00100000\ue000"
-    assert data_of(tmp_path, "x.yaml", f'{CASE}"{value}"') == value
-    # Written as escapes they must not be taken for the stand-ins either.
-    escaped = r'"\U000F0000 \U000f0001 \U000F0002' + '\u2028\u2029\x85"'
-    assert data_of(tmp_path, "x.yaml", CASE + escaped) == (
-        "\U000f0000 \U000f0001 \U000f0002\u2028\u2029\x85"
-    )
-
-
 @pytest.mark.parametrize("name", INTEGERS)
 def test_integers_of_4300_digits_are_the_limit(tmp_path: Path, name: str) -> None:
     fine, too_long = INTEGERS[name]

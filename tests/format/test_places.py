@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evalcase.format.document import Document, parse_document
+from evalcase.format.document import parse_document
 from evalcase.types.problem import At, Finding, KeyPath, Span
 from tests.for_each import for_each
 
@@ -95,14 +95,6 @@ def test_every_kind_of_yaml_node(path: KeyPath, key: str, value: str, end: str) 
     text = YAML.replace("\n", end)
     assert at(text, path, "key") == key.replace("\n", end)
     assert at(text, path, "value") == value.replace("\n", end)
-
-
-@for_each("text", ["", "# only\n", "---", "---\n", "\n\n"])
-def test_an_empty_document_has_a_place(text: str) -> None:
-    document = parse_document(text, "yaml", "x")
-    (problem,) = document.place([Finding((), "x", code="no-cases")])
-    assert problem.span is not None
-    assert source(text, problem.span) == ""
 
 
 def test_block_scalars_end_with_their_text() -> None:
@@ -241,14 +233,6 @@ def test_a_finding_with_a_second_place_names_it() -> None:
     (problem,) = document.place([finding])
     assert problem.message == "taken; the first is at line 1, column 7"
     assert (problem.line, problem.column) == (2, 7)
-
-
-def test_a_line_of_a_file_knows_its_number() -> None:
-    document = Document("x", '{"a": 1}', "jsonl", {"a": 1}, [], True, first_line=7)
-    (problem,) = document.place([Finding(("a",), "x", code="wrong-type")])
-    assert problem.span == Span(7, 7, 7, 8)
-    assert problem.excerpt is not None
-    assert problem.excerpt.text == '{"a": 1}'
 
 
 def test_the_excerpt_of_a_long_line_is_a_window_around_the_place() -> None:

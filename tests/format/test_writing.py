@@ -99,19 +99,6 @@ def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, sh
     assert shorten(case.to_dict(), Catalogue())[field] == short
 
 
-@for_each(
-    "grader",
-    ["json", {"contains": "x"}, {"contains": ["x", "y"]}, {"contains": {"any": ["x"]}},
-     {"equals": {"a": 1}}, {"type": "equals", "value": {"a": 1}, "weight": 2},
-     {"length": {"min": 1, "max": 2}}, {"any": ["json", {"contains": "x"}]}, {"python": "a:b"},
-     {"at_least": {"count": 1, "of": ["json", {"equals": 4}]}}, {"cost": 0.5},
-     {"unheard_of": "x"}, {"unheard_of": {"a": 1, "weight": 2}}, "unheard_of"],
-)  # fmt: skip
-def test_graders_are_in_their_shortest_spelling(grader: Any) -> None:
-    case = Case(id="a", input="x", graders=[grader])
-    assert shorten(case.to_dict(), Catalogue())["graders"] == [grader]
-
-
 def test_cases_that_differ_share_nothing(tmp_path: Path) -> None:
     cases = [
         Case(id="a", input="x", graders=["json"], tags=["t"], repeat=2),

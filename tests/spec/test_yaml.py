@@ -12,7 +12,6 @@ import evalcase
 from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.spec.found import Place, only_problem, places, problems_of
-from tests.spec.reading import inputs_of
 
 
 def value_of(yaml: str) -> Any:
@@ -156,11 +155,6 @@ def test_more_than_one_document_is_an_error() -> None:
     assert places("input: a\n---\ninput: b\n") == [("several-documents", 2, 1, 2, 4)]
 
 
-def test_markers_around_the_only_document_are_fine() -> None:
-    """One document may say where it starts and ends."""
-    assert inputs_of("%YAML 1.2\n---\ninput: a\n...\n") == [["a"]]
-
-
 def test_undefined_aliases_are_errors() -> None:
     """At the alias; an anchor must come first."""
     assert fault_of("[*a, &a 1]") == ("undefined-alias", 1, 2, 1, 4)
@@ -259,17 +253,6 @@ def test_bad_utf_8_in_one_line_of_jsonl_leaves_the_others_readable(tmp_path: Pat
     assert ("wrong-type", (3, 11, 3, 12)) in found
 
 
-@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
-@for_each("ending", ["yaml", "json", "jsonl"])
-def test_only_utf_8_is_read(tmp_path: Path, encoding: str, ending: str) -> None:
-    """No other encoding is guessed."""
-    path = tmp_path / f"a.{ending}"
-    path.write_text('{"input": "caf\xe9 au lait"}', encoding)
-    problems = evalcase.check([path])
-    assert [problem for problem in problems if problem.severity == "error"]
-    assert all(problem.code != "unknown-field" for problem in problems)
-
-
 @for_each("ending", ["yaml", "json", "jsonl"])
 def test_byte_order_mark_makes_no_difference(tmp_path: Path, ending: str) -> None:
     """Neither to the values nor to the places."""
@@ -335,11 +318,6 @@ def test_merge_copies_so_that_uses_are_independent() -> None:
     assert found[0] == {"x": []}
 
 
-def test_merge_of_nothing_adds_nothing() -> None:
-    """An empty mapping or an empty list."""
-    assert value_of("{<<: {}, a: 1}") == value_of("{<<: [], a: 1}") == {"a": 1}
-
-
 @for_each("value", ["5", "text", "null", "[{a: 1}, 5]", "[[{a: 1}]]"])
 def test_merge_of_anything_else_is_an_error(value: str) -> None:
     """At the `<<`."""
@@ -370,11 +348,6 @@ def test_scalar_key_becomes_its_source_text(key: str) -> None:
     """Keys are strings, and no spelling is lost."""
     assert value_of(f"{{{key}: v}}") == {key: "v"}
     assert value_of(f"{{'{key}': v}}") == {key: "v"}
-
-
-def test_keys_that_would_be_one_value_stay_two() -> None:
-    """`1` and `1.0` are two texts."""
-    assert list(value_of("{1: a, 1.0: b, 0x1: c, '1 ': d}")) == ["1", "1.0", "0x1", "1 "]
 
 
 @for_each("key", ["[a, b]", "{a: b}", "[]", "{}"])

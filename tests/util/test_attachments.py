@@ -96,11 +96,6 @@ def test_the_size_of_a_file(project: Path) -> None:
     assert find(project, "too-large") == "bad-file"
 
 
-@pytest.mark.parametrize("name", ["a\0b", "x" * 300, "x/" * 3_000, "\ud800"])
-def test_names_that_can_be_no_file(project: Path, name: str) -> None:
-    assert find(project, name) == "missing-file"
-
-
 @for_each("mark", ["evalcase.toml", "pyproject.toml", ".git"])
 def test_the_project_root_has_a_mark(tmp_path: Path, mark: str) -> None:
     folder = tmp_path / "a" / "b" / "c"
@@ -109,13 +104,6 @@ def test_the_project_root_has_a_mark(tmp_path: Path, mark: str) -> None:
     assert project_root(str(folder)) == str(tmp_path / "a")
     (tmp_path / "a" / "b" / "evalcase.toml").touch()
     assert project_root(str(folder)) == str(tmp_path / "a" / "b")
-
-
-def test_the_suites_own_folder_may_be_a_link(project: Path) -> None:
-    (project / "evals" / "math" / "a.txt").touch()
-    (project.parent / "shortcut").symlink_to(project / "evals" / "math")
-    found = attachments_in(str(project.parent / "shortcut")).find("a.txt")
-    assert found == str(project / "evals" / "math" / "a.txt")
 
 
 # The files of messages.
@@ -144,23 +132,6 @@ def test_the_files_of_messages_are_found_from_the_suite_upwards(project: Path) -
         "link.txt": str(project / "c.txt"),
         "c.txt": str(project / "c.txt"),
     }
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"type": "image", "value": "iVBORw0KGgo="},
-        {"type": "image", "value": "x" * 5000},
-        {"type": "image", "data": "AAAA", "media_type": "image/heic"},
-        {"type": "image", "url": "https://example.com/a.png"},
-        {"type": "image", "value": "data:image/png;base64,AAAA"},
-        {"type": "file", "path": ""},
-        {"type": "file", "path": 3},
-        {"type": "audio", "path": "a.wav"},
-    ],
-)
-def test_what_names_no_file_is_none(project: Path, part: dict[str, object]) -> None:
-    assert find_attachments(str(project / "evals" / "s.yaml"), with_parts(part)) == {}
 
 
 @pytest.mark.parametrize("key", ["path", "value"])

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util import files
 from evalcase.util.files import (
     UNREADABLE,
     IrregularError,
@@ -122,42 +121,11 @@ def test_a_bound_holds_for_the_size_and_for_what_is_read(tmp_path: Path) -> None
         read_file(str(path), 1000)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
-def test_a_file_that_says_it_is_empty_is_bounded_all_the_same() -> None:
-    """As those of /proc do."""
-    assert read_file("/proc/self/status", 100_000)
-    with pytest.raises(OversizeError):
-        read_file("/proc/self/status", 10)
-
-
 def test_what_can_not_be_read_has_a_word_in_place_of_a_hash(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "nowhere", ".", "/dev/zero"):
         assert digest_file(str(tmp_path / name)) == UNREADABLE
         assert digest_files({"x": str(tmp_path / name)}) == {"x": UNREADABLE}
-
-
-def test_a_file_that_many_ask_for_is_read_once_and_again_when_it_was_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-
-    def count(path: str) -> str:
-        read.append(path)
-        return digest_file(path)
-
-    monkeypatch.setattr(files, "digest_file", count)
-    path = tmp_path / "a"
-    path.write_text("one")
-    first = digest_files({"a": str(path), "./a": str(path)})
-    assert first["a"] == first["./a"] == digest_files({"a": str(path)})["a"]
-    assert len(read) == 1
-    path.write_text("three")
-    assert digest_files({"a": str(path)})["a"] not in (first["a"], UNREADABLE)
-    assert len(read) == 2
-    path.unlink()
-    os.mkfifo(path)
-    assert digest_files({"a": str(path)}) == {"a": UNREADABLE}
 
 
 def names(folder: Path) -> list[str]:

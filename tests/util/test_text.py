@@ -186,11 +186,6 @@ def test_a_cell_ends_where_it_should() -> None:
     ]  # fmt: skip
 
 
-@for_each("text", ["", "plain", "añb", "日本語", "👩‍👩‍👧", "می‌خواهم", "e\u0301", "\u3000"])
-def test_text_in_any_script_stays_as_it_is(text: str) -> None:
-    assert make_visible(text) == text
-
-
 @for_each(
     ("text", "shown"),
     [

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from evalcase.format.writer import Comments, Inline, Spaced, write_yaml
 from tests.for_each import for_each
-from tests.util.test_yaml_writer import STRINGS, VALUES, exact
-from tests.util.yaml_reader import read_yaml
+from tests.util.test_yaml_writer import STRINGS, VALUES, exact, read_yaml
 
 
 def noted(value: Any, comments: Comments) -> str:
