@@ -146,11 +146,6 @@ def unprivileged(*arguments: str | Path, cwd: Path | None = None) -> Result:
     return evalcase_process(*arguments, cwd=cwd, prefix=(sys.executable, "-c", _WITHOUT_PRIVILEGE))
 
 
-def limited(kibibytes: int) -> tuple[str, ...]:
-    """The prefix of a command that gets no more memory than this."""
-    return ("bash", "-c", f'ulimit -v {kibibytes}; exec "$0" "$@"')
-
-
 def check(path: Path) -> list[dict[str, Any]]:
     """The problems of a file, as `check --format json` tells them; its exit code must fit."""
     return _problems(evalcase("check", "--format", "json", path))

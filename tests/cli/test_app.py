@@ -83,13 +83,6 @@ def test_version() -> None:
     assert evalcase("--version", "--help").code == 0
 
 
-def test_help_lists_every_command_and_breaks_no_line_of_a_narrow_terminal() -> None:
-    told = evalcase("--help").out
-    listed = told.partition("\nStart:\n")[2]
-    assert [name for name in ALL_COMMANDS if f"  {name} " not in listed] == []
-    assert [line for line in told.splitlines() if len(line) > 80] == []
-
-
 @for_each("command", ALL_COMMANDS)
 def test_help_of_every_command_fits_in_80_columns(command: str) -> None:
     told = evalcase(command, "--help").out
@@ -104,22 +97,6 @@ def test_help_names_every_command_and_teaches(flag: str) -> None:
         assert f"  {command} " in result.out
     for taught in ("expected_output:", "evalcase run", "Exit codes: 0", "--version"):
         assert taught in result.out
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_every_command_has_examples(command: str) -> None:
-    result = evalcase(command, "--help")
-    assert (result.code, result.err) == (0, "")
-    assert f"\n  evalcase {command}" in result.out
-    assert max(map(len, result.out.splitlines())) <= 100
-    assert evalcase(command, "-h").out == result.out
-
-
-@for_each("command", ["check", "show", "migrate"])
-def test_help_of_what_reads_files_says_its_exit_codes(command: str) -> None:
-    text = " ".join(evalcase(command, "--help").out.split())
-    assert "Exit code: 0" in text
-    assert "--stdin-format" in text
 
 
 def test_the_examples_of_the_help_work(folder: Path) -> None:
@@ -153,15 +130,6 @@ def test_no_command_shows_the_help() -> None:
     assert "evalcase check" in result.out + result.err
 
 
-@pytest.mark.parametrize(
-    ("typo", "meant"), [("chekc", "check"), ("sho", "show"), ("migrat", "migrate")]
-)
-def test_a_command_that_is_misspelt(typo: str, meant: str) -> None:
-    result = evalcase(typo)
-    assert (result.code, result.out) == (2, "")
-    assert f"there is no command '{typo}'. Did you mean '{meant}'?" in result.err
-
-
 @for_each(
     ("typed", "hint"),
     [
@@ -185,19 +153,6 @@ def test_what_others_call_commands_and_options(typed: list[str], hint: str) -> N
     result = evalcase(*typed)
     assert (result.code, result.out) == (2, "")
     assert hint in result.err
-
-
-def test_an_option_that_nothing_has() -> None:
-    for typed in (["--zzz"], ["run", "--zzz"]):
-        result = evalcase(*typed)
-        assert result.code == 2
-        assert result.err.endswith("No such option '--zzz'.\n")
-
-
-def test_a_command_that_is_like_no_other() -> None:
-    result = evalcase("zzz", "x.yaml")
-    assert (result.code, result.out) == (2, "")
-    assert "See 'evalcase --help'." in result.err
 
 
 @for_each(
@@ -236,11 +191,6 @@ def test_no_colours_where_they_are_not_wanted(folder: Path, env: dict[str, str])
     assert code == 2
     assert b"error[wrong-type]" in output
     assert b"\x1b" not in output
-
-
-def test_an_empty_no_color_means_nothing(folder: Path) -> None:
-    env = {"TERM": "xterm", "NO_COLOR": ""}
-    assert b"\x1b[1;31m" in on_terminal("check", "bad.eval.yaml", cwd=folder, env=env)[1]
 
 
 @pytest.mark.parametrize("format", ["json", "github", "sarif"])
@@ -305,14 +255,6 @@ def test_the_locale_changes_nothing(tmp_path: Path) -> None:
             assert evalcase_process(*arguments, cwd=tmp_path, env=env) == usual, (arguments, env)
     for env in LOCALES[1:]:
         assert evalcase_process("check", "-", stdin=text.encode(), env=env).code == 2
-
-
-def test_names_in_another_locale(tmp_path: Path) -> None:
-    (tmp_path / "ä.yaml").write_text("- {id: größe, input: hi, expected_output: x}\n")
-    for env in LOCALES[:2]:
-        result = evalcase_process("show", "--case", "größe", "ä.yaml", cwd=tmp_path, env=env)
-        assert (result.code, result.err) == (0, "")
-        assert '"id": "größe"' in result.out
 
 
 def test_a_file_name_that_is_no_utf_8(tmp_path: Path) -> None:
@@ -388,13 +330,6 @@ def test_closed_streams(folder: Path, command: str, redirection: str, code: int)
     assert result.code == code
 
 
-def test_standard_input_that_is_closed(folder: Path) -> None:
-    for command in ("check", "show", "migrate"):
-        result = shell(f"$EVALCASE {command} - <&-", cwd=folder)
-        assert result.code == 2
-        assert "unreadable-file" in result.out + result.err
-
-
 def interrupt_until_over(process: subprocess.Popen[bytes]) -> int:
     """Press Ctrl-C, and again as a person would: Python loses one that comes in a finaliser."""
     for _ in range(int(LIMIT_S)):
@@ -453,20 +388,6 @@ def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     assert sorted(folder.rglob("*")) == before
-
-
-def test_the_module_and_the_script_are_the_same_command(folder: Path) -> None:
-    script = Path(EVALCASE[0]).with_name("evalcase")
-    done = subprocess.run(
-        [script, "check", "bad.eval.yaml"],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    module = evalcase_process("check", "bad.eval.yaml", cwd=folder)
-    assert (done.returncode, done.stdout, done.stderr) == module
 
 
 def test_help_lists_each_command_once_and_says_ranges_in_words() -> None:

@@ -93,28 +93,6 @@ def test_a_service_that_is_busy_is_asked_again_and_one_that_refuses_stops_the_ru
     assert service.questions() == [*TEXTS, *TEXTS]
 
 
-def test_a_batch_that_is_refused_as_a_whole_says_why(project: Project) -> None:
-    service = OpenAIService()
-    service.fails = "the file has no lines"
-    with serving_batches(service):
-        project.configure(CONFIG.format(kind="openai", url=service.url + "/v1"))
-        project.suite({"id": "a", "input": "hello", "expected_output": "hello"})
-        done = run(project, "run")
-    assert done.code == 3
-    assert "failed: the file has no lines" in " ".join(done.out.split())
-
-
-def test_many_questions_become_several_batches(
-    project: Project, service: BatchService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from evalcase.targets.batch import DraftFile
-
-    add = DraftFile.add
-    monkeypatch.setattr(DraftFile, "add", lambda self, each: self.count < 2 and add(self, each))
-    assert run(project, "run").code == 0
-    assert [len(each["requests"]) for each in service.batches.values()] == [2, 2, 1]
-
-
 def test_what_can_not_be_had_in_batches_is_refused_with_a_word(
     project: Project, service: BatchService
 ) -> None:
@@ -128,23 +106,3 @@ def test_what_can_not_be_had_in_batches_is_refused_with_a_word(
     done = run(project, "run", "--target", "echo")
     assert (done.code, "a judge can't wait for" in " ".join(done.err.split())) == (2, True)
     assert not service.batches
-
-
-def test_a_function_that_grades_can_not_ask_a_target_that_answers_in_batches(
-    project: Project, service: BatchService
-) -> None:
-    (project.path / "asking.py").write_text(
-        "async def grade(context):\n"
-        "    answer = await context.ask('it', [{'role': 'user', 'content': 'good?'}])\n"
-        "    return answer.text == 'good?'\n"
-    )
-    project.suite({"id": "a", "input": "hello", "graders": ["python:asking:grade"]})
-    done = run(project, "run", "--target", "echo")
-    assert (done.code, "which a grader can't wait for" in " ".join(done.out.split())) == (3, True)
-    assert not service.batches
-    assert not service.headers
-
-
-def test_batches_are_no_work_for_other_processes(project: Project, service: BatchService) -> None:
-    assert run(project, "run", "--processes", "1").code == 0
-    assert service.questions() == TEXTS

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.run.project import KEYS, Project, case
-from tests.store.rows import encode_row, read_rows
+from tests.store.rows import read_rows
 
 GRADERS = """
 def strict(text, case):
@@ -84,12 +84,6 @@ def test_after_a_kill_it_is_no_verdict_of_the_run(run: Project) -> None:
     assert told(run, "latest@1")["status"] == "completed"
 
 
-@pytest.mark.parametrize("form", ["markdown", "junit", "github"])
-def test_every_report_says_so(run: Project, form: str) -> None:
-    break_off(run, "grade", "latest", "--grader", "contains: x")
-    assert SO_FAR in run.run("report", "latest", "--format", form).out
-
-
 def test_once_others_followed_it_is_still_told_as_what_it_is(run: Project) -> None:
     break_off(run, "grade", "latest", "--grader", "contains: x")
     assert run.run("grade", "latest", "--grader", "contains: o").code == 0
@@ -145,87 +139,3 @@ def test_the_same_command_finishes_it_too(run: Project) -> None:
     done = run.run("grade", "latest", "--grader", "contains: o")
     assert (done.code, len(rows(run, "regraded"))) == (0, 6)
     assert told(run, "latest")["grading"]["of"] == 2
-
-
-def test_another_command_begins_another(run: Project) -> None:
-    break_off(run, "grade", "latest", "--grader", "contains: o")
-    assert run.run("grade", "latest").code == 0
-    assert (told(run, "latest")["grading"]["graded"], len(rows(run, "regraded"))) == (6, 8)
-    assert told(run, "latest")["status"] == "completed"
-
-
-def test_what_its_suite_became_since_is_seen_answer_by_answer(run: Project) -> None:
-    break_off(run, "grade", "latest")
-    run.suite({**CASES[0], "expected_output": "no"}, *CASES[1:])
-    done = run.run("resume", "latest")
-    assert (done.code, told(run, "latest")["failed"]) == (1, 1)
-    again = [row["case"] for row in rows(run, "regraded")]
-    assert again == ["c0", "c1", "c0", "c2", "c3", "c4", "c5"]
-
-
-def test_by_cases_of_the_record(run: Project) -> None:
-    run.suite(*[{**each, "expected_output": "no"} for each in CASES])
-    assert run.run("grade", "latest").code == 1
-    break_off_recorded = ("grade", "latest@1", "--recorded")
-    run.run(*break_off_recorded)
-    lines = journal(run).read_bytes().splitlines(keepends=True)
-    last = max(at for at, line in enumerate(lines) if line.startswith(b'{"type":"regraded"'))
-    journal(run).write_bytes(b"".join(lines[:last]))
-    assert told(run, "latest")["grading"]["graded"] == 5
-    assert run.run("resume", "latest").code == 0
-    assert (told(run, "latest")["passed"], told(run, "latest")["grading"]["of"]) == (6, 3)
-
-
-def test_by_other_suites_resume_says_what_finishes_it(run: Project) -> None:
-    (run.path / "b").mkdir()
-    text = (run.path / "s.eval.yaml").read_text()
-    (run.path / "b" / "other.eval.yaml").write_text(text)
-    words = ("grade", "latest", "--suite", "b/other.eval.yaml")
-    break_off(run, *words)
-    done = run.run("resume", "latest")
-    assert done.code == 2
-    assert "the same `evalcase grade` with --suite finishes it" in done.err
-    assert (run.run(*words).code, len(rows(run, "regraded"))) == (0, 6)
-
-
-def test_a_resume_that_grades_again_and_is_broken_off(run: Project) -> None:
-    asked = run.calls()
-    run.suite(*[{**each, "expected_output": "no"} for each in CASES[:4]], *CASES[4:])
-    break_off(run, "resume", "latest")
-    seen = told(run, "latest")
-    assert (seen["status"], seen["grading"]["graded"]) == ("incomplete", 2)
-    done = run.run("resume", "latest")
-    assert (done.code, run.calls()) == (1, asked)
-    again = [(row["case"], row["grading"]) for row in rows(run, "regraded")]
-    assert again == [("c0", 2), ("c1", 2), ("c2", 2), ("c3", 2)]
-    assert (told(run, "latest")["status"], told(run, "latest")["grading"]["of"]) == ("completed", 2)
-
-
-def test_ctrl_c_breaks_it_off_too(run: Project) -> None:
-    env = {"KILL_AT": "3", "SIGNAL": str(int(signal.SIGINT))}
-    done = run.run_process("grade", "latest", "--grader", STRICT, env=env)
-    assert done.code == 130
-    assert "with 3 of 6 answers graded by grading 2" in " ".join(done.out.split())
-    assert told(run, "latest")["status"] == "interrupted"
-    assert run.run("grade", "latest", "--grader", STRICT).code == 1
-    assert sorted(run.calls("graded")) == [f"c{number}" for number in range(6)]
-
-
-def test_an_end_that_says_completed_is_not_believed_of_it(run: Project) -> None:
-    break_off(run, "grade", "latest", "--grader", "contains: x")
-    with journal(run).open("ab") as file:
-        file.write(encode_row({"type": "end", "status": "completed", "trials": 6}))
-    seen = told(run, "latest")
-    assert (seen["status"], seen["grading"]["complete"]) == ("incomplete", False)
-    assert "grading 2 was interrupted" in run.run("report", "latest").out
-
-
-def test_a_run_that_goes_on_leaves_a_whole_grading_whole(run: Project) -> None:
-    assert run.run("grade", "latest").code == 0
-    run.suite(*CASES, case("new", "say ok", expected_output="ok"))
-    run.run("resume", "latest")
-    lines = journal(run).read_bytes().splitlines(keepends=True)
-    journal(run).write_bytes(b"".join(lines[:-1]))
-    seen = told(run, "latest")
-    assert (seen["status"], seen["grading"]["complete"]) == ("incomplete", True)
-    assert "trials" in run.run("report", "latest").out

@@ -25,14 +25,6 @@ def test_what_was_changed_is_shown_and_the_exit_code_is_that_of_what_is_left(
     assert (again.code, again.out) == (0, "no problems found: 1 case in 1 file\n")
 
 
-def test_what_is_left_is_shown_too(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
-    path.write_text(BROKEN + "nonsense: 1\n")
-    done = evalcase("check", "--fix", cwd=tmp_path)
-    assert (done.code, path.read_text()) == (2, MENDED + "nonsense: 1\n")
-    assert "error[unknown-field]: `nonsense`" in done.out
-
-
 def test_output_for_programs_is_of_what_is_left_only(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text(BROKEN + "nonsense: 1\n")
     done = evalcase("check", "--fix", "--format", "json", cwd=tmp_path)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import signal
 import sys
 import warnings
@@ -15,17 +14,14 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from tests.cli import in_process
 from tests.cli.command import (
     LIMIT_S,
     Result,
-    environment,
     evalcase,
     evalcase_process,
     start_process,
 )
 from tests.cli.forked_process import ForkedProcess
-from tests.cli.in_process import run_in_process
 from tests.run.project import Project, case, finish
 
 
@@ -108,13 +104,6 @@ def test_a_forked_process_can_not_be_told_from_one_that_began_with_python(projec
     assert seen[0] == seen[1]
 
 
-def test_a_run_comes_to_the_same_as_in_a_process(project: Project) -> None:
-    project.suite(case("good"), case("bad", "say no"), case("broken", "raise oh"))
-    inside, apart = (run("run", "--json") for run in (project.run, project.run_process))
-    assert (inside.code, inside.err, inside.counts()) == (apart.code, apart.err, apart.counts())
-    assert len(project.calls()) == 6
-
-
 def surroundings() -> dict[str, object]:
     """What a run might change for those after it."""
     return {
@@ -156,34 +145,3 @@ def test_user_code_is_what_it_is_in_the_files_by_now(project: Project) -> None:
         # The cache of compiled files knows them by size and second.
         os.utime(project.path / "grader.py", (number, number))
         assert project.run("run", "--quiet").code == (0 if verdict == "True" else 1)
-
-
-def test_an_error_that_nobody_caught_is_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash(_: list[str]) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(in_process, "run_command", crash)
-    ended = run_in_process([], cwd=None, env=environment())
-    assert ended.code == 1
-    assert ended.stderr.endswith(b"ZeroDivisionError\n")
-    with pytest.raises(AssertionError, match="ZeroDivisionError"):
-        evalcase("check")
-
-
-def test_one_that_hangs_is_ended_and_says_where_it_was(project: Project) -> None:
-    project.add_to_agent(
-        """
-import signal
-
-def hang():
-    signal.setitimer(signal.ITIMER_REAL, 0.01)  # the limit of every test
-    threading.Event().wait()
-
-hang()
-"""
-    )
-    project.suite(case("a"))
-    # Even what ends a test is an error of the module that was being imported.
-    done = project.run("run")
-    assert done.code == 2
-    assert re.search(r"(?s)Failed: it hangs.*agent\.py.*in hang", done.err)

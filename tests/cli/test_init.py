@@ -74,19 +74,6 @@ def test_settings_elsewhere_are_in_the_way_since_two_files_can_not_have_them(
     assert result.err.splitlines()[1].startswith("nothing was written")
 
 
-def test_a_link_that_leads_nowhere_is_in_the_way_too(tmp_path: Path) -> None:
-    (tmp_path / "agent.py").symlink_to(tmp_path / "nowhere")
-    assert evalcase("init", cwd=tmp_path).code == 2
-    assert not (tmp_path / "nowhere").exists()
-
-
-def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "evals/mine.eval.yaml").write_text("- input: hi\n  expected_output: hi\n")
-    assert evalcase("init", cwd=tmp_path).code == 0
-    assert files(tmp_path) == sorted([*FILES, "evals/mine.eval.yaml"])
-
-
 def test_a_folder_that_can_not_be_written_is_said_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     result = unprivileged("init", cwd=tmp_path)
@@ -101,11 +88,6 @@ def test_a_gitignore_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     result = evalcase("init", cwd=tmp_path)
     assert (result.code, ignored.read_text()) == (0, "*.pyc\n")
     assert "left .gitignore as it is: add .evalcase/ to it" in result.out
-
-
-def test_a_gitignore_that_has_it_needs_no_word(tmp_path: Path) -> None:
-    (tmp_path / ".gitignore").write_text("/.evalcase/\n")
-    assert ".gitignore" not in evalcase("init", cwd=tmp_path).out
 
 
 def test_the_records_of_runs_are_ignored(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.run.project import CONFIG, Project
@@ -76,49 +74,3 @@ def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
     assert out.count("judged by judge, asked 3 times, the judge's reply can't be read") == 3
     assert "; it said “" in out
     assert "{'judge'" not in out
-
-
-VOTER = '''
-import itertools
-turns = itertools.count()
-
-def voter(messages):
-    """Two of three are for it, with one criterion; with others it is of one mind."""
-    text = messages[-1]["content"]
-    word = "met" if "Is calm." not in text or next(turns) % 3 else "not_met"
-    return json.dumps({"c1": {"reason": "so", "verdict": word}})
-'''
-
-
-def test_how_far_votes_agree_is_said_of_each_suite(judged: Project) -> None:
-    judged.add_to_agent(VOTER)
-    table = TABLE.replace("agent:judge", "agent:voter")
-    judged.configure(f"{CONFIG}{table}votes = 3\n")
-    judged.suite(
-        {"id": "a", "input": "hi", "criteria": "Is kind."},
-        {"id": "b", "input": "ho", "criteria": "Is calm."},
-    )
-    shown = "votes    Fleiss' kappa on 2 criteria: -0.20\n"
-    assert shown in judged.run("run", "-v", "--concurrency", "1").out
-    assert shown in judged.run("report", "-v").out
-    judged.configure(f"{CONFIG}{table}")
-    assert "Fleiss" not in judged.run("run", "-v").out
-
-
-def test_two_judges_of_a_case_have_names_of_their_own(judged: Project) -> None:
-    judged.suite({"id": "a", "input": "hi", "criteria": "Is kind.",
-                  "graders": [{"judge": "Is short."}, {"judge": "Is kind."}]})  # fmt: skip
-    judged.run("run")
-    row = json.loads(judged.run("report", "--format", "jsonl").out)
-    assert [grade["grader"] for grade in row["grades"]] == ["judge", "judge 2", "criteria"]
-
-
-def test_a_judge_without_a_price_is_warned_of_where_there_is_a_spending_cap(
-    judged: Project,
-) -> None:
-    judged.suite({"id": "a", "input": "cost 0.1", "criteria": "Is kind."})
-    said = "answers of `judge` come without a cost: the spending cap can't be enforced"
-    assert said not in judged.run("run").err
-    capped = judged.run("run", "--max-cost", "5").err
-    assert capped.count(said) == 1
-    assert "`agent` come without a cost" not in capped

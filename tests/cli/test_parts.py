@@ -32,14 +32,6 @@ def test_every_listing_says_that_a_run_is_of_a_part(project: Project, options: l
     assert found["selected"] == {"cases": 1, "of": 3}
 
 
-@pytest.mark.parametrize("options", [[], ["--case", "*"], ["--limit", "9"]])
-def test_who_selects_all_has_a_whole_run(project: Project, options: list[str]) -> None:
-    suite_of(project, "a", "b")
-    done = project.run("run", "--json", *options, env={"A": "yes", "B": "yes"})
-    assert done.json["selected"] is None
-    assert "selected" not in project.run("list").out
-
-
 def test_shards_are_parts_and_their_sum_is_not(project: Project) -> None:
     suite_of(project, "a", "b", "c")
     for shard in ("1/2", "2/2"):
@@ -67,26 +59,6 @@ def test_a_part_is_compared_with_the_newest_run_that_was_to_have_its_cases(
     assert "removed" not in said
 
 
-def test_a_whole_run_is_compared_with_a_whole_one(project: Project) -> None:
-    suite_of(project, "a", "b")
-    run_with(project, a="yes", b="yes")
-    run_with(project, "--case", "a", a="no")
-    run_with(project, a="yes", b="yes")
-    first, _, last = (run.name for run in project.runs())
-    assert names_of(project.run("compare", "--json").out) == [first, last]
-    assert project.run("compare").out.startswith("No case changed.\n")
-
-
-def test_two_runs_of_one_part_are_compared(project: Project) -> None:
-    suite_of(project, "a", "b")
-    run_with(project, a="yes", b="yes")
-    run_with(project, "--case", "a", a="no")
-    run_with(project, "--case", "a", a="yes")
-    assert names_of(project.run("compare", "--json").out) == [
-        run.name for run in project.runs()[1:]
-    ]
-
-
 def test_where_no_run_has_the_cases_the_one_before_is_taken_and_it_is_said(
     project: Project,
 ) -> None:
@@ -97,14 +69,3 @@ def test_where_no_run_has_the_cases_the_one_before_is_taken_and_it_is_said(
     assert "base covers only a part: 1 of 2 cases selected" in said
     assert "not compared: 1 not selected in base" in said
     assert "added" not in said
-
-
-def test_a_part_is_no_silence_for_a_gate(project: Project) -> None:
-    suite_of(project, "a", "b")
-    run_with(project, a="yes", b="yes")
-    run_with(project, "--case", "a", a="yes")
-    done = project.run("compare", "--fail-on", "removed", "--fail-on", "broken")
-    said = " ".join(done.out.split())
-    assert done.code == 1
-    assert "removed: FAILED, 1 case is only in base: head covers only a part, 1 of 2 cases" in said
-    assert "broken: passed, in the 1 of 2 cases of base that head ran" in said

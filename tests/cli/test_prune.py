@@ -45,14 +45,6 @@ def test_it_says_first_what_it_would_do(project: Project, kept: list[str]) -> No
     assert names_of(project) == kept
 
 
-def test_the_newest_stay(project: Project, kept: list[str]) -> None:
-    done = project.run("prune", "--keep", "2", "--yes")
-    assert (done.code, names_of(project)) == (0, kept[2:])
-    assert "removed 2 runs" in done.out
-    assert names_in(project.runs()[0].parent) == kept[2:]
-    assert project.run("list").code == 0
-
-
 def test_what_is_not_older_stays(project: Project, kept: list[str]) -> None:
     project.run("run", "--quiet")
     done = project.run("prune", "--older-than", "1h", "--yes")
@@ -60,12 +52,6 @@ def test_what_is_not_older_stays(project: Project, kept: list[str]) -> None:
     (left,) = names_of(project)
     assert left not in kept
     assert project.run("prune", "--older-than", "1h").out == "nothing to remove\n"
-
-
-def test_both_together_remove_only_what_neither_keeps(project: Project, kept: list[str]) -> None:
-    assert project.run("prune", "--keep", "1", "--older-than", "5200w").out == "nothing to remove\n"
-    project.run("prune", "--keep", "3", "--older-than", "1d", "--yes")
-    assert names_of(project) == kept[1:]
 
 
 def test_a_run_that_can_be_gone_on_with_stays(project: Project, kept: list[str]) -> None:

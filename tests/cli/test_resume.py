@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.run.project import (
-    CONFIG,
     Gate,
     Project,
     await_notice,
@@ -60,19 +59,6 @@ def test_after_a_kill_only_the_rest_is_run(project: Project, gate: Gate, calls: 
     assert resumed.json["cost_usd"] == whole["cost_usd"]
 
 
-def test_after_a_kill_within_resume(project: Project, gate: Gate) -> None:
-    project.suite(*cases(12))
-    first = kill_after(project, gate, "run", 4)
-    project.forget_calls()
-    second = kill_after(project, gate, "resume", 2)
-    assert first <= second
-    assert not set(project.calls()) & first
-    project.forget_calls()
-    done = project.run("resume", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 12})
-    assert sorted(project.calls()) == sorted(set(ids(cases(12))) - second)
-
-
 def test_a_torn_last_line_is_run_again(project: Project) -> None:
     project.suite(*cases(5))
     project.run("run", "--quiet", "--concurrency", "1")
@@ -84,19 +70,6 @@ def test_a_torn_last_line_is_run_again(project: Project) -> None:
     done = project.run("resume", "--json")
     assert (done.code, done.counts()) == (0, {"passed": 5})
     assert project.calls() == ["c4"]
-
-
-def test_a_torn_last_line_is_said_before_anybody_resumes(project: Project) -> None:
-    project.suite(*cases(4))
-    project.run("run", "--quiet")
-    with (project.runs()[0] / "journal.jsonl").open("ab") as journal:
-        journal.write(b'{"type":"end","sta')
-    for command in ("report", "list"):
-        told = " ".join(project.run(command, env={"COLUMNS": "400"}).out.split())
-        assert "4 of 4 trials" in told
-        assert "the last line of its journal is half written, and is dropped" in told
-    assert "dropped" in project.run("resume", "--quiet").err
-    assert "dropped" not in project.run("report").out
 
 
 def test_without_a_journal_everything_is_run(project: Project) -> None:
@@ -133,43 +106,6 @@ def test_with_nothing_to_do_the_newest_run_is_shown_with_its_exit_code(
     assert project.run("resume", *retry, "--json").json["failed"] == code
 
 
-def test_without_a_name_the_newest_run_is_graded_again_if_its_suite_was_edited(
-    project: Project,
-) -> None:
-    project.suite(case("one", expected_output="no"), case("two"))
-    assert project.run("run", "--quiet").code == 1
-    project.forget_calls()
-    project.suite(case("one", expected_output="ok"), case("two"))
-    done = project.run("resume", "--json")
-    assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
-    assert "regrading stored answers" in done.err
-    assert "nothing to do" in project.run("resume").err, "the grading is of these suites"
-    project.suite(case("one", expected_output="no"), case("two"))
-    done = project.run("resume", "--retry-errored", "--json")
-    assert (done.code, project.calls()) == (1, []), "edited back"
-
-
-@pytest.mark.parametrize("name", [[], ["latest"]])
-def test_a_complete_run_is_gone_on_with_alike_whether_it_is_named_or_not(
-    project: Project, name: list[str]
-) -> None:
-    (project.path / "own.py").write_text("def fine(text):\n    return True\n")
-    suite = project.suite(case("one", graders=["python:own:fine"]))
-    assert project.run("run", "--quiet").code == 0
-    project.forget_calls()
-    done = project.run("resume", *name)
-    assert (done.code, "nothing to do: " in done.err) == (0, True)
-    (project.path / "own.py").write_text("def fine(text):\n    return 'not at all'\n")
-    done = project.run("resume", *name)
-    assert (done.code, project.calls()) == (1, [])
-    assert "regrading stored answers" in done.err
-    assert "nothing to do" not in done.err
-    suite.unlink()
-    done = project.run("resume", *name)
-    assert (done.code, "nothing to do" in done.err) == (2, False)
-    assert "s.eval.yaml" in done.err or "no eval files" in done.err
-
-
 @pytest.mark.parametrize(
     ("text", "gates", "code"),
     [
@@ -192,15 +128,6 @@ def test_gates_of_the_run_hold_when_it_goes_on(
     assert project.run("resume", "latest", "--quiet", *other).code == stricter
 
 
-def test_by_id_and_by_folder(project: Project) -> None:
-    project.suite(case("one", "once"))
-    project.run("run", "--quiet")
-    run = project.runs()[0]
-    assert project.run("resume", run.name, "--quiet").code == 3
-    assert project.calls() == ["one"]
-    assert project.run("resume", str(run), "--retry-errored", "--quiet").code == 0
-
-
 def test_an_unknown_run_is_said(project: Project) -> None:
     project.suite(case("one"))
     done = project.run("resume", "20200101-000000-abcdef")
@@ -216,34 +143,6 @@ def test_an_edited_case_is_run_again(project: Project) -> None:
     done = project.run("resume", project.runs()[0].name, "--json")
     assert (done.code, done.counts()) == (0, {"passed": 3})
     assert project.calls() == ["b"]
-
-
-def test_an_edited_case_is_named(project: Project) -> None:
-    project.suite(case("a"), case("b", "say no"))
-    project.run("run", "--quiet")
-    project.suite(case("a"), case("b"))
-    done = project.run("resume", project.runs()[0].name)
-    assert "case b changed" in done.err
-    assert "case a" not in done.err
-
-
-def test_from_another_folder(project: Project) -> None:
-    (project.path / "below").mkdir()
-    project.suite(case("a", "once"), case("b"))
-    project.run("run", "--quiet", "s.eval.yaml")
-    run = project.runs()[0].name
-    done = project.run("resume", run, "--retry-errored", "--json", below="below")
-    assert (done.code, done.counts()) == (0, {"passed": 2})
-    assert project.calls().count("b") == 1
-
-
-def test_a_new_case_is_run(project: Project) -> None:
-    project.suite(*cases(2))
-    project.run("run", "--quiet")
-    project.suite(*cases(3))
-    project.forget_calls()
-    assert project.run("resume", project.runs()[0].name, "--json").counts() == {"passed": 3}
-    assert project.calls() == ["c2"]
 
 
 def test_a_suite_that_became_invalid_is_not_run(project: Project, gate: Gate) -> None:
@@ -309,17 +208,6 @@ def test_what_left_the_suite_is_not_counted_as_planned(project: Project, gate: G
     assert "incomplete, 2 of 4 trials" in " ".join(project.run("list").out.split())
 
 
-def test_a_run_may_go_on_with_more_at_once(project: Project, gate: Gate) -> None:
-    project.suite(*cases(4))
-    project.run("run", "--quiet", "--concurrency", "1")
-    project.keep_only(1)
-    project.forget_calls()
-    process = project.start("resume", "--concurrency", "3", env={"GATED": "1"})
-    gate.await_calls(3)
-    gate.let_go(3)
-    assert finish(process).code == 0
-
-
 def test_a_run_that_someone_else_writes_is_left_alone(project: Project, gate: Gate) -> None:
     project.suite(*cases(2))
     process = project.start("run", "--json", env={"GATED": "1"})
@@ -343,44 +231,6 @@ def test_a_damaged_journal_is_not_gone_on_with(project: Project) -> None:
     assert "journal.jsonl" in done.err
 
 
-def test_after_the_spending_cap(project: Project) -> None:
-    project.suite(*cases(6, "cost 1"))
-    done = project.run("run", "--json", "--max-cost", "2", "--concurrency", "1")
-    assert (done.code, done.json["total"]) == (3, 2)
-    first = project.calls()
-    project.forget_calls()
-    resumed = project.run("resume", "--json")
-    assert not set(first) & set(project.calls())
-    assert resumed.json["total"] == 2 + len(project.calls())
-
-
-def test_cases_in_jsonl(project: Project, gate: Gate) -> None:
-    lines = [json.dumps(each) for each in cases(8)]
-    (project.path / "s.eval.jsonl").write_text("\n".join(lines))
-    kept = kill_after(project, gate, "run", 3)
-    project.forget_calls()
-    assert project.run("resume", "--json").counts() == {"passed": 8}
-    assert sorted(project.calls()) == sorted(set(ids(cases(8))) - kept)
-
-
-def test_a_run_that_was_moved(project: Project, tmp_path: Path) -> None:
-    project.suite(case("one"), case("two", "once"))
-    project.run("run", "--quiet")
-    shutil.move(project.runs()[0], tmp_path / "moved")
-    done = project.run("resume", "moved", "--retry-errored", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 2})
-
-
-def test_a_case_that_is_no_longer_skipped_is_run(project: Project) -> None:
-    project.suite(case("a", skip=True), case("b"))
-    project.run("run", "--quiet")
-    project.suite(case("a"), case("b"))
-    project.forget_calls()
-    done = project.run("resume", project.runs()[0].name, "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 2})
-    assert project.calls() == ["a"]
-
-
 @pytest.mark.parametrize("request_", [None, {"paths": 5, "selection": {}}, {"new": 1}, []])
 def test_a_record_that_does_not_say_what_was_run(project: Project, request_: object) -> None:
     project.suite(*cases(2))
@@ -392,14 +242,6 @@ def test_a_record_that_does_not_say_what_was_run(project: Project, request_: obj
     project.forget_calls()
     done = project.run("resume", project.runs()[0].name)
     assert (done.code, project.calls()) == (3, [])
-
-
-def test_a_default_target_that_changed(project: Project) -> None:
-    project.suite(*cases(2), case("z", "once"))
-    project.run("run", "--quiet")
-    project.configure(CONFIG.replace('target = "agent"', 'target = "other"'))
-    done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
-    assert (done.code, done.counts(), project.calls("others")) == (0, {"passed": 3}, [])
 
 
 def test_a_run_of_one_s_own_may_lie_elsewhere(
@@ -484,42 +326,6 @@ def test_without_a_key_a_run_goes_on_and_says_what_resuming_takes(
     assert done.counts() == {"passed": 2}
 
 
-def test_an_env_file_says_nothing_about_whose_run_it_is(project: Project) -> None:
-    """What it says of a home is known after the run was found, and can't be what tells."""
-    (project.path / "some.env").write_text(f"XDG_STATE_HOME={project.path}/other\nHOME=/nowhere\n")
-    project.suite(*cases(2))
-    env = {"HOME": str(project.path), "XDG_STATE_HOME": ""}
-    project.run("run", "--env-file", "some.env", "--json", env=env)
-    project.keep_only(1)
-    assert (project.path / ".local" / "state" / "evalcase" / "key").exists()
-    assert project.run("resume", "--json", env=env).counts() == {"passed": 2}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"paths": "abc"},
-        {"targets": [5]},
-        {"concurrency": "x"},
-        {"concurrency": -1},
-        {"repeat": "x"},
-        {"timeout_s": "x"},
-        {"env_file": 3},
-        {"selection": []},
-        {"unheard_of": 1},
-    ],
-)
-def test_a_record_whose_options_make_no_sense(project: Project, change: dict[str, object]) -> None:
-    project.suite(case("a"))
-    project.run("run", "--json")
-    path = project.runs()[0] / "run.json"
-    data = json.loads(path.read_text())
-    data["about"]["options"] |= change
-    path.write_text(json.dumps(data))
-    done = project.run("resume", project.runs()[0].name)
-    assert (done.code, "does not say what was run" in done.err) == (3, True)
-
-
 @pytest.mark.parametrize("folder", ["gone", "a\0b"])
 def test_a_record_of_a_run_that_was_begun_in_a_folder_that_is_gone(
     project: Project, folder: str
@@ -544,38 +350,6 @@ def test_what_was_spent_before_counts_towards_the_cap(project: Project) -> None:
     assert (more.code, more.json["cost_usd"]) == (3, 2.0)
     whole = project.run("resume", "--max-cost", "9", "--json")
     assert (whole.code, whole.json["total"]) == (0, 6)
-
-
-def test_a_target_that_is_configured_otherwise_is_named(project: Project) -> None:
-    project.suite(case("a"), case("b", "once"))
-    project.run("run", "--json")
-    done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
-    assert "was changed" not in done.err
-    project.configure(
-        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:other"\n'
-    )
-    done = project.run("resume", project.runs()[0].name, "--json")
-    assert "target `agent` changed since this run started: its configuration" in done.err
-
-
-def test_a_run_whose_last_trial_reaches_the_cap_is_complete(project: Project) -> None:
-    project.suite(*cases(2, "cost 1"))
-    done = project.run("run", "--json", "--max-cost", "2", "--concurrency", "1")
-    assert (done.code, done.json["status"]) == (0, "completed")
-
-
-def test_after_the_cap_a_higher_one_is_suggested_and_nothing_is_said_of_other_suites(
-    project: Project,
-) -> None:
-    project.suite(*cases(6, "cost 1"))
-    done = project.run("run", "--max-cost", "2", "--concurrency", "1")
-    name = project.runs()[0].name
-    assert f"next     evalcase resume {name} --max-cost 4\n" in done.out
-    again = project.run("resume")
-    assert again.code == 3
-    assert "no longer part" not in again.err + again.out
-    assert f"next     evalcase resume {name} --max-cost 4\n" in again.out
-    assert project.run("resume", name, "--max-cost", "9", "--quiet").code == 0
 
 
 def test_a_stranger_s_run_makes_no_exit_code_better(project: Project, tmp_path: Path) -> None:

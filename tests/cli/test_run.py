@@ -7,12 +7,9 @@ import pytest
 
 from tests.run.project import (
     CONFIG,
-    Gate,
     Project,
     case,
     cases,
-    finish,
-    ids,
 )
 
 
@@ -64,27 +61,6 @@ def test_exit_code(project: Project, texts: list[str], options: list[str], code:
     assert project.run("run", "--quiet", *options).code == code
 
 
-@pytest.mark.parametrize(
-    ("texts", "options", "said"),
-    [
-        (["say ok", "say no"], [], "0.5: passed, 1 of 2 cases passed"),
-        (["say ok", "say no", "say no"], [], "0.5: FAILED, 1 of 3 cases passed"),
-        (["say ok", "raise x"], [], "0.5: not decided, 1 trial errored; --max-errors 1 allows"),
-        (["say ok", "raise x"], ["--max-errors", "1"], "0.5: passed, 1 of 2 cases passed"),
-        (["say no", "say ok"], ["--fail-fast", "--concurrency", "1"], None),
-    ],
-)
-def test_what_came_of_a_gate_is_said(
-    project: Project, texts: list[str], options: list[str], said: str | None
-) -> None:
-    project.suite(*(case(f"c{number}", text) for number, text in enumerate(texts)))
-    done = project.run("run", "--quiet", "--fail-under", "0.5", *options)
-    assert ("gate" in done.out) == (said is not None)
-    assert f"gate     --fail-under {said}" in done.out or said is None
-    again = project.run("run", "--quiet")
-    assert "gate" not in again.out
-
-
 def test_an_ungraded_case_is_not_passed(project: Project) -> None:
     project.suite(case("good"), {"id": "unchecked", "input": "say ok"})
     assert project.run("run", "--quiet").code == 1
@@ -102,15 +78,6 @@ def test_a_run_of_which_every_case_is_skipped_is_no_success(project: Project) ->
     assert project.run("resume", "latest").code == 1
     assert project.run("report").code == 0
     assert project.run("run").code == 0
-
-
-def test_who_says_that_no_rate_is_needed_may_run_nothing(project: Project) -> None:
-    project.suite(case("off", skip=True))
-    done = project.run("run", "--fail-under", "0")
-    assert done.code == 0
-    assert "gate     --fail-under 0: passed, though nothing was run" in done.out
-    assert project.run("run", "--fail-under", "0.1").code == 1
-    assert project.run("run", "--shard", "1/1").code == 0
 
 
 def test_an_invalid_case_anywhere_means_that_nothing_runs(project: Project) -> None:
@@ -135,19 +102,13 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
     ("config", "arguments", "said"),
     [
         (CONFIG, ["--target", "agnt"], "agnt"),
-        (CONFIG, ["--target", "nokind:x"], "nokind"),
         (CONFIG, ["--target", "pyhton:agent:answer"], "did you mean `python:agent:answer`"),
         (CONFIG, ["--target", "python:nowhere:answer"], "nowhere"),
-        (CONFIG, ["--target", "python:agent:nothing"], "nothing"),
         ("", [], "names no target"),
         ("concurrency = 'ten'", [], "`concurrency` is a whole number of 1 or more, not 'ten'"),
-        ("concurrency = true", [], "`concurrency` is a whole number of 1 or more, not true"),
-        ("concurrency = 0", [], "`concurrency` is a whole number of 1 or more, not 0"),
         ("concurency = 3", [], "did you mean `concurrency`?"),
         ("[targets.a]\nfunction = 'agent:answer'", ["--target", "a"], "needs `kind`"),
-        ("[targets.a]\nkind = 'python'", ["--target", "a"], "function"),
         ("[targets.a]\nkind = 'echo'\nnoise = 1", ["--target", "a"], "noise"),
-        ("target = ", [], "evalcase.toml"),
         (CONFIG, ["--output", "out.json"], "Did you mean '-o'?"),
         (CONFIG, ["--fail-under", "60"], "60.0 is out of range: 0 to 1. Did you mean 0.6?"),
         (
@@ -161,19 +122,14 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
             "'5s' is not a number: give a number of seconds, for example 5.",
         ),
         (CONFIG, ["--concurrency", "many"], "'--concurrency': 'many' is not a whole number."),
-        (CONFIG, ["--seed", "1 is 2"], "'--seed': '1 is 2' is not a whole number."),
         (CONFIG, ["--timeout", "0"], "0.0 is out of range: more than 0."),
         (CONFIG, ["--max-cost", "$3"], "give a number of US dollars, for example 2.5."),
         (CONFIG, ["--case", "on"], "no case has an id like `on` (the nearest is `one`)"),
-        (CONFIG, ["--case", "one", "--case", "tow"], "no case has an id like `tow`"),
         (CONFIG, ["--tag", "a", "--tag", "aa"], "no case has the tag `aa` (the nearest is `a`)"),
         (CONFIG, ["--case", "one", "--tag", "b"], "no case is left to run"),
         (CONFIG, ["--shard", "3/2"], "shard"),
         (CONFIG, ["--shard", "auto"], "this is not an array task"),
         (CONFIG, ["--shard", "auto/0"], "write it as 2/5"),
-        (CONFIG, ["--repeat", "0"], "repeat"),
-        (CONFIG, ["--concurrency", "x"], "concurrency"),
-        (CONFIG, ["--nonsense"], "nonsense"),
     ],
 )
 def test_wrong_usage_exits_2_before_anything_runs(
@@ -247,30 +203,6 @@ def test_time_outs_are_tried_again_only_if_asked(project: Project) -> None:
     assert project.calls() == ["stuck"] * 2
 
 
-def test_the_time_limit_of_a_case_wins(project: Project) -> None:
-    project.suite(case("stuck", "hang", timeout_s=0.2))
-    assert project.run("run", "--quiet").code == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "retries", "calls", "code"),
-    [
-        ("later 2", "2", 3, 0),
-        ("later 2", "1", 2, 3),
-        ("later 1", "0", 1, 3),
-        ("never", "5", 1, 3),
-        ("raise x", "5", 1, 3),
-        ("exit 4", "5", 1, 3),
-    ],
-)
-def test_only_what_may_succeed_later_is_tried_again(
-    project: Project, text: str, retries: str, calls: int, code: int
-) -> None:
-    project.suite(case("one", text))
-    assert project.run("run", "--quiet", "--retries", retries).code == code
-    assert project.calls() == ["one"] * calls
-
-
 def test_a_crash_in_one_trial_touches_no_other(project: Project) -> None:
     project.suite(*cases(5), case("exit", "exit now"), case("raise", "raise x"))
     done = project.run("run", "--json")
@@ -288,16 +220,6 @@ def test_no_env_file_is_read_unless_it_is_named(project: Project) -> None:
     (project.path / ".env").write_text("WORD=ok\n")
     project.suite(case("a", "env WORD"))
     assert project.run("run", "--json").counts() == {"errored": 1}
-
-
-def test_a_faulty_env_file_is_named_with_its_line_and_nothing_is_run(project: Project) -> None:
-    (project.path / "keys.env").write_text("WORD=ok\nsesame\n")
-    project.suite(case("a"))
-    done = project.run("run", "--env-file", "keys.env")
-    assert done.code == 2
-    assert "keys.env:2: this is not NAME=value" in done.err
-    assert "sesame" not in done.err
-    assert project.runs() == []
 
 
 def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None:
@@ -324,32 +246,6 @@ def test_a_suite_may_not_name_an_address(project: Project, target: str) -> None:
     assert project.runs() == []
 
 
-def test_a_target_of_any_kind_may_have_a_bound_of_its_own(project: Project, gate: Gate) -> None:
-    project.configure(
-        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
-        "concurrency = 2\n"
-    )
-    project.suite(*cases(4))
-    process = project.start("run", env={"GATED": "1"})
-    gate.await_calls(2)
-    gate.let_go(2)
-    gate.await_calls(4)
-    assert len(project.calls()) == 4
-    gate.let_go(2)
-    assert finish(process).code == 0
-
-
-@pytest.mark.parametrize("value", ["0", "true", '"2"', "1.5"])
-def test_a_bound_that_is_none(project: Project, value: str) -> None:
-    project.configure(
-        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
-        f"concurrency = {value}\n"
-    )
-    project.suite(case("a"))
-    done = project.run("run")
-    assert (done.code, "`concurrency` is a whole number" in done.err) == (2, True)
-
-
 @pytest.mark.parametrize("how", ["--quiet", "--json"])
 def test_warnings_are_told_also_when_nobody_watches(project: Project, how: str) -> None:
     project.add_to_agent("def blind(question):\n    return 'ok'\n")
@@ -358,14 +254,6 @@ def test_warnings_are_told_also_when_nobody_watches(project: Project, how: str) 
     done = project.run("run", how, "--target", "python:agent:blind")
     assert "sees the last user message only" in done.err
     assert "sees" not in done.out
-
-
-def test_no_exec_refuses_code(project: Project) -> None:
-    project.suite(case("one"))
-    done = project.run("run", "--no-exec")
-    assert (done.code, project.calls()) == (2, [])
-    assert "--no-exec" in done.err
-    assert project.run("run", "--no-exec", "--target", "echo").code == 1
 
 
 def test_no_exec_tells_all_that_would_run_code_at_once_each_at_its_place(project: Project) -> None:
@@ -396,24 +284,6 @@ def test_no_exec_tells_all_that_would_run_code_at_once_each_at_its_place(project
     assert done.code == 2
     assert "--target command:cat: error[bad-target]: target `command:cat` would run" in done.err
     assert "evalcase.toml" not in done.err
-
-
-@pytest.mark.parametrize(
-    ("target", "shown"),
-    [
-        ("openai:gpt@localhost:8000", "openai:gpt@localhost:8000"),
-        ("openai:user:secret@localhost:8000", "openai:***********@localhost:8000"),
-        ("http:user:secret@localhost:8000", "http:***********@localhost:8000"),
-        ("http://user:secret@localhost:8000/?a=b c", "http://***********@localhost:8000/?a=b c"),
-        ("user:secret@localhost:8000", "***********@localhost:8000"),
-    ],
-)
-def test_a_kind_and_a_model_are_no_user_and_password(
-    project: Project, target: str, shown: str
-) -> None:
-    project.suite(case("one"))
-    done = project.run("run", "--target", target)
-    assert (done.code, done.err.partition(": error[")[0]) == (2, f"--target {shown}")
 
 
 def test_a_log_of_both_streams_shows_a_failure_once(project: Project) -> None:
@@ -467,48 +337,6 @@ def test_secrets_reach_neither_record_nor_terminal(project: Project) -> None:
     assert "sesame-open" not in done.out
 
 
-def test_two_runs_at_once_in_one_folder(project: Project, gate: Gate) -> None:
-    project.suite(*cases(4))
-    both = [project.start("run", "--json", env={"GATED": "1"}) for _ in range(2)]
-    gate.await_calls(8)
-    gate.let_go(8)
-    done = [finish(process) for process in both]
-    assert [each.code for each in done] == [0, 0]
-    assert [each.counts() for each in done] == [{"passed": 4}] * 2
-    assert done[0].json["run"] != done[1].json["run"]
-
-
-def test_cases_in_jsonl_are_streamed(project: Project) -> None:
-    lines = [json.dumps(each) for each in cases(300)]
-    (project.path / "big.eval.jsonl").write_text("\n".join(lines) + "\n")
-    done = project.run("run", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 300})
-    assert sorted(project.calls()) == sorted(ids(cases(300)))
-
-
-def test_no_more_trials_at_once_than_asked(project: Project, gate: Gate) -> None:
-    project.suite(*cases(6))
-    process = project.start("run", "--json", "--concurrency", "2", env={"GATED": "1"})
-    for called in range(2, 7):
-        assert len(gate.await_calls(called)) == called
-        gate.let_go()
-    gate.let_go()
-    assert finish(process).counts() == {"passed": 6}
-
-
-def test_set_up_and_tear_down_once_per_run(project: Project) -> None:
-    project.suite(*cases(4))
-    done = project.run("run", "--json", "--target", "python:agent:Counted")
-    assert done.counts() == {"passed": 4}
-    assert project.calls("life") == ["open", "close"]
-
-
-def test_a_python_grader_is_code_too(project: Project) -> None:
-    project.suite({"id": "a", "input": "ok", "graders": ["python:agent:slow_grader"]})
-    done = project.run("run", "--no-exec", "--target", "echo")
-    assert (done.code, "--no-exec" in done.err) == (2, True)
-
-
 def test_no_suite_at_all(project: Project) -> None:
     assert project.run("run").code == 2
     assert project.run("run", "nowhere.eval.yaml").code == 2
@@ -522,20 +350,6 @@ def test_secrets_are_not_shown_while_it_runs(project: Project) -> None:
     assert "sesame-open" not in done.err + done.out
 
 
-@pytest.mark.parametrize("option", ["--timeout", "--max-cost", "--fail-under"])
-def test_nan_is_no_number(project: Project, option: str) -> None:
-    project.suite(case("one"))
-    assert (project.run("run", option, "nan").code, project.calls()) == (2, [])
-
-
-@pytest.mark.parametrize("option", ["root", "warn"])
-def test_an_option_of_a_target_that_is_not_one(project: Project, option: str) -> None:
-    project.configure(f"{CONFIG}\n[targets.odd]\nkind = 'echo'\n{option} = 'x'\n")
-    project.suite(case("one"))
-    done = project.run("run", "--target", "odd")
-    assert (done.code, option in done.err) == (2, True)
-
-
 def test_what_an_agent_prints_is_not_in_the_way_of_json(project: Project) -> None:
     project.add_to_agent(
         """
@@ -547,44 +361,6 @@ def loud(question: Question):
     project.suite(case("one"))
     done = project.run("run", "--json", "--target", "python:agent:loud")
     assert done.counts() == {"passed": 1}
-
-
-def test_more_concurrency_than_trials_costs_nothing(project: Project) -> None:
-    project.add_to_agent(
-        """
-async def crowded(question):
-    note("tasks", str(len(asyncio.all_tasks())))
-    return "ok"
-"""
-    )
-    project.suite(*cases(2))
-    target = ("--target", "python:agent:crowded")
-    done = project.run("run", "--json", "--concurrency", "1000000", *target)
-    assert done.counts() == {"passed": 2}
-    assert all(int(tasks) < 20 for tasks in project.calls("tasks"))
-
-
-def test_an_errored_case_shows_what_was_asked_and_expected_before_what_broke(
-    project: Project,
-) -> None:
-    calls = [{"role": "assistant", "tool_calls": [{"tool": "refund", "input": {"id": 7}}]}]
-    turns = [{"input": "raise no", "expected_output": "a greeting"}]
-    project.suite(
-        {"id": "a", "input": "raise boom", "expected_output": "Lima"},
-        {"id": "b", "input": "raise bang", "expected_output": calls},
-        {"id": "c", "turns": turns},
-    )
-    done = project.run("run", "--concurrency", "1")
-    assert done.code == 3
-    for id, seen in {
-        "a": ["raise boom", "expected  Lima", "ValueError: boom"],
-        "b": ["raise bang", "refund", "ValueError: bang"],
-        "c": ["raise no", "expected  a greeting", "ValueError: no"],
-    }.items():
-        shown = done.out.partition(f"s.eval.yaml: {id}\n")[2].partition("\nerrored ")[0]
-        places = [shown.find(text) for text in seen]
-        assert -1 not in places, (shown, seen)
-        assert places == sorted(places), shown
 
 
 def test_answers_of_a_record_are_said_to_be_given_earlier(project: Project) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-
 from tests.run.project import (
     Gate,
     Project,
@@ -86,18 +84,6 @@ class Slow:
     assert (project.calls(), project.runs()) == ([], [])
 
 
-def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, gate: Gate) -> None:
-    project.suite(case("a", "say no"), case("b", "gate"), *cases(3))
-    process = project.start("run", "--fail-fast", "--concurrency", "2", out=subprocess.DEVNULL)
-    await_notice(process, "failed a")
-    gate.await_calls(1)
-    interrupt(process)
-    await_notice(process, "Ctrl-C")
-    gate.let_go()
-    assert finish(process).code == 130
-    assert project.verdicts() == {"a": "failed", "b": "passed"}
-
-
 # Every look at the clock finds it ten seconds on, and is told.
 BLOCKING = """
 from itertools import count
@@ -127,17 +113,3 @@ def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> N
     assert finish(process).code == 130
     assert project.verdicts() == {}, "it has no result, and is run again"
     assert project.run("resume", "--json", "--no-exec").code == 2
-
-
-def test_an_async_agent_that_interrupts_is_an_errored_trial(project: Project) -> None:
-    project.add_to_agent(
-        """
-async def odd(question: Question):
-    if question.case == "odd":
-        raise KeyboardInterrupt
-    return "ok"
-"""
-    )
-    project.suite(case("odd"), *cases(3))
-    done = project.run("run", "--json", "--target", "python:agent:odd")
-    assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})

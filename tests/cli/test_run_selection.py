@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 from tests.run.project import (
     CONFIG,
@@ -23,13 +22,6 @@ def test_targets_by_precedence(project: Project) -> None:
     assert project.run("run", "--json", "--target", "other").json["passed"] == 3
     assert project.calls() == ["default"]
     assert sorted(project.calls("others")) == ["default", "own", "suites", "suites"]
-
-
-def test_two_targets_make_two_trials_of_each_case(project: Project) -> None:
-    project.suite(*cases(3))
-    done = project.run("run", "--json", "--target", "other", "--target", "python:agent:answer")
-    assert done.json["passed"] == 6
-    assert sorted(project.calls()) == sorted(project.calls("others")) == ["c0", "c1", "c2"]
 
 
 def test_repeat(project: Project) -> None:
@@ -86,45 +78,6 @@ def test_tasks_of_an_array_run_every_case_once(project: Project) -> None:
     assert (merged.code, merged.json["passed"]) == (0, 10)
 
 
-def test_an_empty_shard_is_a_complete_run(project: Project) -> None:
-    project.suite(*cases(2))
-    shards = [f"{number}/4" for number in range(1, 5)]
-    done = [project.run("run", "--json", "--fail-under", "1", "--shard", each) for each in shards]
-    assert [each.code for each in done] == [0] * 4
-    assert sorted(each.json["total"] for each in done) == [0, 0, 1, 1]
-    assert {each.json["status"] for each in done} == {"completed"}
-    assert sorted(project.calls()) == ["c0", "c1"]
-    assert project.run("resume", "--quiet").code == 0
-
-
-def test_a_limit_and_a_shard_leave_no_case_unchecked(project: Project) -> None:
-    project.suite(*cases(9), {"id": "odd", "inptu": "say ok"})
-    done = project.run("run", "--shard", "1/2", "--limit", "2")
-    assert (done.code, project.calls()) == (2, [])
-    assert "inptu" in done.err
-
-
-def test_shards_of_a_file_that_is_read_as_a_stream(project: Project) -> None:
-    blank = "x" * 20_000
-    lines = [json.dumps(case(f"c{number}", metadata={"x": blank})) for number in range(220)]
-    (project.path / "big.jsonl").write_text("\n".join(lines))
-    for number in (1, 2, 3):
-        done = project.run("run", "big.jsonl", "--json", "--shard", f"{number}/3")
-        assert done.json["passed"] in (73, 74)
-    assert sorted(project.calls()) == sorted(f"c{number}" for number in range(220))
-
-
-def test_a_sample_depends_on_the_seed_only(project: Project) -> None:
-    project.suite(*cases(40))
-    drawn = []
-    for seed in ("1", "1", "2"):
-        project.forget_calls()
-        project.run("run", "--quiet", "--sample", "8", "--seed", seed)
-        drawn.append(sorted(project.calls()))
-    assert len(drawn[0]) == 8
-    assert drawn[0] == drawn[1] != drawn[2]
-
-
 def test_without_a_seed_every_run_draws_its_own_sample_and_records_the_seed(
     project: Project,
 ) -> None:
@@ -146,27 +99,6 @@ def test_without_a_seed_every_run_draws_its_own_sample_and_records_the_seed(
     assert sorted(project.calls()) == drawn[1]
 
 
-def test_without_a_seed_every_run_that_may_stop_has_its_own_order(project: Project) -> None:
-    project.suite(*cases(40))
-    drawn = []
-    for _ in range(2):
-        project.forget_calls()
-        options = ("--fail-under", "0.9", "--stop", "certain", "--concurrency", "1")
-        project.run("run", "--case", "c1*", "--case", "c2*", *options)
-        drawn.append(project.calls())
-        project.run("run", "--case", "c4")
-    assert drawn[0] != drawn[1]
-    shutil.rmtree(project.runs()[-1])
-    compared = json.loads(project.run("compare", "--json").out)
-    assert compared["base"]["name"] == project.runs()[0].name
-
-
-def test_a_dry_run_says_by_which_seed_its_sample_is_drawn(project: Project) -> None:
-    project.suite(*cases(4))
-    said = project.run("run", "--dry-run", "--sample", "2", "--seed", "5").out
-    assert said.startswith("drawn by --seed 5\nagent: 2 trials\n")
-
-
 def test_a_dry_run_names_the_cases_and_is_json_where_asked(project: Project) -> None:
     project.suite(case("a", repeat=3), case("b", skip=True))
     done = project.run("run", "--dry-run")
@@ -183,16 +115,3 @@ def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
     assert "agent: 3 trials" in done.out
     assert "other: 2 trials" in done.out
     assert (project.calls(), project.runs()) == ([], [])
-
-
-def test_a_file_named_twice_is_run_once(project: Project) -> None:
-    project.suite(case("one"))
-    done = project.run("run", "--json", "s.eval.yaml", "./s.eval.yaml", ".")
-    assert (done.counts(), project.calls()) == ({"passed": 1}, ["one"])
-
-
-def test_a_target_named_twice_is_run_once(project: Project) -> None:
-    project.suite(*cases(2))
-    twice = ("--target", "other", "--target", "other")
-    assert "other: 2 trials" in project.run("run", "--dry-run", *twice).out
-    assert project.run("run", "--json", *twice).counts() == {"passed": 2}

@@ -52,11 +52,6 @@ def test_the_example_of_its_help_works(tmp_path: Path) -> None:
     assert evalcase("check", cwd=tmp_path).code == 0
 
 
-def test_it_takes_no_files() -> None:
-    result = evalcase("schema", "x.yaml")
-    assert (result.code, result.out) == (2, "")
-
-
 def test_the_schema_of_the_configuration() -> None:
     result = evalcase("schema", "--config")
     assert (result.code, result.err) == (0, "")
@@ -75,9 +70,3 @@ def test_the_schema_of_the_file_beside_jsonl() -> None:
     assert validator.is_valid({"name": "big", "input": "Be brief.", "graders": ["expected"]})
     assert not validator.is_valid({"cases": [{"input": "hi"}]})
     assert not validator.is_valid({"nam": "big"})
-
-
-def test_one_schema_is_printed_at_a_time() -> None:
-    result = evalcase("schema", "--sidecar", "--config")
-    assert (result.code, result.out) == (2, "")
-    assert "can't be combined" in result.err

@@ -8,14 +8,8 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.case_data import trial_data
-from evalcase.report.case_text import step_lines
-from evalcase.report.terminal import Screen
-from evalcase.types.answer import Answer, Exchange, join_turns, split_turns
+from evalcase.types.answer import Answer
 from evalcase.types.message import Message, Step
-from evalcase.types.question import TrialKey
-from evalcase.types.result import Result
-from evalcase.util.calls import list_steps
 from tests.cli.command import evalcase
 from tests.run.project import Project
 from tests.tracing.otlp import chat, line, span
@@ -52,62 +46,6 @@ def test_a_case_in_full_has_its_steps_as_a_tree(tmp_path: Path) -> None:
         "chat function:model:",
     ]  # fmt: skip
     assert (row["steps"][3]["tool"], row["steps_cut"], len(row["trace"])) == ("look_up", 0, 32)
-
-
-def test_a_tree_says_what_each_step_took_and_what_failed() -> None:
-    assert list(step_lines(answer("x", STEPS, 7), Screen())) == [
-        "steps",
-        "  agent, 2.50 s",
-        "    chat small, 1.00 s, 5 tokens in, ? out",
-        '    execute_tool find, 0.25 s, q="a b", failed: no <U+001B>[31mdisk',
-        "      retrieve, failed",
-        "  and 7 more",
-    ]
-    assert list(step_lines(answer("x"), Screen())) == []
-
-
-def test_the_page_is_told_of_them() -> None:
-    key = TrialKey("s", "a", "t", 1)
-    told = trial_data(Result(key, "", "passed", answer("x", STEPS, 7)))
-    assert [each["name"] for each in told["steps"]] == [step.name for step in STEPS]
-    assert told["steps"][2]["given"] == 'q="a b"'
-    assert told["steps"][3]["error"] == ""
-    assert told["stepsCut"] == 7
-    assert "steps" not in trial_data(Result(key, "", "passed", answer("x")))
-
-
-def test_what_a_step_was_given_is_cut_between_words() -> None:
-    given = {"why": "p" * 90, "key": "q.r/s.t/" * 5}
-    (told,) = list_steps([Step("find", "tool", input=given)], 0)
-    assert told == f'find, why="{"p" * 90}", …'
-    (told,) = list_steps([Step("find", "tool", input={"text": "x" * 300})], 0)
-    assert told == f'find, text="{"x" * 114}…'
-
-
-def test_no_part_of_a_secret_of_any_script_is_left_where_a_step_is_cut(
-    project: Project,
-) -> None:
-    secret = "ключ-доступа-секретный-пароль"
-    project.configure('secrets = ["SHOP_TOKEN"]\n')
-    lines = []
-    for number in range(80, 120):
-        ids: dict[str, Any] = {"trace": f"{number:032x}"}
-        tool = {
-            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
-            "gen_ai.tool.call.arguments": json.dumps({"a": "p" * number + secret}),
-        }  # fmt: skip
-        root = span({"evalcase.case": str(number)}, id="01", seconds=3, error="died", **ids)
-        failed = span(tool, id="02", parent="01", error="y" * (number + 380) + secret, **ids)
-        lines.append(line(root, failed))
-    (project.path / "t.jsonl").write_text("".join(lines))
-    project.suite(*[{"id": str(each), "input": "?"} for each in range(80, 120)])
-    done = project.run("run", "--target", "otlp:t.jsonl", env={"SHOP_TOKEN": secret})
-    written = [each.read_text() for each in project.path.glob(".evalcase/runs/*/*.json*")]
-    assert done.code == 3
-    assert "***SHOP_TOKEN***" in "".join(written)
-    for text in (done.out, done.err, *written):
-        assert "ключ-доступа" not in text
-        assert json.dumps("доступа")[1:-1] not in text
 
 
 @pytest.fixture
@@ -195,20 +133,6 @@ def test_steps_that_are_calls_of_tools_are_calls_of_the_answer(
     assert "no step is called 'execute_tool *'; there are agent, SimpleTool, not a tool" in said
 
 
-def test_only_who_needs_what_a_step_was_given_minds_that_it_is_cut(project: Project) -> None:
-    given = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
-             "gen_ai.tool.call.arguments": json.dumps({"q": "x" * 3000})}  # fmt: skip
-    root = span({"evalcase.case": "a"}, id="01", name="agent", seconds=3)
-    spans = [root, span(given, parent="01", name="run [find]"), chat("ok", parent="01", start=1)]
-    (project.path / "t.jsonl").write_text(line(*spans))
-    counted: dict[str, Any] = {"steps": "run [*]", "needed": {"find": 1}}
-    for more, code in (({}, 0), ({"max_repeats": 1}, 3)):
-        project.suite({"id": "a", "input": "?", "graders": [{"tool_calls": {**counted, **more}}]})
-        done = project.run("run", "--target", "otlp:t.jsonl")
-        assert done.code == code, done
-    assert "was given more than is kept of it" in done.out
-
-
 def test_secrets_in_steps_are_not_recorded(traced: Path) -> None:
     env = {"SHOP_TOKEN": "tok-9f8e7d6c5b"}
     done = evalcase("run", "--target", "otlp:t.jsonl", cwd=traced, env=env)
@@ -217,29 +141,6 @@ def test_secrets_in_steps_are_not_recorded(traced: Path) -> None:
     assert "tok-9f8e7d6c5b" not in journal.read_text()
     shown = evalcase("report", "--case", "a", cwd=traced).out
     assert "***SHOP_TOKEN***" in shown
-
-
-def test_a_secret_that_a_step_has_cut_is_not_recorded(traced: Path) -> None:
-    secret = "tok-" + "9f8e7d6c5b" * 8
-    failed = span(name="tool", parent="01", start=1, error="x" * 460 + secret)
-    root = span({"evalcase.case": "a"}, id="01", name="agent", seconds=3)
-    (traced / "t.jsonl").write_text(line(root, failed, chat("ok", parent="01", start=2)))
-    evalcase("run", "--target", "otlp:t.jsonl", cwd=traced, env={"SHOP_TOKEN": secret})
-    (journal,) = traced.glob(".evalcase/runs/*/journal.jsonl")
-    text = journal.read_text()
-    assert "x" * 460 in text
-    assert secret[:20] not in text
-
-
-def test_the_steps_of_a_conversation_are_those_of_its_turns() -> None:
-    said = (Message({"role": "user", "content": "?"}),)
-    exchanges = [
-        Exchange(said, answer("a", STEPS[:1]), 1.0), Exchange(said, answer("b"), 1.0),
-        Exchange(said, answer("c", STEPS[1:], 2), 1.0),
-    ]  # fmt: skip
-    joined = join_turns(exchanges)
-    assert (joined.steps, joined.steps_cut) == (STEPS, 2)
-    assert split_turns(joined, [each.turn for each in exchanges]) == exchanges
 
 
 AGENT = """\
@@ -259,25 +160,3 @@ cases:
   - {id: plain, input: break, expected_output: x}
   - {id: talk, turns: [{input: go}, {input: break}], graders: [{contains: fine}]}
 """
-
-
-@pytest.mark.parametrize("processes", ["0", "1"])
-def test_the_steps_of_an_errored_trial_are_kept_with_its_error(
-    project: Project, processes: str
-) -> None:
-    (project.path / "steps_agent.py").write_text(AGENT)
-    (project.path / "a.eval.yaml").write_text(BROKEN)
-    target = '[targets.agent]\nkind = "python"\nfunction = "steps_agent:answer"\ntrace = true\n'
-    project.configure(f'secrets = ["SHOP_TOKEN"]\n{target}')
-    env = {"SHOP_TOKEN": "tok-9f8e7d6c5b"}
-    at = ("--processes", processes) if processes != "0" else ()
-    assert project.run("run", "a.eval.yaml", "--target", "agent", *at, env=env).code == 3
-    out = project.run("report", "--format", "jsonl", env=env).out
-    plain, talk = [json.loads(each)["failure"]["details"] for each in out.splitlines()]
-    assert [each.split(",")[0] for each in plain["steps"]] == ["look up ***SHOP_TOKEN***"]
-    assert len(plain["trace"]) == 32
-    assert [each.split(",")[0] for each in talk["steps"]] == [
-        "turn 1", "  look up ***SHOP_TOKEN***", "turn 2", "  look up ***SHOP_TOKEN***",
-    ]  # fmt: skip
-    shown = project.run("report", "--case", "talk", env=env).out
-    assert "look up ***SHOP_TOKEN***, 0.0" in shown

@@ -59,22 +59,6 @@ def test_a_program_that_remembers_is_told_session_and_turn(project: Project, nam
     assert (done.code, done.json["passed"]) == (0, 4), done.err
 
 
-def test_a_service_is_sent_session_and_turn(project: Project) -> None:
-    with serving(*[Reply.of({"text": "abc"[: n + 1]}) for n in range(3)]) as server:
-        project.configure(
-            f'[targets.it]\nkind = "http"\nurl = "{server.url}"\nanswer = "text"\n'
-            '[targets.it.body]\nwhere = "{session}"\nwhen = "{turn}"\nall = "{messages}"\n'
-        )
-        project.suite(talk("t"))
-        done = project.run("run", "--target", "it", "--json")
-    assert (done.code, done.json["passed"]) == (0, 1), done.err
-    bodies = [request.json for request in server.requests]
-    assert [body["when"] for body in bodies] == [1, 2, 3]
-    assert [len(body["all"]) for body in bodies] == [1, 3, 5]
-    (session,) = {body["where"] for body in bodies}
-    assert session
-
-
 def test_a_service_that_remembers_has_the_whole_conversation_again(project: Project) -> None:
     whole = [Reply.of({"text": "abc"[: n + 1]}) for n in range(3)]
     busy = Reply.of("busy", status=503, **{"Retry-After": "0"})

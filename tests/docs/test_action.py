@@ -77,9 +77,3 @@ def test_a_broken_suite_runs_nothing(checkout: Path) -> None:
     assert (ran.code, ran.summary) == (2, "")
     assert "::error file=evals/bad.eval.yaml,line=1" in ran.out
     assert not (checkout / ".evalcase").exists()
-
-
-def test_arguments_reach_the_run(checkout: Path) -> None:
-    assert act(checkout, arguments="--fail-under 0.1").code == 0
-    assert "echo" in act(checkout, target="echo").out
-    assert act(checkout, arguments="--no-such-option").code == 2

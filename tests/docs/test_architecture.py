@@ -98,17 +98,6 @@ def test_only_the_command_may_import_click() -> None:
     assert set(contract["source_modules"]) == {f"evalcase.{name}" for name in others}
 
 
-def test_a_decision_is_linked_by_its_own_number() -> None:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    links = [
-        link
-        for page in pages
-        for link in re.findall(r"\[[Dd]ecision (\d+)\]\([^)]*?(\d{4})-[^)]*\)", page.read_text())
-    ]
-    assert links
-    assert [link for link in links if link[0] != link[1]] == []
-
-
 def test_every_row_of_a_journal_is_told() -> None:
     page = (ROOT / "docs" / "records.md").read_text()
     table = page.partition("| row | what it holds |")[2].partition("\n\n")[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Annotated, get_origin
 
 import pytest
 
@@ -61,21 +60,3 @@ def test_options_that_are_wrong_are_told_with_a_suggestion(project: Path) -> Non
     result = use(project, "check", "--format", "json")
     (problem,) = json.loads(result.out)
     assert problem["hint"] == "did you mean `within`?"
-
-
-def test_the_schemas_have_both_with_their_sentences(project: Path) -> None:
-    suites = json.loads(use(project, "schema").out)["$defs"]
-    assert suites["namedGrader"]["properties"]["close_to"]["description"] == (
-        "The answer is a number, and close to another."
-    )
-    option = suites["grader-close_to"]["properties"]["within"]
-    assert (option["description"], option["minimum"]) == ("How far off it may be.", 0)
-    config = use(project, "schema", "--config").out
-    assert "What every answer begins with." in config
-
-
-def test_every_type_of_options_is_described() -> None:
-    from evalcase import options
-
-    named = [name for name, each in vars(options).items() if get_origin(each) is Annotated]
-    assert [name for name in named if f"`options.{name}`" not in PAGE] == []

@@ -12,7 +12,6 @@ import evalcase
 from docs.regenerate import ROOT, blocks_of
 from evalcase.cli.app import COMMANDS
 from evalcase.format import fields
-from evalcase.types.case import CaseFields
 from evalcase.types.problem import CODES
 from tests.for_each import for_each
 
@@ -151,12 +150,6 @@ def test_all_deprecated_names_are_described() -> None:
     assert told == expected
 
 
-def test_the_canonical_order_is_the_one_described() -> None:
-    text = section(format_page(), "The canonical form")
-    told = names(text.partition("fixed order:")[2].partition(". Inside")[0])
-    assert told == [*CaseFields.__struct_fields__]
-
-
 def test_yaml_scalars_are_read_as_described() -> None:
     from evalcase.format.yaml import read_yaml
 
@@ -166,16 +159,6 @@ def test_yaml_scalars_are_read_as_described() -> None:
         assert all(type(value) in kinds[meaning.partition(":")[0]] for value in values), written
         if ":" in meaning:
             assert ", ".join(map(str, values)) == meaning.partition(": ")[2]
-
-
-@for_each(
-    "text",
-    ["-\ta", '{"a"\n: b}', "[a, :b]", "[{?a: 1}]", "&a:b c", "%FOO bar\n---\na", r'"\ud83d\ude00"'],
-)
-def test_valid_yaml_that_is_refused_is_a_syntax_error(text: str) -> None:
-    with pytest.raises(evalcase.SuiteError) as caught:
-        evalcase.loads(text)
-    assert "syntax" in [problem.code for problem in caught.value.problems]
 
 
 def test_limits_are_those_of_the_code() -> None:

@@ -21,12 +21,3 @@ def test_what_lies_behind_a_line_is_its_end(encoding: Encoding) -> None:
     assert to_column(LINE, 1000, encoding) == len(LINE)
     assert to_units(LINE, 1000, encoding) == to_units(LINE, len(LINE), encoding)
     assert to_column("abc", 1000, encoding) == 3
-
-
-def test_the_midst_of_a_character_is_before_it() -> None:
-    assert to_column("😀b", 1, "utf-16") == 0
-    assert to_column("😀b", 2, "utf-8") == 0
-
-
-def test_half_of_a_pair_is_one_unit() -> None:
-    assert to_units("\ud800b", 2, "utf-16") == 2

@@ -71,11 +71,6 @@ def test_roles(text: str) -> None:
     assert [*offered(text)] == list(ROLES)
 
 
-def test_fields_of_a_message() -> None:
-    found = offered(f"{CASE}    input:\n      - role: user\n        |")
-    assert [*found] == ["content", "tool_calls", "name", "tool_call_id"]
-
-
 def test_graders_are_offered_as_they_are_written() -> None:
     found = offered(f"{GRADERS}      - |")
     assert {*found} == {*GRADER_NAMES, "type"}
@@ -83,10 +78,6 @@ def test_graders_are_offered_as_they_are_written() -> None:
     assert found["all"].insert == "all:"
     assert found["expected"].insert == "expected"
     assert [*offered(f"{GRADERS}      - type: |")] == GRADER_NAMES
-
-
-def test_graders_inside_of_others() -> None:
-    assert {*offered(f"{GRADERS}      - all:\n          - |")} == {*GRADER_NAMES, "type"}
 
 
 @for_each("text", [
@@ -98,14 +89,6 @@ def test_options_of_a_grader(text: str) -> None:
     assert {"min", "max", "unit", "weight", "not"} <= {*found}
     assert found["unit"].about == "What to count."
     assert "order" not in found
-
-
-def test_fields_of_a_user_and_of_a_turn() -> None:
-    user = offered(f"{CASE}    user:\n      |")
-    assert [*user] == ["goal", "target", "max_turns", "persona", "facts", "first"]
-    assert user["max_turns"].about == "How often the user may speak."
-    turn = offered(f"{CASE}    turns:\n      - |")
-    assert {"input", "expected_output", "criteria", "rubrics", "graders"} <= {*turn}
 
 
 @for_each(("text", "values"), [

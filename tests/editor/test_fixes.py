@@ -34,12 +34,6 @@ def test_a_quick_fix_cures_what_it_stands_at(
     assert read(tmp_path, after)[0].problems == []
 
 
-def test_only_what_lies_between_the_lines_is_offered(tmp_path: Path) -> None:
-    reading, _ = read(tmp_path, "- inptu: x\n  expected_output: x\n- input: 5\n")
-    assert [each.title for each in find_fixes(reading, 3, 3)] == ['Write `"5"` for `5`']
-    assert find_fixes(reading, 2, 2) == []
-
-
 def test_all_deprecated_names_at_once(tmp_path: Path) -> None:
     text = "tests:\n  - input_messages: x\n    expected_messages: 😀\n"
     reading, _ = read(tmp_path, text)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from evalcase.config.catalogue import declared_graders
-from evalcase.editor.lookup import case_number, explain_position
+from evalcase.editor.lookup import explain_position
 from evalcase.editor.schema import walk_of
 from evalcase.format.fields import WrittenCase
 from evalcase.format.schema import describe_fields
@@ -44,11 +44,3 @@ def test_every_grader_by_its_own_sentence(grader: str, spelling: str) -> None:
 ])  # fmt: skip
 def test_the_sentence_of_a_name_or_a_value(text: str, about: str) -> None:
     assert explained(text) == about
-
-
-def test_the_number_of_a_case() -> None:
-    assert case_number(("cases", 3, "id"), "yaml") == 3
-    assert case_number(("tests", 3), "yaml") == 3
-    assert case_number((2, "id"), "json") == 2
-    assert case_number(("graders", 1), "yaml") is None
-    assert case_number(("targets", 1), "toml") is None

@@ -78,16 +78,6 @@ def test_the_encoding_that_the_editor_wants_is_used(tmp_path: Path) -> None:
     assert editor.stop() == 0
 
 
-def test_severity_of_errors_warnings_and_notes(editor: Editor, tmp_path: Path) -> None:
-    text = "- id: a\n  input_messages: x\n- {id: b, input: 5}\n"
-    found = {
-        each.code: each for each in editor.problems(editor.open(tmp_path / "a.eval.yaml", text))
-    }
-    assert found["deprecated-name"].severity == types.DiagnosticSeverity.Warning
-    assert list(found["deprecated-name"].tags or ()) == [types.DiagnosticTag.Deprecated]
-    assert found["wrong-type"].severity == types.DiagnosticSeverity.Error
-
-
 def test_only_the_last_of_several_changes_is_told_of(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "a.eval.yaml", "- input: x\n  expected_output: x\n")
     assert editor.problems(uri) == []
@@ -101,13 +91,6 @@ def test_only_the_last_of_several_changes_is_told_of(editor: Editor, tmp_path: P
     assert seen == [21]
 
 
-def test_a_file_that_is_closed_has_no_problems_left(editor: Editor, tmp_path: Path) -> None:
-    uri = editor.open(tmp_path / "a.eval.yaml", "- inptu: x\n")
-    assert editor.problems(uri)
-    editor.close(uri)
-    editor.await_codes(uri)
-
-
 def test_files_that_are_not_ours_are_left_alone(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "docker-compose.yaml", "cases: [5]\n")
     assert editor.problems(uri) == []
@@ -116,21 +99,6 @@ def test_files_that_are_not_ours_are_left_alone(editor: Editor, tmp_path: Path) 
     assert editor.symbols(uri) == []
     assert editor.hints(uri) == []
     assert editor.define(uri, (0, 1)) is None
-
-
-def test_attachments_are_looked_for_beside_the_file(editor: Editor, tmp_path: Path) -> None:
-    text = "- input: [{role: user, content: [{type: file, path: a.md}]}]\n  expected_output: x\n"
-    uri = editor.open(tmp_path / "a.eval.yaml", text)
-    (found,) = editor.problems(uri)
-    assert found.code == "missing-file"
-    (tmp_path / "a.md").write_text("")
-    editor.client.text_document_did_save(
-        types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri))
-    )
-    editor.await_codes(uri)
-    location = editor.define(uri, (0, 54))
-    assert location is not None
-    assert location.uri == (tmp_path / "a.md").as_uri()
 
 
 def test_a_configuration_and_the_suites_that_name_it(editor: Editor, tmp_path: Path) -> None:
@@ -150,16 +118,6 @@ def test_a_configuration_and_the_suites_that_name_it(editor: Editor, tmp_path: P
     editor.close(suite)
 
 
-def test_what_is_wrong_in_a_file_that_is_named_leads_there(editor: Editor, tmp_path: Path) -> None:
-    (tmp_path / "s.json").write_text('{"type": "txt"}')
-    text = "- input: x\n  graders: [{type: json_schema, file: s.json}]\n"
-    (found,) = editor.problems(editor.open(tmp_path / "a.eval.yaml", text))
-    assert at(found.range) == (0, 0, 0, 1)
-    assert found.related_information is not None
-    (related,) = found.related_information
-    assert related.location.uri == (tmp_path / "s.json").as_uri()
-
-
 def test_completion_while_the_text_can_not_be_read(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "a.eval.yaml", "cases:\n  - id: a\n")
     text, place = split_at_cursor("cases:\n  - id: 😀\n    input: {role: us|\n")
@@ -169,15 +127,6 @@ def test_completion_while_the_text_can_not_be_read(editor: Editor, tmp_path: Pat
     edit = offered["user"].text_edit
     assert isinstance(edit, types.TextEdit)
     assert apply(text, [edit]) == text.replace("us\n", "user\n")
-
-
-def test_completion_of_targets_and_tags_of_the_project(editor: Editor, tmp_path: Path) -> None:
-    (tmp_path / "evalcase.toml").write_text('[targets.bot]\nkind = "echo"\n')
-    (tmp_path / "b.eval.yaml").write_text("- {input: x, tags: [slow]}\n")
-    uri = editor.open(tmp_path / "a.eval.yaml", "- input: x\n  target: \n  tags: []\n")
-    targets = editor.complete(uri, (1, 10))
-    assert {"bot", "echo", "python:"} <= {*targets}
-    assert "slow" in editor.complete(uri, (2, 9))
 
 
 def test_a_case_is_shown_in_its_canonical_form(editor: Editor, tmp_path: Path) -> None:
@@ -196,13 +145,6 @@ def test_a_case_is_shown_in_its_canonical_form(editor: Editor, tmp_path: Path) -
     # What is written since can't be read; the case is the one of the last text that could.
     editor.change(uri, text + "- id: b\n  input: [\n")
     assert "```yaml\nid: a\n" in (editor.hover(uri, (2, 6)) or "")
-
-
-def test_a_line_of_jsonl_is_shown_as_a_case(editor: Editor, tmp_path: Path) -> None:
-    text = '{"id": "a", "input": "x"}\n{"id": "b", "input": "y"}\n'
-    uri = editor.open(tmp_path / "a.eval.jsonl", text)
-    assert "id: b\n" in (editor.hover(uri, (1, 9)) or "")
-    assert [each.name for each in editor.symbols(uri)] == ["a", "b"]
 
 
 def test_a_quick_fix_that_is_applied_leaves_a_clean_check(editor: Editor, tmp_path: Path) -> None:
@@ -224,14 +166,6 @@ def test_a_quick_fix_that_is_applied_leaves_a_clean_check(editor: Editor, tmp_pa
     assert titles == ["Rename `tests` to `cases`", "Write `input` for `inptu`"]
     path.write_text(text)
     assert evalcase("check", path).out == "no problems found: 1 case in 1 file\n"
-
-
-def test_all_mistakes_of_a_file_at_once(editor: Editor, tmp_path: Path) -> None:
-    uri = editor.open(tmp_path / "a.eval.yaml", "- inptu: x\n- {id: a, input: 5}\n")
-    whole = types.Range(types.Position(0, 0), types.Position(0, 0))
-    (action,) = editor.actions(uri, whole, [types.CodeActionKind.SourceFixAll])
-    assert action.title == "Mend 2 mistakes of this file"
-    assert editor.actions(uri, whole, [types.CodeActionKind.Refactor]) == []
 
 
 def test_where_a_function_is_defined_is_found_without_running_it(
@@ -280,20 +214,6 @@ def test_the_latest_verdict_stands_beside_a_case(editor: Editor, tmp_path: Path)
     assert [each.label for each in editor.hints(uri)] == ["✓ passed"]
     editor.change(uri, text.replace("output: y", "output: x"))
     assert [each.label for each in editor.hints(uri)] == ["✓ passed", "✗ failed, changed since"]
-
-
-def test_a_run_of_some_cases_leaves_the_others_their_verdicts(
-    editor: Editor, tmp_path: Path
-) -> None:
-    (tmp_path / "evalcase.toml").write_text('target = "echo"\n')
-    path = tmp_path / "a.eval.yaml"
-    text = "- {id: one, input: x, expected_output: y}\n- {id: two, input: x, expected_output: x}\n"
-    path.write_text(text)
-    assert evalcase("run", "--quiet", cwd=tmp_path).code == 1
-    path.write_text(text.replace("output: y", "output: x"))
-    assert evalcase("run", "--quiet", "--case", "one", cwd=tmp_path).code == 0
-    uri = editor.open(path, path.read_text())
-    assert [each.label for each in editor.hints(uri)] == ["✓ passed", "✓ passed"]
 
 
 def test_changes_on_disk_are_asked_for_and_attended_to(editor: Editor, tmp_path: Path) -> None:

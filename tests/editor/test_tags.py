@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from evalcase.editor.complete import TagIndex
@@ -16,15 +15,3 @@ def test_tags_of_all_suites_the_most_frequent_first(tmp_path: Path) -> None:
     tags = TagIndex()
     assert tags.find(str(tmp_path)) == ["a", "all", "b"]
     assert tags.find(str(tmp_path), [{"tags": ["new"]}]) == ["a", "all", "b", "new"]
-
-
-def test_a_file_is_read_again_once_it_has_changed(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
-    path.write_text("- {input: x, tags: [a]}\n")
-    tags = TagIndex()
-    assert tags.find(str(tmp_path)) == ["a"]
-    path.write_text("- {input: x, tags: [b]}\n")
-    os.utime(path, ns=(0, 1))
-    assert tags.find(str(tmp_path)) == ["b"]
-    path.unlink()
-    assert tags.find(str(tmp_path)) == []

@@ -9,8 +9,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from docs.regenerate import ROOT, blocks_of
 from tests.cli.command import LIMIT_S, evalcase
 from tests.for_each import for_each
@@ -63,11 +61,6 @@ def test_a_path_is_seen_from_the_folder_that_is_open() -> None:
     )
 
 
-def test_what_is_missing_is_said() -> None:
-    (message,) = activate(["gone"])["errors"]
-    assert 'pip install "pygls>=2.0"' in message
-
-
 def documented_tasks() -> list[dict[str, Any]]:
     page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
     (text,) = [each.text for each in blocks_of(page) if each.file == ".vscode/tasks.json"]
@@ -92,10 +85,3 @@ def test_the_matchers_match_what_check_writes(tmp_path: Path, number: int) -> No
         ("a b.eval.yaml", "2", "3", "warning", "deprecated-name"),
         ("a b.eval.yaml", "3", "18", "error", "wrong-type"),
     ]
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_the_matchers_know_when_a_check_begins_and_ends(number: int) -> None:
-    background = matchers()[number]["background"]
-    assert re.search(background["beginsPattern"], "changed: a.eval.yaml")
-    assert re.search(background["endsPattern"], "waiting for changes; press Ctrl-C to stop")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from textwrap import indent
 
 import pytest
 
-from docs.regenerate import blocks_of, pages
 from evalcase.config.catalogue import declared_graders
 from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES, WrittenCase, WrittenSuite
 from evalcase.format.schema import describe_fields
@@ -47,39 +45,24 @@ def test_the_sentence_of_a_field_of_a_case_is_shown_whatever_it_holds(
     assert shown.startswith(FIELDS_OF_CASES[field])
 
 
-@pytest.mark.parametrize("field", [each for each in FIELDS_OF_SUITES if each != "$schema"])
-def test_the_sentence_of_a_field_of_a_suite_is_shown(yaml: EditedProject, field: str) -> None:
-    text = f"{field[:1]}|{field[1:]}: text\ncases: [input: Hi]\n"
-    _, _, shown = yaml.at(text).hover().partition("\n\n")
-    assert shown.startswith(FIELDS_OF_SUITES[field])
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("c|ases: [{input: Hi}]", "The eval cases. Ids, if given, must be unique."),
         ("[{input: [{r|ole: user, content: Hi}]}]", "Who speaks."),
-        ("[{input: {c|ontent: Hi, role: user}}]", "Text, a list of parts, or any other value."),
         ("[{input: Hi, expected_output: [{t|ool_calls: [{tool: a}], role: assistant}]}]",
          "The tools that this message calls, in order."),
-        ("[{input: Hi, expected_output: {role: assistant, tool_calls: [{t|ool: a}]}}]",
-         "The name of the tool."),
         ("[{input: [{role: user, content: [{p|ath: a.md, type: file}]}]}]",
          "The file of a `file` or `image` part, relative to this file."),
         ("[{input: Hi, rubrics: [{t|ext: Polite}]}]", "What a good answer does."),
         ("[{input: Hi, repeat: {p|ass_rate: 1, times: 2}}]", "The share of trials that must pass"),
         ("[{input: Hi, graders: [e|xpected]}]", ABOUT["expected"]),
         ("[{input: Hi, graders: [{h|as: Lima}]}]", ABOUT["has"]),
-        ("[{input: Hi, graders: [{h|as: {value: Lima}}]}]", ABOUT["has"]),
         ("[{input: Hi, graders: [{type: h|as, value: Lima}]}]", ABOUT["has"]),
         ("[{input: Hi, graders: [{type: p|ython:a:b}]}]", ABOUT["python"]),
-        ("[{input: Hi, graders: [{p|ython:a:b: {weight: 2}}]}]", ABOUT["python"]),
         ("[{input: Hi, graders: [{type: has, u|nit: words, value: a}]}]", "Where it is."),
-        ("[{input: Hi, graders: [{has: {v|alue: [a, b]}}]}]", "What it has."),
         ("[{input: Hi, graders: [{every: [{has: {w|eight: 2, value: a}}]}]}]", "How much it"),
         ("[{i|nput_messages: Hi}]", "The old name of `input`: `evalcase migrate` renames it."),
-        ("t|ests: [{input: Hi}]", "The old name of `cases`: `evalcase migrate` renames it."),
-        ("[{input: Hi, o|utcome: Polite}]", "The old name of `criteria`"),
         ("[{input: Hi, e|xecution: {target: a}}]", "An older grouping: write `target` and"),
     ],
 )  # fmt: skip
@@ -105,27 +88,18 @@ IN_INPUT = "cases:\n  - input:\n      - "
         (f"{IN_CASE}    |", {"expected_output": "expected_output: ${1:The answer is 4}",
                              "graders": "graders:\n  - ", "metadata": "metadata:\n  "}),
         (f"{IN_CASE}    exp|", {"expected_output": "expected_output: ${1:The answer is 4}"}),
-        (f"{IN_CASE}    rubrics:\n      - |", {"text": "text: "}),
         (f"{IN_CASE}    repeat:\n      |", {"times": "times: ${1:5}"}),
         (f"{IN_GRADERS}|", {"expected": "expected", "has": "has: ", "every": "every:\n    - ",
                             "equals": "equals: ", "size": "size", "type": "type: ",
                             "some": "some:\n    count: $1\n    of:\n      -"}),
         (f"{IN_GRADERS}type: |", {"expected": "expected", "has": "has", "python": "python"}),
-        (f"{IN_GRADERS}type: has\n        |", {"value": "value: ", "unit": "unit: "}),
         (f"{IN_GRADERS}has:\n          |", {"value": "value: ", "weight": "weight: ${1:2}"}),
         (f"{IN_GRADERS}type: has\n        unit: |", {"words": "words", "lines": "lines"}),
-        (f"{IN_GRADERS}every:\n          - |", {"expected": "expected", "has": "has: "}),
-        (f"{IN_EXPECTED}|", {"role": "role: "}),
         (f"{IN_CASE}    expected_output:\n      |", {"role": "role: "}),
-        (f"{IN_EXPECTED}role: |", {"assistant": "assistant", "tool": "tool"}),
-        (f"{IN_EXPECTED}role: assistant\n        |",
-         {"content": "content: ", "tool_calls": "tool_calls:\n  - "}),
         (f"{IN_EXPECTED}role: assistant\n        tool_calls:\n          - |",
          {"tool": "tool: ", "input": "input: ", "function": "function: "}),
         (f"{IN_INPUT}|", {"role": "role: ", "content": "content: "}),
         (f"{IN_INPUT}role: |", {"user": "user", "system": "system"}),
-        (f"{IN_INPUT}role: user\n        content:\n          - |",
-         {"type": "type: ", "text": "text: ", "path": "path: "}),
         (f"{IN_INPUT}role: user\n        content:\n          - type: |",
          {"text": "text", "file": "file", "image": "image"}),
         ("tests:\n  - |", {"input": "input: ${1:What is 2 + 2?}"}),
@@ -138,12 +112,6 @@ def test_names_are_offered_as_they_are_written(
     assert {label: each.inserts for label, each in offered.items() if label in inserted} == inserted
     assert not OLDER & {*offered} - {"target", "input"}
     assert not [label for label in offered if label == "property" or "[object" in label]
-
-
-@pytest.mark.parametrize("before", ["", "type: "])
-def test_every_grader_is_offered_with_its_sentence(yaml: EditedProject, before: str) -> None:
-    offered = yaml.at(f"{IN_GRADERS}{before}|").offered()
-    assert {name: offered[name].about for name in ABOUT} == ABOUT
 
 
 @pytest.mark.parametrize(
@@ -228,13 +196,6 @@ def test_an_old_name_is_not_underlined_and_what_it_holds_is_looked_at(yaml: Edit
     assert found.text == "5"
 
 
-def test_the_file_beside_a_jsonl_file_lacks_no_cases(yaml: EditedProject) -> None:
-    assert yaml.open("input: Be brief.\nname: a\n", "a.suite.yaml").underlined() == []
-    (found,) = yaml.open("nam: a\n", "a.suite.yaml").underlined()
-    assert found.text == "nam"
-    assert "cases" not in yaml.at("nam|\n", "a.suite.yaml").offered()
-
-
 # Files that are good
 
 
@@ -277,18 +238,6 @@ MISTAKEN = {"mistakes.eval.yaml", "typos.eval.yaml", "sums.eval.yaml"}
 """The examples of mistakes, and that of a package, which has to be installed first."""
 
 
-def test_nothing_in_good_examples_of_the_documentation_is_underlined(yaml: EditedProject) -> None:
-    blocks = [block for page in pages() for block in blocks_of(page.read_text(encoding="utf-8"))]
-    good = [
-        block.text.replace("# yaml-language-server", "#")
-        for block in blocks
-        if block.language == "yaml" and block.verdict == "good"
-    ]
-    assert len(good) > 20
-    opened = [(text, yaml.open(text, "a.installed.yaml")) for text in good]
-    assert [(text, found) for text, each in opened if (found := each.underlined())] == []
-
-
 EMPTY = ["file-empty.yaml", "file-only-comments.yaml"]
 """There is nothing in them to underline."""
 
@@ -299,14 +248,6 @@ def test_mistakes_that_a_schema_can_tell_are_underlined(yaml: EditedProject) -> 
     assert len(wrong) > 100
     fine = [name for name, each in open_all(yaml, wrong).items() if not each.underlined()]
     assert fine == EMPTY
-
-
-def test_nothing_in_the_examples_of_graders_is_underlined(yaml: EditedProject) -> None:
-    examples = [each.kind.example for each in declared_graders() if each.kind.example]
-    text = "- input: Hi\n  expected_output: Hi\n  graders:\n"
-    text += "".join(indent(each.strip(), "  ") + "\n" for each in examples)
-    assert len(examples) > 10
-    assert yaml.open(text, "a.installed.yaml").underlined() == []
 
 
 def test_every_installed_grader_is_offered_with_its_sentence_and_its_example(

@@ -28,11 +28,6 @@ def test_a_plain_run_collects_no_evals_and_imports_nothing_to_run_them(
     result.assert_outcomes(passed=1)
 
 
-def test_evals_are_collected_when_they_are_asked_for(evals: pytest.Pytester) -> None:
-    assert collected(evals, "--evals") == [*CASES, "test_own.py::test_own"]
-    assert not records(evals)  # nothing was asked
-
-
 def test_the_configuration_may_ask_for_them_and_the_command_line_wins(
     evals: pytest.Pytester,
 ) -> None:
@@ -51,31 +46,6 @@ def test_an_eval_file_that_is_named_without_the_option_names_it(
     for arguments in (["--no-evals", named], ["--evals", named], ["test_own.py"], []):
         said = evals.runpytest_inprocess(*arguments).stdout.str()
         assert "with --evals" not in said, arguments
-
-
-def test_who_else_collects_eval_files_hears_nothing_of_it(evals: pytest.Pytester) -> None:
-    write(
-        evals,
-        "conftest.py",
-        "import pytest\n"
-        "class Own(pytest.Item):\n"
-        "    def runtest(self): ...\n"
-        "class Suite(pytest.File):\n"
-        "    def collect(self): yield Own.from_parent(self, name='own')\n"
-        "def pytest_collect_file(file_path, parent):\n"
-        "    if file_path.suffix == '.yaml': return Suite.from_parent(parent, path=file_path)\n",
-    )
-    result = evals.runpytest_inprocess("evals/all.eval.yaml")
-    result.assert_outcomes(passed=1)
-    assert "--evals" not in result.stdout.str()
-
-
-def test_a_file_that_is_named_outright_needs_no_special_name(evals: pytest.Pytester) -> None:
-    write(evals, "more/some.jsonl", '{"id": "a", "input": "x", "expected_output": "x"}\n')
-    write(evals, "more/other.json", '[{"id": "b", "input": "x", "expected_output": "x"}]')
-    assert collected(evals, "--evals", "more/some.jsonl") == ["more/some.jsonl::a"]
-    assert collected(evals, "--evals", "more/other.json") == ["more/other.json::b"]
-    assert collected(evals, "--evals", "more") == []
 
 
 def test_a_case_is_an_item_for_each_of_its_targets(evals: pytest.Pytester) -> None:

@@ -48,18 +48,6 @@ def test_each_verdict_is_what_pytest_has_for_it(evals: pytest.Pytester) -> None:
     }
 
 
-@pytest.mark.parametrize("option", ["--setup-plan", "--setup-only"])
-def test_what_only_shows_the_setup_asks_nobody_and_records_nothing(
-    evals: pytest.Pytester, option: str
-) -> None:
-    write(evals, "agent.py", "def answer(question):\n    open('asked', 'w').close()\n")
-    result = evals.runpytest_inprocess("--evals", option)
-    assert result.ret == 0
-    assert not (evals.path / "asked").exists()
-    assert not (evals.path / ".evalcase").exists()
-    assert "record " not in result.stdout.str()
-
-
 @pytest.mark.parametrize(
     ("arguments", "ids"),
     [
@@ -78,20 +66,6 @@ def test_only_what_is_chosen_is_run(
     evals.runpytest_inprocess("--evals", "--strict-markers", *arguments)
     (run,) = records(evals)
     assert [each.case for each in run.cases] == ids
-
-
-def test_an_item_is_one_target_and_no_other_is_asked(evals: pytest.Pytester) -> None:
-    text = "- {id: two, input: x, expected_output: x, targets: [echo, 'python:agent:answer']}\n"
-    write(evals, "evals/all.eval.yaml", text * 1 + text.replace("two", "three"))
-    chosen = ["evals/all.eval.yaml::two[echo]", "evals/all.eval.yaml::three"]
-    result = evals.runpytest_inprocess("--evals", chosen[0])
-    result.assert_outcomes(passed=1)
-    result = evals.runpytest_inprocess("--evals", "-k", "agent or three")
-    result.assert_outcomes(passed=3, deselected=2)
-    first, second = records(evals)
-    assert list(verdicts(first)) == ["two echo"]
-    asked = ["two python:agent:answer", "three echo", "three python:agent:answer"]
-    assert sorted(verdicts(second)) == sorted(asked)
 
 
 def test_all_cases_are_asked_at_once(evals: pytest.Pytester) -> None:
@@ -163,19 +137,6 @@ def test_a_trial_that_errors_in_a_case_that_passes_is_not_overlooked(
     result.stdout.fnmatch_lines([told])
 
 
-@pytest.mark.parametrize("is_by_key", [True, False])
-def test_so_many_trials_may_error(shaky: pytest.Pytester, is_by_key: bool) -> None:
-    if is_by_key:
-        write(shaky, "pytest.ini", "[pytest]\nevalcase_max_errors = 1\n")
-    options = [] if is_by_key else ["--evals-max-errors", "1"]
-    result = shaky.runpytest_inprocess("--evals", "evals", *options)
-    result.assert_outcomes(passed=1)
-    assert result.ret == pytest.ExitCode.OK
-    result.stdout.no_fnmatch_line("not well*")
-    (folder,) = (shaky.path / ".evalcase" / "runs").glob("2*")
-    assert '"max_errors":1' in (folder / "run.json").read_text().replace(" ", "")
-
-
 def test_a_run_that_is_not_complete_is_not_well(evals: pytest.Pytester) -> None:
     """As one whose suite is edited in the meantime: what is in its record is not what it says."""
     agent = (
@@ -220,15 +181,6 @@ def test_the_first_failure_ends_the_run_and_it_can_be_resumed(evals: pytest.Pyte
     assert run.totals.trials.total == 2
 
 
-def test_the_last_failures_are_run_again_with_other_targets_too(evals: pytest.Pytester) -> None:
-    evals.runpytest_inprocess("--evals", "evals")
-    result = evals.runpytest_inprocess("--evals", "evals", "--lf", "--evals-target", "echo")
-    result.assert_outcomes(passed=0, failed=3, skipped=0)
-    first, second = records(evals)
-    assert [each.case for each in second.cases] == ["bad", "broken", "unjudged"]
-    assert first.path != second.path
-
-
 def test_junit_has_what_the_run_measured(evals: pytest.Pytester, tmp_path: Path) -> None:
     evals.runpytest_inprocess("--evals", "evals", f"--junitxml={tmp_path / 'out.xml'}")
     cases = {each.get("name"): each for each in ET.parse(tmp_path / "out.xml").iter("testcase")}
@@ -256,32 +208,6 @@ def test_without_a_target_each_case_is_an_error_that_says_what_to_do(
     assert not records(evals)
 
 
-def test_what_a_run_is_refused_for_is_told_with_its_place(evals: pytest.Pytester) -> None:
-    write(evals, "evalcase.toml", 'target = "agent"\n[targets.agent]\nkind = "pyton"\n')
-    result = evals.runpytest_inprocess("--evals", "evals")
-    result.assert_outcomes(errors=4, skipped=1)
-    told = "evalcase.toml:3:8: error"
-    result.stdout.fnmatch_lines([f"  {told}*", f"it was not run: {told}*", f"ERROR * - {told}*"])
-
-
-def test_a_run_that_ends_early_is_an_error_of_the_cases_that_it_left_out(
-    evals: pytest.Pytester,
-) -> None:
-    write(
-        evals,
-        "agent.py",
-        "from evalcase import Answer\n"
-        "async def answer(question):\n"
-        "    return Answer(Answer.of_text(question).messages, cost_usd=1.0)\n",
-    )
-    text = "".join(f"- {{id: c{n}, input: x, expected_output: x}}\n" for n in range(3))
-    write(evals, "evals/all.eval.yaml", text)
-    options = ["--evals-max-cost", "0.5", "--evals-concurrency", "1"]
-    result = evals.runpytest_inprocess("--evals", "evals", *options)
-    result.assert_outcomes(passed=1, errors=2)
-    result.stdout.fnmatch_lines(["it was not run: the spending cap of 0.5 USD is reached*"])
-
-
 def test_the_configuration_of_pytest_has_every_option(evals: pytest.Pytester) -> None:
     write(
         evals,
@@ -302,41 +228,6 @@ def test_the_configuration_of_pytest_has_every_option(evals: pytest.Pytester) ->
     result.stdout.fnmatch_lines(["record   kept/*"])
 
 
-@pytest.mark.parametrize("is_by_key", [False, True])
-def test_answers_may_be_kept_and_asked_for_once(evals: pytest.Pytester, is_by_key: bool) -> None:
-    write(
-        evals,
-        "agent.py",
-        "from pathlib import Path\n"
-        "def answer(question):\n"
-        "    with Path('asked').open('a') as file:\n"
-        "        file.write(question)\n"
-        "    return question\n",
-    )
-    write(evals, "evals/all.eval.yaml", "- {id: a, input: x, expected_output: x}\n")
-    if is_by_key:
-        write(evals, "pytest.ini", "[pytest]\nevalcase_cache = true\n")
-    options = [] if is_by_key else ["--evals-cache"]
-    for _ in range(2):
-        evals.runpytest_inprocess("--evals", "evals", *options).assert_outcomes(passed=1)
-    assert (evals.path / "asked").read_text() == "x"
-
-
-@pytest.mark.parametrize("is_by_key", [False, True])
-def test_code_may_be_refused(evals: pytest.Pytester, is_by_key: bool) -> None:
-    write(evals, "agent.py", "open('imported', 'w')\ndef answer(question): ...\n")
-    write(evals, "evals/all.eval.yaml", "- {id: a, input: x, expected_output: x}\n")
-    if is_by_key:
-        write(evals, "pytest.ini", "[pytest]\nevalcase_no_exec = true\n")
-    options = [] if is_by_key else ["--evals-no-exec"]
-    result = evals.runpytest_inprocess("--evals", "evals", *options)
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*python:agent:answer*no-exec*"])
-    other = evals.runpytest_inprocess("--evals", "evals", "--evals-target", "echo", *options)
-    other.assert_outcomes(passed=1)
-    assert not (evals.path / "imported").exists()
-
-
 def test_secrets_stay_secret(evals: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", "abcdefghijkl0123456789")
     write(
@@ -352,11 +243,3 @@ def test_secrets_stay_secret(evals: pytest.Pytester, monkeypatch: pytest.MonkeyP
     result = evals.runpytest_inprocess("--evals", "evals", "-k", "bad")
     result.assert_outcomes(failed=1, deselected=4)
     assert "abcdefghijkl0123456789" not in result.stdout.str()
-
-
-def test_a_case_that_errors_is_not_passed_however_many_may_error(evals: pytest.Pytester) -> None:
-    write(evals, "agent.py", "def answer(question):\n    raise ValueError(question)\n")
-    write(evals, "evals/all.eval.yaml", "- {id: a, input: a, expected_output: a}\n")
-    result = evals.runpytest_inprocess("--evals", "evals", "--evals-max-errors", "9")
-    result.assert_outcomes(errors=1)
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
