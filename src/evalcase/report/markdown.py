@@ -197,7 +197,7 @@ def _fact_lines(figures: Figures, evaluated: Evaluated) -> Iterator[str]:
              *effort_facts(figures, totals)]  # fmt: skip
     for fact in facts:
         label = fact.label or label
-        yield f"- {label}: {', '.join(fact.parts)}"
+        yield f"- {label}: {fact.text}"
     if facts:
         yield ""
 

@@ -47,6 +47,7 @@ from evalcase.types.value import replace
 from evalcase.util.text import list_some, make_visible, write_count
 
 _COLUMN = LABEL - 1
+_FACT_ROWS = 4
 _NARROW = 60
 _SLOW_S = 0.1
 """What is quicker is no news."""
@@ -59,7 +60,7 @@ _BARS = "·▁▂▃▄▅▆▇█"
 
 class Fact(NamedTuple):
     label: str
-    parts: list[str]
+    text: str
 
 
 def write_text(reported: Reported) -> Iterator[str]:
@@ -303,7 +304,7 @@ def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator
         parts.append((write_money(totals.cost_usd), ""))
     if evaluated.duration_s is not None:
         parts.append((_write_duration(evaluated.duration_s), ""))
-    yield from _flow_parts(parts, screen.width, screen)
+    yield from screen.flow(parts)
 
 
 def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterator[str]:
@@ -321,7 +322,7 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
         if text and label in ("record", "stopped", "next"):  # each may hold a path
             yield from _to_copy(label, text, "hint" if label == "next" else "", screen)
         elif text:
-            yield from _fact_lines(Fact(label, [make_visible(text)]), screen)
+            yield from _fact_lines(Fact(label, text), screen)
 
 
 def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]:
@@ -344,25 +345,25 @@ def _facts(
     yield from repeat_facts(figures, verbose=verbose)
     for name, outcome, why in highlights.shaky:
         said = f"{_name_case(name, several=several)}: {passed_of(outcome)}: passed"
-        yield Fact("", [f"{said}, though a trial errored: {why}" if why else said])
+        yield Fact("", f"{said}, though a trial errored: {why}" if why else said)
     if highlights.more_shaky:
-        yield Fact("", [f"{highlights.more_shaky:,} more passed, but not in every trial"])
+        yield Fact("", f"{highlights.more_shaky:,} more passed, but not in every trial")
     yield from effort_facts(figures, evaluated.totals, verbose=verbose)
     if verbose and evaluated.totals.cases.total > 1:
         slowest = sorted(highlights.slowest.items(), key=lambda each: -each[1])
         slow = [(name, took_s) for name, took_s in slowest if took_s >= _SLOW_S]
         if said_slow := [f"{_name_case(name, several=several)} {s:.2f} s" for name, s in slow]:
-            yield Fact("slowest", said_slow)
+            yield Fact("slowest", ", ".join(said_slow))
         yield from _vote_facts(highlights, see_suite)
     if grading := note_run(evaluated)["grading"]:
-        yield Fact("grading", [make_visible(grading)])
+        yield Fact("grading", grading)
 
 
 def rate_facts(figures: Figures) -> Iterator[Fact]:
     """What the pass rate alone does not say."""
     label = "rate"
     for said in _rate_notes(figures.all, figures):
-        yield Fact(label, [said])
+        yield Fact(label, said)
         label = ""
 
 
@@ -393,7 +394,7 @@ def trial_facts(totals: Totals) -> Iterator[Fact]:
     trials = totals.trials
     if trials.total != totals.cases.total:
         counted = [f"{count:,} {word}" for word in VERDICTS if (count := getattr(trials, word))]
-        yield Fact("trials", [f"{trials.total:,} in all", *counted])
+        yield Fact("trials", ", ".join([f"{trials.total:,} in all", *counted]))
 
 
 def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
@@ -407,15 +408,15 @@ def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
     passed = [cases, f"{trials} trials each", f"{write_rate(repeats.share)} of them passed"]
     for each in repeats.pass_at:
         passed += [f"pass@{each.k} {write_rate(each.any)}", f"pass^{each.k} {write_rate(each.all)}"]
-    yield Fact("repeats", passed)
+    yield Fact("repeats", ", ".join(passed))
     spread = repeats.passes
     if verbose and spread is not None:
         again, others = 100 * spread.same_cases, 100 * spread.more_repeats
         said = f"standard error: {again:.1f} points from repeating these cases, {others:.1f} from"
-        yield Fact("", [f"{said} the choice of cases (more repeats won't lower it)"])
+        yield Fact("", f"{said} the choice of cases (more repeats won't lower it)")
     if repeats.flaky:
         said = f"{repeats.flaky:,} of {cases} passed in some trials but not in others"
-        yield Fact("flaky", [said])
+        yield Fact("flaky", said)
 
 
 def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> Iterator[Fact]:
@@ -426,15 +427,15 @@ def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> I
         between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
         drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL_SCORES else ""
         of = write_count(score.n, "case")
-        yield Fact("scores", [f"mean {score.value:.2f}{between} of {of}{drawn}"])
+        yield Fact("scores", f"mean {score.value:.2f}{between} of {of}{drawn}")
     if verbose:
         p95_s, median_s = effort.p95_s or 0.0, effort.median_s or 0.0
         if effort.timed > 1 and p95_s >= _SLOW_S:
-            yield Fact("latency", [f"median {median_s:.2f} s", f"95% within {p95_s:.2f} s"])
+            yield Fact("latency", f"median {median_s:.2f} s, 95% within {p95_s:.2f} s")
         if effort.input_tokens or effort.output_tokens:
-            yield Fact("tokens", [f"{effort.input_tokens:,} in", f"{effort.output_tokens:,} out"])
+            yield Fact("tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out")
         yield from _judging_facts(figures.judging)
-    if said := list(_list_costs(totals)):
+    if said := ", ".join(_list_costs(totals)):
         yield Fact("cost", said)
 
 
@@ -455,7 +456,7 @@ def _judging_facts(judging: Judging | None) -> Iterator[Fact]:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
     if judging.seconds >= _SLOW_S:
         said.append(f"{judging.seconds:.1f} s in total")
-    yield Fact("judging", said)
+    yield Fact("judging", ", ".join(said))
 
 
 def _list_costs(totals: Totals) -> Iterator[str]:
@@ -479,35 +480,13 @@ def _vote_facts(highlights: Highlights, see_suite: SeeSuite) -> Iterator[Fact]:
             continue
         on = "1 criterion" if votes.subjects == 1 else f"{votes.subjects:,} criteria"
         kappa = "always the same verdict" if votes.kappa is None else f"{votes.kappa:.2f}"
-        where = f" in {make_visible(see_suite(suite))}" if len(highlights.votes) > 1 else ""
-        yield Fact(label, [f"Fleiss' kappa on {on}: {kappa}{where}"])
+        where = f" in {see_suite(suite)}" if len(highlights.votes) > 1 else ""
+        yield Fact(label, f"Fleiss' kappa on {on}: {kappa}{where}")
         label = ""
 
 
 def _fact_lines(fact: Fact, screen: Screen) -> Iterator[str]:
-    room = max(10, screen.width - _COLUMN)
-    lead = screen.paint(f"{fact.label:<{_COLUMN}}", "dim")
-    parts = [(cut(part, room - 1), "") for part in fact.parts]
-    flowing = _flow_parts(parts, room, screen)
-    for line in flowing if len(parts) > 1 else screen.wrap(fact.parts[0], room):
-        yield lead + line
-        lead = " " * _COLUMN
-
-
-def _flow_parts(
-    parts: Sequence[tuple[str, str]], width: int, screen: Screen
-) -> Iterator[str]:  # fmt: skip
-    """Parts with commas between them, in as few lines as they fit into; none is broken."""
-    line, room = "", width
-    for number, (text, style) in enumerate(parts):
-        comma = "," if number < len(parts) - 1 else ""
-        needed = cell_len(text) + len(comma) + bool(line)
-        if line and needed > room:
-            yield line
-            line, room = "", width
-        line += (" " if line else "") + screen.paint(text, style) + comma
-        room -= needed
-    yield line
+    return screen.label(fact.label, make_visible(fact.text), _FACT_ROWS, _COLUMN)
 
 
 def _write_duration(seconds: float) -> str:

@@ -106,6 +106,14 @@ class Screen:
         wrapped = (Text(line).wrap(self._console, room) for line in lines)
         return [row.plain.rstrip() for rows in wrapped for row in rows]
 
+    def flow(self, parts: Iterable[tuple[str, str]]) -> list[str]:
+        """Texts in their styles with commas between them."""
+        texts = (
+            Text(make_visible(text), _STYLES.get(style, _STYLES["warning"]) if style else "")
+            for text, style in parts
+        )
+        return self.lines(Text(", ").join(texts))
+
     def lines(self, drawn: RenderableType) -> list[str]:
         with self._console.capture() as captured:
             self._console.print(drawn, crop=False)

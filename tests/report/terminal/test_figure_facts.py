@@ -15,7 +15,7 @@ from tests.report.terminal.endings import count
 
 
 def said(facts: Any) -> list[str]:
-    return [f"{label}: {', '.join(parts)}" for label, parts in facts]
+    return [f"{label}: {text}" for label, text in facts]
 
 
 def about(*topics: str | None) -> dict[str, dict[str, Any]]:
