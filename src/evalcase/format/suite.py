@@ -72,7 +72,8 @@ def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
             origins.append(index)
     if shared.variables is not None:
         shared.variables.finish()
-    _name_first_places(shape, cases, origins, findings)
+    if findings.found:
+        _name_first_places(shape, cases, origins, findings)
     return Resolved(shape.about.fields, cases, origins)
 
 

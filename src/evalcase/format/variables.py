@@ -49,8 +49,8 @@ _VARYING = frozenset(VARYING)
 _TAGGED = ("input", "expected_output", "criteria", "rubrics", "graders", "turns", "user")
 _RENDERED = {*_TAGGED, *(old for old, new in CASE_ALIASES.items() if new in _TAGGED)}
 """The fields of a case in which values replace tags, under all their names."""
-_OF_SUITE = ("input", "graders")
-"""The rendered fields of a suite."""
+_OF_SUITE = (*VARYING, "input", "graders")
+"""The fields of a suite that decide about variables: those that give some, and those with tags."""
 _NOT_RENDERED = (
     "id", "description", "tags", "metadata", "skip", "conversation_id", "target", "targets",
 )  # fmt: skip
@@ -260,20 +260,56 @@ class _ReportedError(Exception):
     """No more cases can be made, for a reason that is reported."""
 
 
-class Declared(Value, frozen=True):
-    """The variables that a suite or a case declares."""
+class Declared:
+    """The variables that a suite or a case declares, and its fields that have tags."""
 
-    names: dict[str, Variable]
-    """Variables with one value."""
-    matrix: dict[str, list[Variable]]
-    """The values of each name of a matrix."""
-    rows: str | None
-    """The file of a table."""
-    path: KeyPath
-    """The path of the suite or the case."""
-    findings: Findings
-    columns: set[str]
-    """The columns of the table, as far as it has been read."""
+    def __init__(
+        self, values: dict[str, Any], path: KeyPath, tagged: dict[str, Tagged], findings: Findings
+    ) -> None:
+        self.path = path
+        self.findings = findings
+        self.tagged = tagged
+        self.names: dict[str, Variable] = {}
+        """Variables with one value."""
+        self.matrix: dict[str, list[Variable]] = {}
+        """The values of each name of a matrix."""
+        self.rows: str | None = values.get("rows")
+        """The file of a table."""
+        self.columns: set[str] = set()
+        """The columns of the table, as far as it has been read."""
+        before = findings.errors
+        for field in VARYING:
+            given = values.get(field)
+            if given is not None:
+                findings.accepts(_FIELDS[field].takes, given, (*path, field))
+            for name, value in given.items() if type(given) is dict else ():
+                self._declare(field, name, value)
+        self.is_valid = findings.errors == before
+
+    def _declare(self, field: str, name: str, value: Any) -> None:
+        findings, at = self.findings, (*self.path, field, name)
+        if re.fullmatch(_NAME, name) is None:
+            message = f"`{name}` can't be the name of a variable"
+            hint = "a name has letters, digits, `_` and `-`, and starts with a letter or `_`"
+            findings.add("bad-value", at, message, hint, "key")
+        elif name in self.names:
+            message = f"the variable `{name}` has a value already, in `{self.names[name].field}`"
+            findings.add("conflicting-fields", at, message, "keep one of the two", "key")
+        elif field == "vars":
+            warn_of_file(value, at, findings, name)
+            self.names[name] = Variable(value, at, value)
+        elif field == "matrix":
+            self.matrix[name] = _read_several(value, at, findings)
+        elif type(value) is str and value:
+            text = _UNREAD if findings.files is None else findings.files.text_of(value)
+            if isinstance(text, Finding):
+                findings.add_finding(text._replace(path=at))
+            # Results show the name of the file, since the text may be long.
+            self.names[name] = Variable(text, None, value, field)
+
+    def used(self) -> set[str]:
+        """The names in its tags."""
+        return {tag.name for each in self.tagged.values() for _, tag in each.tags()}
 
     def report(self, code: str, name: str, message: str, hint: str) -> None:
         """Report a problem at the name of a variable."""
@@ -294,36 +330,6 @@ class Declared(Value, frozen=True):
             message = f"nothing uses a column of `{self.rows}`"
             hint = f"the columns are {names}; write {{{{name}}}} where a value belongs"
             self.findings.add("unused-variable", (*self.path, "rows"), message, hint)
-
-
-def _read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> Declared:
-    names: dict[str, Variable] = {}
-    matrix: dict[str, list[Variable]] = {}
-    for field in VARYING:
-        given = values.get(field)
-        if given is not None:
-            findings.accepts(_FIELDS[field].takes, given, (*path, field))
-        for name, value in given.items() if type(given) is dict else ():
-            at = (*path, field, name)
-            if re.fullmatch(_NAME, name) is None:
-                message = f"`{name}` can't be the name of a variable"
-                hint = "a name has letters, digits, `_` and `-`, and starts with a letter or `_`"
-                findings.add("bad-value", at, message, hint, "key")
-            elif name in names:
-                message = f"the variable `{name}` has a value already, in `{names[name].field}`"
-                findings.add("conflicting-fields", at, message, "keep one of the two", "key")
-            elif field == "vars":
-                warn_of_file(value, at, findings, name)
-                names[name] = Variable(value, at, value)
-            elif field == "matrix":
-                matrix[name] = _read_several(value, at, findings)
-            elif type(value) is str and value:
-                text = _UNREAD if findings.files is None else findings.files.text_of(value)
-                if isinstance(text, Finding):
-                    findings.add_finding(text._replace(path=at))
-                # Results show the name of the file, since the text may be long.
-                names[name] = Variable(text, None, value, field)
-    return Declared(names, matrix, values.get("rows"), path, findings, set())
 
 
 def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variable]:
@@ -423,21 +429,14 @@ def _place(finding: Finding, tagged: Collection[Tagged], variables: Variables) -
 # Suites and cases
 
 
-class SuiteVariables:
-    """The variables of a suite, and its fields that have tags in them."""
+class SuiteVariables(Declared):
+    """The variables of a suite. Its `findings` collect the problems in fields of the suite."""
 
-    def __init__(self, named: Named, findings: Findings) -> None:
-        values = named.values
-        self.findings = findings
-        """Collects the problems in fields of the suite."""
-        self.raw = {name: values[name] for name in (*VARYING, *_OF_SUITE) if name in values}
-        self.declares = any(name in values for name in VARYING)
-        before = findings.errors
-        self.declared = _read_declared(values, named.path, findings)
-        self.is_valid = findings.errors == before
-        tagged = {name: Tagged(values.get(name), named.at(name)) for name in _OF_SUITE}
-        self.tagged = {name: each for name, each in tagged.items() if any(_find_braces(*each))}
-        self.used: set[str] | None = None
+    def __init__(self, named: Named, tagged: dict[str, Tagged], findings: Findings) -> None:
+        super().__init__(named.values, named.path, tagged, findings)
+        self.raw = {name: named.values[name] for name in _OF_SUITE if name in named.values}
+        self.declares = not _VARYING.isdisjoint(named.values)
+        self.used_in_cases: set[str] | None = None
         """The variables that cases use; None before the first case that is rendered."""
         self._named = named
         self._known: set[object] = set()
@@ -468,15 +467,21 @@ class SuiteVariables:
 
     def finish(self) -> None:
         """Warn of variables that no case has used, once all cases are known."""
-        if self.used is not None:
+        if self.used_in_cases is not None:
             self.findings.case = None
-            self.declared.warn_of_unused(self.used)
+            self.warn_of_unused(self.used_in_cases)
 
 
 def read_suite_variables(named: Named, findings: Findings) -> SuiteVariables | None:
     """The variables of a suite; None if it has neither variables nor tags in its fields."""
-    suite = SuiteVariables(named, findings)
-    return suite if suite.declares or suite.tagged else None
+    tagged: dict[str, Tagged] = {
+        name: Tagged(named.values[name], named.at(name))
+        for name in ("input", "graders")
+        if name in named.values and any(_find_braces(named.values[name], ()))
+    }
+    if not tagged and _VARYING.isdisjoint(named.values):
+        return None
+    return SuiteVariables(named, tagged, findings)
 
 
 def resolve_line(
@@ -527,23 +532,19 @@ class _VariedCase:
         self.suite: SuiteVariables | None = shared.variables
         self.raw = {name: value for name, value in raw.items() if name not in VARYING}
         findings.case = raw["id"] if type(raw.get("id")) is str else None
-        before = findings.errors
-        self.own = _read_declared(raw, path, findings)
-        self.is_valid = findings.errors == before and (self.suite is None or self.suite.is_valid)
-        self.outer: Declared = self.own if self.suite is None else self.suite.declared
-        self.tagged = _tagged_fields(self.raw, path)
+        self.own = Declared(raw, path, _tagged_fields(self.raw, path), findings)
+        self.outer: Declared = self.suite or self.own
         self.base_id = ""
         self.reported: set[object] = set()
         self.row_labels, self.copies = _Labels(), Counter[str]()
 
     def cases(self) -> Iterator[Case | None]:
-        if not self.is_valid:
+        if not (self.own.is_valid and self.outer.is_valid):
             yield None
             return
-        used = {tag.name for each in self.tagged.values() for _, tag in each.tags()}
+        used = self.own.used() | self.outer.used()
         if self.suite is not None:
-            used |= {tag.name for each in self.suite.tagged.values() for _, tag in each.tags()}
-            self.suite.used = used | (self.suite.used or set())
+            self.suite.used_in_cases = used | (self.suite.used_in_cases or set())
         known: set[str] = set()
         try:
             for variables, labels in self._variations():
@@ -633,9 +634,9 @@ class _VariedCase:
             self.base_id = self.base_id or _make_base_id(raw, self.ids)
             raw["id"] = f"{self.base_id}:{','.join(labels)}" if self.base_id else raw.get("id")
         findings.case = raw["id"] if type(raw.get("id")) is str else None
-        with _reporting_once(self.reported, findings, self.tagged.values(), variables):
+        with _reporting_once(self.reported, findings, self.own.tagged.values(), variables):
             before = findings.errors
-            for name, each in self.tagged.items():
+            for name, each in self.own.tagged.items():
                 value = each.render(variables, findings)
                 raw[name] = {**raw[name], "evaluators": value} if name == EXECUTION else value
             raw["vars"] = {name: each.shown for name, each in variables.items()}
@@ -660,7 +661,7 @@ class _VariedCase:
                 if field in _NOT_RENDERED:
                     why = f"`{field}` is not rendered"
                     hint = "values take their place in what is asked, expected and graded"
-                elif field not in self.tagged:
+                elif field not in self.own.tagged:
                     continue
                 elif at == "key":
                     why = "the names of fields are not rendered"
