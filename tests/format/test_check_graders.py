@@ -141,7 +141,6 @@ def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -
             "a table of options goes in evalcase.toml, as [targets.NAME]; write its name",
         ),
         ("rubrics: [{txt: x}]", "did you mean `text`?"),
-        ("graders: [{trajectory: [{tol: x}]}]", "did you mean `tool`?"),
     ],
 )
 def test_one_mistake_is_told_once_and_with_what_to_write(
