@@ -71,7 +71,8 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
     if type(value) is str:
         if not value or value.isspace():
             findings.add("empty-input", path, "the input is blank")
-        warn_of_file(value, path, findings)
+        if value.startswith(FILE_SCHEME):
+            warn_of_file(value, path, findings)
         return [{"role": "user", "content": value}]
     wanted = "a string, a message, a list of messages or a mapping"
     message = f"`input` is {wanted}, not {describe_kind(value)}"
@@ -84,7 +85,8 @@ def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messa
         return _read_messages(value, "assistant", path, findings)
     if type(value) is list:
         _check_content(value, "assistant", path, findings)
-    warn_of_file(value, path, findings)
+    elif type(value) is str and value.startswith(FILE_SCHEME):
+        warn_of_file(value, path, findings)
     return [{"role": "assistant", "content": value}]
 
 
@@ -131,7 +133,9 @@ def _read_messages(
 
 def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> bool:
     """Whether a value is meant as a message. What is wrong with the message is added."""
-    role = message.get("role") if type(message) is dict else None
+    if type(message) is not dict or "role" not in message:
+        return False
+    role = message["role"]
     if role not in ROLES:
         if not is_message(message):
             return False
@@ -212,7 +216,8 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
     elif usual == "user" and is_lone_part(content):
         _check_part(content, path, findings)
     elif (
-        _is_known_part(content)
+        "type" in content
+        and _is_known_part(content)
         and content.keys() <= _OF_PARTS
         and not content.keys().isdisjoint(_PART_KEYS[content["type"]])
         and all(type(each) is str for each in content.values())
