@@ -22,6 +22,12 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
         "python": "evalcase.targets.python:PythonTarget",
         "command": "evalcase.targets.command:CommandTarget",
+        "claude": "evalcase.targets.agents:ClaudeTarget",
+        "codex": "evalcase.targets.agents:CodexTarget",
+        "gemini-cli": "evalcase.targets.agents:GeminiTarget",
+        "copilot": "evalcase.targets.agents:CopilotTarget",
+        "opencode": "evalcase.targets.agents:OpencodeTarget",
+        "mini": "evalcase.targets.agents:MiniTarget",
         "http": "evalcase.targets.http:HttpTarget",
         "openai": "evalcase.targets.openai:OpenAITarget",
         "anthropic": "evalcase.targets.anthropic:AnthropicTarget",

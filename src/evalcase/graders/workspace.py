@@ -465,7 +465,8 @@ class DiffGrader(Grader):
             touched = [path for path in paths if matches(path, self.never)]
             if touched:
                 wrong.append(f"{_list(touched)} changed, which `never` forbids")
-        told = f"{write_count(len(changes.changed), 'file')} changed, {changes.lines} lines"
+        files, lines = write_count(len(changes.changed), "file"), write_count(changes.lines, "line")
+        told = f"{files} changed, {lines}"
         return Score(0.0, "; ".join(wrong)) if wrong else Score(1.0, told)
 
 

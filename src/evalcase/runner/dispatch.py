@@ -176,7 +176,7 @@ class Dispatcher:
         if key is not None and (known := self._find_cached(key, usable)) is not None:
             return known
         waits = waits or self._engine
-        limit_s = self._limits.of_case(timeout_s)
+        limit_s = self._limits.of_case(timeout_s, target)
         retried: tuple[Failure, ...] = ()
         for number in count(1):
             tried = await self._attempt(name, target, question, limit_s, waits)
@@ -203,7 +203,7 @@ class Dispatcher:
         target = await self._targets.find(name)
         if target.traits.stateless:
             return await self.ask(name, question, timeout_s)
-        limit_s = self._limits.of_case(timeout_s)
+        limit_s = self._limits.of_case(timeout_s, target)
         tried = await self._attempt(name, target, question, limit_s, self._engine)
         if tried.error is None:
             return Asked(tried.answer, None, 1, tried.duration_s)

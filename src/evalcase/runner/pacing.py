@@ -66,9 +66,13 @@ class Limits(Value, frozen=True):
             options.retry_timeouts,
         )
 
-    def of_case(self, timeout_s: float | None) -> float:
+    def of_case(self, timeout_s: float | None, target: Target) -> float:
         """The time limit of an attempt; `timeout_s` is that of the case."""
-        return self.timeout_s if self.timeout_wins or timeout_s is None else timeout_s
+        if self.timeout_wins:
+            return self.timeout_s
+        if timeout_s is not None:
+            return timeout_s
+        return max(self.timeout_s, target.traits.timeout_s or 0.0)
 
     def of_pace(self, name: str, own: int | None) -> int:
         """How many questions a target is asked at once; `own` is the target's own limit."""

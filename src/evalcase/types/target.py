@@ -140,6 +140,8 @@ class Traits(Value, frozen=True):
     """The news of its service about limits, called after each answer."""
     seen: Callable[[Question], Mapping[str, JSON]] | None = None
     """What is known of a call that failed, such as its steps; called once after it."""
+    timeout_s: float | None = None
+    """How long an attempt may take, where only the defaults say."""
     workspace: bool = False
     """Whether it works in the folder that a question names as its `workspace`."""
     only_reads: bool = False

@@ -1,0 +1,232 @@
+"""Coding agents as targets: their programs, flags, keys and homes, as data over `command`.
+
+An agent works in the workspace of a trial. Its environment has what programs need, the keys of the
+agent, and a home of its own: neither its settings on this machine nor yours change the result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, ClassVar, NamedTuple
+
+from evalcase.errors import TargetError
+from evalcase.targets.command import CommandOptions, CommandTarget
+from evalcase.targets.transcripts import TranscriptFormat
+from evalcase.types.answer import Answer
+from evalcase.types.options import Amount, Count, Text, Texts, about
+from evalcase.types.problem import Finding
+from evalcase.types.question import Question
+from evalcase.types.read_options import fields_of
+from evalcase.types.target import Surroundings, TargetKind, TargetOptions
+from evalcase.types.value import replace
+
+TIMEOUT_S = 1800.0
+"""How long an attempt may take where neither the suite nor the command line says."""
+CONCURRENCY = 4
+_KEPT = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_KEPT_PREFIXES = ("LC_",)
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+class AgentOptions(TargetOptions, frozen=True, kw_only=True):
+    """What agents are told. An option that an agent lacks is an error."""
+
+    model: Annotated[Text | None, about("The model, as the agent names it.")] = None
+    program: Annotated[
+        Text | None,
+        about("The program of the agent; by default, it is found by its name.",
+              elsewhere=("executable", "command")),
+    ] = None  # fmt: skip
+    max_turns: Annotated[Count | None, about("The most turns of the agent.")] = None
+    max_cost_usd: Annotated[
+        Amount | None, about("The most it may spend on an answer, in USD.", elsewhere=("budget",))
+    ] = None
+    permission: Annotated[
+        Text | None,
+        about("How freely it may act, in the agent's own words.", elsewhere=("sandbox",)),
+    ] = None
+    allow: Annotated[Texts | None, about("Tools that it may use without asking.")] = None
+    system: Annotated[Text | None, about("Text to add to its system prompt.")] = None
+    mcp: Annotated[Text | None, about("A file of MCP servers, from the project folder.")] = None
+    plugins: Annotated[Texts | None, about("Folders of plug-ins, from the project folder.")] = None
+    args: Annotated[Texts | None, about("Further arguments for the program.")] = None
+    env: Annotated[dict[str, str], about("Further environment variables.")] = {}
+
+
+_COMMON = {*fields_of(TargetOptions), "program", "args", "env"}
+Flags = Callable[[str], list[str]]
+
+
+def _flag(name: str) -> Flags:
+    return lambda value: [name, value]
+
+
+class Agent(NamedTuple):
+    """A coding agent: how its program is called."""
+
+    name: str
+    """The kind of target, and usually the program."""
+    title: str
+    argv: tuple[str, ...]
+    """What is always said, with the placeholders of `command`."""
+    output: TranscriptFormat
+    flags: Mapping[str, Flags]
+    """How each option that it has is said."""
+    keys: tuple[str, ...]
+    homes: Mapping[str, str]
+    """Variables that name a folder of its own, from its home."""
+    variables: Mapping[str, str] = {}
+    prompt_on_stdin: bool = True
+    last: tuple[str, ...] = ()
+    program: str = ""
+    """Where it has another name."""
+
+
+AGENTS = (
+    Agent(
+        "claude", "Claude Code",
+        ("-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "project",
+         "--no-session-persistence"),
+        "claude-stream-json",
+        {
+            "model": _flag("--model"), "max_turns": _flag("--max-turns"),
+            "max_cost_usd": _flag("--max-budget-usd"), "permission": _flag("--permission-mode"),
+            "allow": _flag("--allowedTools"), "system": _flag("--append-system-prompt"),
+            "mcp": lambda file: ["--mcp-config", file, "--strict-mcp-config"],
+            "plugins": _flag("--plugin-dir"),
+        },
+        ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"), {"CLAUDE_CONFIG_DIR": ".claude"},
+    ),
+    Agent(
+        "codex", "Codex",
+        ("exec", "--json", "--color", "never", "--skip-git-repo-check", "--ephemeral",
+         "--ignore-user-config", "--ignore-rules"),
+        "codex-json",
+        {"model": _flag("-m"), "permission": _flag("-s")},
+        ("CODEX_API_KEY", "OPENAI_API_KEY"), {"CODEX_HOME": ".codex"}, last=("-",),
+    ),
+    Agent(
+        "gemini-cli", "Gemini CLI",
+        ("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust"),
+        "gemini-stream-json",
+        {"model": _flag("-m"), "plugins": _flag("-e")},
+        ("GEMINI_API_KEY",), {"GEMINI_CLI_HOME": ""}, {"GEMINI_SANDBOX": "false"},
+        program="gemini",
+    ),
+    Agent(
+        "copilot", "GitHub Copilot CLI",
+        ("-p", "{prompt}", "--output-format", "json", "--no-ask-user", "--allow-all-tools",
+         "--disable-builtin-mcps", "--no-auto-update"),
+        "copilot-jsonl",
+        {"model": _flag("--model"), "mcp": lambda file: ["--additional-mcp-config", f"@{file}"]},
+        ("COPILOT_GITHUB_TOKEN",), {"COPILOT_HOME": ".copilot"}, prompt_on_stdin=False,
+    ),
+    Agent(
+        "opencode", "opencode",
+        ("run", "--format", "json", "--auto"), "opencode-json", {"model": _flag("-m")},
+        ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
+        {
+            f"XDG_{name.upper()}_HOME": f".{name}"
+            for name in ("data", "config", "state", "cache")
+        },
+        {
+            "OPENCODE_CONFIG_CONTENT":
+            '{"permission":{"*":"allow","external_directory":"deny","doom_loop":"deny"}}'
+        },
+    ),
+    Agent(
+        "mini", "mini-swe-agent",
+        ("-y", "--exit-immediately", "-t", "{prompt}", "-o", "{output_file}", "-c", "mini.yaml"),
+        "traj", {"model": _flag("-m"), "max_cost_usd": _flag("-l")},
+        ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), {"MSWEA_GLOBAL_CONFIG_DIR": ".mini"},
+        {"MSWEA_CONFIGURED": "true"}, prompt_on_stdin=False,
+    ),
+)  # fmt: skip
+
+
+class AgentTarget(CommandTarget):
+    """Runs a coding agent in the workspace of a trial."""
+
+    agent: ClassVar[Agent]
+
+    def __init__(self, options: AgentOptions, surroundings: Surroundings) -> None:
+        self._agent_options = options
+        super().__init__(self._command(options, surroundings.root), surroundings)
+        self.traits = replace(
+            self.traits, concurrency=options.concurrency or CONCURRENCY, caching="refused",
+            key_names=self.agent.keys, timeout_s=TIMEOUT_S,
+        )  # fmt: skip
+
+    def _command(self, options: AgentOptions, root: str) -> CommandOptions:
+        agent = self.agent
+        argv = [options.program or agent.program or agent.name, *agent.argv]
+        for name, say in agent.flags.items():
+            value = getattr(options, name)
+            if name == "allow" and value:
+                value = ",".join(value)
+            several = value if isinstance(value, tuple) else [] if value is None else [value]
+            for each in several:
+                in_project = name in ("mcp", "plugins") and agent.name != "gemini-cli"
+                text = os.path.join(os.path.abspath(root), each) if in_project else str(each)
+                argv += [word.replace("{", "{{").replace("}", "}}") for word in say(text)]
+        argv += [*(options.args or ()), *agent.last]
+        return CommandOptions(
+            kind=agent.name, command=tuple(argv), output=agent.output, env=options.env,
+            stdin="text" if agent.prompt_on_stdin else "none", rpm=options.rpm, tpm=options.tpm,
+            stateless=options.stateless,
+        )  # fmt: skip
+
+    def _environment(self) -> dict[str, str]:
+        known = self._surroundings.environment
+        kept = {
+            name: value
+            for name, value in known.items()
+            if name in (*_KEPT, *self.agent.keys)
+            or name.startswith(_KEPT_PREFIXES)
+            or name.upper() in _PROXIES
+        }
+        return {**kept, **self.agent.variables, **self._options.env}
+
+    def _enter_workspace(
+        self, question: Question, argv: list[str], environment: dict[str, str]
+    ) -> str:
+        space = question.workspace
+        assert space is not None
+        environment["HOME"] = space.home
+        for name, below in self.agent.homes.items():
+            environment[name] = os.path.join(space.home, below)
+            os.makedirs(environment[name], mode=0o700, exist_ok=True)
+        return super()._enter_workspace(question, argv, environment)
+
+    async def answer(self, question: Question) -> Answer:
+        if question.workspace is None:
+            what = f"`{self.agent.name}` changes files, so its cases need a `workspace`"
+            raise TargetError(what, kind="workspace")
+        return await super().answer(question)
+
+
+def _make_kind(agent: Agent) -> type[AgentTarget]:
+    """The class of targets of one agent."""
+    lacks = set(fields_of(AgentOptions)) - _COMMON - set(agent.flags)
+
+    class Options(AgentOptions, frozen=True, kw_only=True):
+        def conflicts(self) -> Iterator[Finding]:
+            for name in sorted(lacks):
+                if getattr(self, name) is not None:
+                    what = f"{agent.title} has no option for `{name}`"
+                    yield Finding((name,), what, "`args` takes arguments of its own", "key")
+
+    class Agents(AgentTarget):
+        kind = TargetKind(
+            agent.name, f"Runs {agent.title} in the workspace of the case.", Options,
+            value="model", value_needed=False, runs_code=True,
+        )  # fmt: skip
+
+    Agents.agent = agent
+    return Agents
+
+
+ClaudeTarget, CodexTarget, GeminiTarget, CopilotTarget, OpencodeTarget, MiniTarget = map(
+    _make_kind, AGENTS
+)

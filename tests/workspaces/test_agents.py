@@ -1,0 +1,85 @@
+"""Coding agents as targets, with a program in their place that prints what they print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.for_each import for_each
+from tests.workspaces.shop import Shop, case
+
+ANSWERS = Path(__file__).parent.parent / "answers"
+STAND_IN = """#!{python}
+import json, os, sys
+from pathlib import Path
+said = Path({said!r}).read_bytes()
+if {file!r}:
+    Path(sys.argv[sys.argv.index({file!r}) + 1]).write_bytes(said)
+else:
+    sys.stdout.buffer.write(said)
+prompt = sys.stdin.read()
+Path("cart.py").write_text("fixed")
+told = {{"argv": sys.argv[1:], "env": dict(os.environ), "prompt": prompt, "cwd": os.getcwd()}}
+Path({told!r}).write_text(json.dumps(told))
+"""
+
+
+def install(shop: Shop, program: str, said: Path, file: str = "") -> Path:
+    """Put a stand-in on the PATH, and say where it tells how it was called."""
+    told = shop.root / "told.json"
+    path = shop.root / "bin" / program
+    shop.write(
+        f"bin/{program}",
+        STAND_IN.format(python=sys.executable, said=str(said), told=str(told), file=file),
+    )
+    path.chmod(0o755)
+    return told
+
+
+AGENTS: list[tuple[str, str, str, str, dict[str, Any], list[str]]] = [
+    ("claude", "claude", "claude_code/one_call.jsonl", "",
+     {"max_turns": 3, "allow": ["Read", "Edit"]},
+     ["--max-turns", "3", "--allowedTools", "Read,Edit"]),
+    ("codex", "codex", "codex/one_call.jsonl", "", {"model": "m"}, ["-m", "m", "-"]),
+    ("gemini-cli", "gemini", "gemini_cli/one_call.jsonl", "", {}, ["--skip-trust"]),
+    ("copilot", "copilot", "copilot/one_call.jsonl", "", {"model": "m"}, ["--model", "m"]),
+    ("opencode", "opencode", "opencode/one_call.jsonl", "", {}, ["--auto"]),
+    ("mini", "mini", "mini_swe_agent/trajectory.json", "-o", {"max_cost_usd": 2}, ["-l", "2.0"]),
+]  # fmt: skip
+
+
+@for_each(["kind", "program", "said", "file", "options", "argv"], AGENTS)
+def test_an_agent_is_called_with_its_options_and_read_by_its_transcript(
+    shop: Shop, kind: str, program: str, said: str, file: str, options: dict[str, Any],
+    argv: list[str],
+) -> None:  # fmt: skip
+    told = install(shop, program, ANSWERS / said, file)
+    table = "\n".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
+    shop.write("evalcase.toml", f'[targets.agent]\nkind = "{kind}"\n{table}\n')
+    shop.suite(case("Fix it.", {"tool_calls": {"min": 1}}, {"diff": {"only": ["cart.py"]}}))
+    done = shop.run(PATH=f"{shop.root}/bin:/usr/bin:/bin", ELSE="x", ANTHROPIC_API_KEY="k" * 20)
+    assert done.code == 0, (done.out, done.err)
+    called = json.loads(told.read_text())
+    joined = " ".join(called["argv"])
+    assert " ".join(argv) in joined
+    assert "Fix it." in (joined if not called["prompt"] else called["prompt"])
+    assert "ELSE" not in called["env"]
+    assert called["env"]["HOME"] == str(Path(called["cwd"]).with_name("home"))
+
+
+def test_an_agent_without_a_workspace_is_not_asked(shop: Shop) -> None:
+    told = install(shop, "claude", ANSWERS / "claude_code/one_call.jsonl")
+    shop.write("s.eval.yaml", json.dumps([case("?", {"tool_calls": {"min": 1}})]))
+    done = shop.evalcase("run", "--target", "claude:m", PATH=f"{shop.root}/bin:/usr/bin:/bin")
+    assert done.code == 3
+    assert "its cases need a `workspace`" in done.out
+    assert not told.exists()
+
+
+def test_an_option_that_an_agent_lacks_is_an_error(shop: Shop) -> None:
+    shop.write("evalcase.toml", '[targets.agent]\nkind = "codex"\nmax_turns = 3\n')
+    shop.suite(case("?", {"diff": {"empty": True}}))
+    done = shop.evalcase("check")
+    assert "evalcase.toml:3:1: error[bad-value]: Codex has no option for `max_turns`" in done.out
