@@ -7,19 +7,23 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, wraps
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO, cast
 
 import click
+from rich.file_proxy import FileProxy
 
 from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.options import json_option, verbose_option
 from evalcase.cli.stored import tell_written, why_unsealed
 from evalcase.cli.terminal import (
+    Streams,
     discard_stream,
-    keep_shown,
-    make_view,
+    has_colour,
+    is_live,
     print_lines,
     same_streams,
     screen_for,
@@ -34,7 +38,7 @@ from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.formats import form_of, require_form, write_file
 from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
-from evalcase.report.progress import RunView
+from evalcase.report.progress import LiveView, LogView, QuietView, RunView
 from evalcase.report.source import RecordPlace, Reported
 from evalcase.report.summary import gather_highlights, last_lines, summary_lines
 from evalcase.report.terminal import defuse_lines, seen_from
@@ -61,7 +65,7 @@ from evalcase.util.environment import (
     this_environment,
 )
 from evalcase.util.secrets import Scrubber
-from evalcase.util.text import make_visible
+from evalcase.util.text import defuse_line, in_ci, make_visible
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
 """How many are open at once: of evalcase itself, and of a trial, which may have a program."""
@@ -96,6 +100,66 @@ def output_options(command: Callable[..., int]) -> Callable[..., int]:
     return with_output
 
 
+def _make_view(streams: Streams, *, quiet: bool) -> RunView:
+    """The view of a run, on standard error: standard output is for what came of it."""
+    stream = streams.err
+    if not quiet and is_live(stream):
+        view = LiveView(stream, colour=has_colour(stream), same=streams.out.isatty())
+        for lent in streams.lent:
+            lent.above = FileProxy(view.console, lent)
+        return view
+    defused = cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
+    return QuietView(defused) if quiet else LogView(defused, same=_is_same_log(*streams[:2]))
+
+
+class _Defused:
+    """A stream that a CI system reads, which finds no commands to itself in it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, line: str) -> int:
+        return self._stream.write(defuse_line(line))
+
+
+def _is_same_log(one: TextIO, other: TextIO) -> bool:
+    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
+    person reads them as one."""
+    try:
+        about = os.fstat(one.fileno()), os.fstat(other.fileno())
+    except (OSError, ValueError):
+        return False
+    are_pipes = (stat.S_ISFIFO(each.st_mode) or stat.S_ISSOCK(each.st_mode) for each in about)
+    return os.path.samestat(*about) or all(are_pipes)
+
+
+@contextmanager
+def _keep_shown(view: RunView, streams: Streams) -> Iterator[None]:
+    """Show a run, and leave the terminal as it was, whatever ends it."""
+
+    def tidy_up(number: int, _: object) -> None:
+        view.close()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    before = signal.signal(signal.SIGTERM, tidy_up) if view.is_live else None
+    view.begin()
+    try:
+        with same_streams():
+            yield
+    finally:
+        for lent in streams.lent:
+            if lent.above is not None:
+                lent.above.flush()
+                lent.above = None
+        view.close()
+        if view.is_live:
+            signal.signal(signal.SIGTERM, before)
+
+
 class Session:
     """A command at work on a run, and how a person sees that. Standard output is kept for evalcase,
     which user code shares with it."""
@@ -118,7 +182,7 @@ class Session:
 
     @cached_property
     def view(self) -> RunView:
-        return make_view(self._streams, quiet=self._output.quiet or self._output.as_json)
+        return _make_view(self._streams, quiet=self._output.quiet or self._output.as_json)
 
     def print(self, lines: Iterable[str]) -> None:
         """Write what was asked for to standard output."""
@@ -191,7 +255,7 @@ class Session:
         concurrency = plan.options.concurrency or plan.config.concurrency
         allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
         try:
-            with keep_shown(self.view, self._streams):
+            with _keep_shown(self.view, self._streams):
                 evaluated = run_async(_until_interrupted(execution, self.view))
         except (EvalcaseError, OSError, KeyboardInterrupt):
             raise

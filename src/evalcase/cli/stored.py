@@ -5,6 +5,7 @@ far a record that somebody else made is trusted.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -67,17 +68,10 @@ def check_parts(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-_UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
-
-
 def _read_size(text: str) -> int:
     """A number of bytes, as people write one: `50MB`, `800 kB`."""
-    number = text.rstrip("kKmMgGbB ")
-    unit = _UNITS.get(text[len(number) :].strip().lower(), 0)
-    try:
-        size = round(float(number) * unit)
-    except (OverflowError, ValueError):
-        size = 0
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kmg]?)b?", text.strip().lower())
+    size = round(float(found[1]) * 1000 ** " kmg".index(found[2] or " ")) if found else 0
     if size <= 0:
         raise click.BadParameter(f"`{text}` is not a size; write 50MB, or 800kB")
     return size

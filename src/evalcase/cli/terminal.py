@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,12 +17,10 @@ from io import FileIO, TextIOWrapper
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO, cast
 
 from evalcase.report.terminal import Screen, defuse_lines, hang_text
-from evalcase.util.text import defuse_line, in_ci, make_visible
+from evalcase.util.text import make_visible
 
 if TYPE_CHECKING:
     from rich.file_proxy import FileProxy
-
-    from evalcase.report.progress import RunView
 
 
 def screen_for(stream: TextIO) -> Screen:
@@ -108,11 +104,12 @@ def take_streams() -> Streams:
     out, err = sys.stdout, sys.stderr
     if (_descriptor_of_stream(out), _descriptor_of_stream(err)) != (1, 2):
         # Replaced by a caller in Python: there are no descriptors to redirect.
-        sys.stdout = sys.stderr = lent = _lend_stream(err.buffer)
+        lent = LentStream(err.buffer, "utf-8", "backslashreplace", line_buffering=True)
+        sys.stdout = sys.stderr = lent
         return Streams(out, err, (lent,))
     out.flush()
-    both = _lend_stream(_open_writer(1)), _lend_stream(_open_writer(2))
-    kept = Streams(_keep_stream(1, out), _lend_stream(_open_writer(os.dup(2))), both)
+    both = _lend_stream(1), _lend_stream(2)
+    kept = Streams(_keep_stream(1, out), _lend_stream(os.dup(2)), both)
     os.dup2(2, 1)
     sys.stdout, sys.stderr = both
     # Python flushes them at its end, and what is there by then may fail. What is registered first
@@ -150,13 +147,10 @@ def _keep_stream(number: int, before: TextIO) -> TextIO:
     )  # fmt: skip
 
 
-def _lend_stream(writer: BinaryIO) -> LentStream:
+def _lend_stream(number: int) -> LentStream:
+    # Not buffered: what could not be written is not tried again.
+    writer = cast("BinaryIO", FileIO(number, "w", closefd=False))
     return LentStream(writer, "utf-8", "backslashreplace", line_buffering=True)
-
-
-def _open_writer(number: int) -> BinaryIO:
-    """Not buffered: what could not be written is not tried again."""
-    return cast("BinaryIO", FileIO(number, "w", closefd=False))
 
 
 def _descriptor_of_stream(stream: TextIO) -> int:
@@ -164,80 +158,3 @@ def _descriptor_of_stream(stream: TextIO) -> int:
         return stream.fileno()
     except (OSError, ValueError):
         return -1
-
-
-def make_view(streams: Streams, *, quiet: bool) -> RunView:
-    """The view of a run, on standard error: standard output is for what came of it."""
-    stream = streams.err
-    if quiet:
-        from evalcase.report.progress import QuietView
-
-        return QuietView(_defuse_stream(stream))
-    if not is_live(stream):
-        from evalcase.report.progress import LogView
-
-        same = _is_same_log(stream, streams.out)
-        return LogView(_defuse_stream(stream), same=same)
-    from rich.file_proxy import FileProxy
-
-    from evalcase.report.progress import LiveView
-
-    view = LiveView(stream, colour=has_colour(stream), same=streams.out.isatty())
-    for lent in streams.lent:
-        lent.above = FileProxy(view.console, lent)
-    return view
-
-
-class _Defused:
-    """A stream that a CI system reads, which finds no commands to itself in it."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-    def write(self, line: str) -> int:
-        return self._stream.write(defuse_line(line))
-
-
-def _defuse_stream(stream: TextIO) -> TextIO:
-    return cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
-
-
-def _is_same_log(one: TextIO, other: TextIO) -> bool:
-    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
-    person reads them as one."""
-    try:
-        about = os.fstat(one.fileno()), os.fstat(other.fileno())
-    except (OSError, ValueError):
-        return False
-    return os.path.samestat(*about) or all(_is_pipe(each.st_mode) for each in about)
-
-
-def _is_pipe(mode: int) -> bool:
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-@contextmanager
-def keep_shown(view: RunView, streams: Streams) -> Iterator[None]:
-    """Show a run, and leave the terminal as it was, whatever ends it."""
-
-    def tidy_up(number: int, _: object) -> None:
-        view.close()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    before = signal.signal(signal.SIGTERM, tidy_up) if view.is_live else None
-    view.begin()
-    try:
-        with same_streams():
-            yield
-    finally:
-        for lent in streams.lent:
-            if lent.above is not None:
-                lent.above.flush()
-                lent.above = None
-        view.close()
-        if view.is_live:
-            signal.signal(signal.SIGTERM, before)

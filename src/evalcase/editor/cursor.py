@@ -101,7 +101,7 @@ def find_cursor(lines: Sequence[str], format: TextFormat, line: int, column: int
         lines, line = lines[line : line + 1], 0
     if format != "yaml":
         lines = [_SURROGATE.sub("??????", each) for each in lines]
-    lines = list(lines)
+    lines = [*lines[: line + _MOST_BELOW]]
     for _ in range(_MOST_REPAIRS):
         found = _find_mark(lines, line, column)
         if isinstance(found, Cursor):
@@ -117,6 +117,8 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _BARE_LINE = re.compile(r" *[\w$./-]*\s*")
 _REST_OF_WORD = re.compile(r"[^\s,:\[\]{}\"']*")
 _MOST_REPAIRS = 8
+_MOST_BELOW = 2000
+"""How many lines below the cursor are searched for fields beside it."""
 
 
 class _Attempt(NamedTuple):
