@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Literal, NoReturn
-from urllib.parse import unquote
 
 from msgspec import UNSET, UnsetType
 
@@ -164,7 +164,7 @@ def _check_schema(value: JSON, place: Place) -> Iterator[Finding]:
         what = f"`$schema` names no draft of JSON Schema that is known: {named!s:.80}"
         yield Finding((*place.path, "$schema"), what, f"leave it out, or write {_NEWEST}")
         return
-    faults = list(_walk_schema(value, value, place.path, draft))
+    faults = list(_walk_schema(value, place.path, draft))
     yield from faults
     try:
         of_schemas = _make_validator({"$schema": named, "$ref": named}, formats=False)
@@ -177,8 +177,8 @@ def _check_schema(value: JSON, place: Place) -> Iterator[Finding]:
             yield _tell_invalid(error, value, place)
 
 
-def _walk_schema(schema: JSON, root: JSON, path: KeyPath, draft: int) -> Iterator[Finding]:
-    """Keywords that would check nothing, and references that lead to nothing."""
+def _walk_schema(schema: JSON, path: KeyPath, draft: int) -> Iterator[Finding]:
+    """Keywords that would check nothing."""
     if not isinstance(schema, dict):
         return
     known = [key for since, keys in _SINCE.items() if since <= draft for key in keys]
@@ -190,14 +190,11 @@ def _walk_schema(schema: JSON, root: JSON, path: KeyPath, draft: int) -> Iterato
         elif _BESIDE.get(keyword, keyword) not in schema:
             what = f"`{keyword}` checks nothing without `{_BESIDE[keyword]}` beside it"
             yield Finding(where, what, at="key")
-        elif keyword != "$ref" and "$ref" in schema and draft <= 7 and "def" not in keyword:
-            if not keyword.startswith("$"):
-                what = f"`{keyword}` checks nothing beside `$ref` in draft {draft}"
-                yield Finding(where, what, "put both into `allOf`", at="key")
-        elif keyword == "$ref" and isinstance(value, str):
-            yield from _check_reference(value, root, where)
+        elif "$ref" in schema and draft <= 7 and "def" not in keyword and keyword[0] != "$":
+            what = f"`{keyword}` checks nothing beside `$ref` in draft {draft}"
+            yield Finding(where, what, "put both into `allOf`", at="key")
         for step, inner in _schemas_in(keyword, value):
-            yield from _walk_schema(inner, root, (*where, *step), draft)
+            yield from _walk_schema(inner, (*where, *step), draft)
 
 
 def _schemas_in(keyword: str, value: JSON) -> Iterable[tuple[KeyPath, JSON]]:
@@ -217,48 +214,33 @@ def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> Finding:
     return Finding(where, what, hint, at="key", code="unknown-option")
 
 
-def _check_reference(reference: str, root: JSON, where: KeyPath) -> Iterator[Finding]:
-    """Object to a reference to other documents, and to a chain of them without an end."""
-    inside = isinstance(root, dict) and reference.startswith(str(root.get("$id", "#")))
-    if not reference.startswith("#") and not inside and "://" in reference:
-        what = f"`$ref` leads out of the schema, and nothing is fetched: {reference:.80}"
-        yield Finding(where, what, "copy what it refers to into `$defs`")
-        return
-    seen: set[str] = set()
-    found: JSON = {"$ref": reference}
-    while isinstance(found, dict) and str(found.get("$ref", "")).startswith("#"):
-        pointer = str(found["$ref"])
-        if pointer in seen:
-            yield Finding(where, f"`$ref` leads to itself without an end: {reference:.80}")
-            return
-        seen.add(pointer)
-        try:
-            found = _find_in(root, pointer)
-        except LookupError:
-            yield Finding(where, f"`$ref` leads nowhere: {reference:.80}")
-            return
-
-
-def _find_in(root: JSON, pointer: str) -> JSON:
-    """What a pointer such as `#/$defs/name` leads to; None for an anchor. Raise LookupError."""
-    found = root if pointer in ("#", "#/") or pointer.startswith("#/") else None
-    for step in pointer.split("/")[1:]:
-        key = unquote(step).replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, dict | list):
-            raise LookupError(pointer)
-        found = found[int(key)] if isinstance(found, list) and key.isdigit() else found[key]  # type: ignore[call-overload]
-    return found
+def _find_reference(schema: JSON, message: str, path: KeyPath = ()) -> KeyPath:
+    """Where a reference is that the message of an error names; empty if that is nowhere."""
+    items = (
+        schema.items()
+        if isinstance(schema, dict)
+        else enumerate(schema)
+        if isinstance(schema, list)
+        else ()
+    )
+    for key, value in items:
+        if key == "$ref" and isinstance(value, str) and value.lstrip("#") in message:
+            return (*path, key)
+        if found := _find_reference(value, message, (*path, key)):
+            return found
+    return ()
 
 
 def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> Finding:
     """Where a schema is invalid, and why."""
-    path = tuple(getattr(error, "instance_path", ()))
-    value = schema
-    for key in path:
-        value = value[key] if isinstance(value, dict | list) and key in value else key
+    why = _shorten(str(getattr(error, "message", error)))
+    path = tuple(getattr(error, "instance_path", ())) or _find_reference(schema, why)
+    value: Any = schema
+    with suppress(LookupError, TypeError):  # the path of a keyword that is missing
+        for key in path:
+            value = value[key]
     label = f"`{'.'.join(map(str, path))}` " if path else ""
     last = path[-1] if path else ""
-    why = _shorten(str(getattr(error, "message", error)))
     if why.endswith('is not a "regex"') and isinstance(value, str):
         cause = object_to_pattern(value) or "look-around and back references are not supported"
         what = f"{label}is not a pattern: {cause}"
