@@ -90,12 +90,8 @@ class JsonGrader(Grader):
 _LARGEST_FILE = 10_000_000
 _MOST_ERRORS, _LONGEST_ERROR = 1000, 200
 
-_ONE = (
-    "items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if",
-    "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
-)  # fmt: skip
-"""The value of these keywords is a schema."""
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_DATA = ("enum", "const", "default", "examples")
+"""The value of these keywords is data; of others it may be a schema, or a list of them."""
 _MAPPINGS = (
     "properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies",
 )  # fmt: skip
@@ -198,11 +194,11 @@ def _walk_schema(schema: JSON, path: KeyPath, draft: int) -> Iterator[Finding]:
 
 
 def _schemas_in(keyword: str, value: JSON) -> Iterable[tuple[KeyPath, JSON]]:
-    if keyword in _LISTS and isinstance(value, list):
-        return [((number,), each) for number, each in enumerate(value)]
     if keyword in _MAPPINGS and isinstance(value, dict):
         return [((name,), each) for name, each in value.items()]
-    return [((), value)] if keyword in _ONE else ()
+    if isinstance(value, list):
+        return [((number,), each) for number, each in enumerate(value) if keyword not in _DATA]
+    return () if keyword in _DATA else [((), value)]
 
 
 def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> Finding:
