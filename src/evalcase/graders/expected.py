@@ -6,10 +6,12 @@ grader that ignores differences says so in its options.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
+from functools import partial
 
 from evalcase.graders.base import BOTH, Context, Grader, Half
 from evalcase.graders.differences import NO_REFERENCE, compare_content, expected_content
+from evalcase.graders.text import Searcher, settle
 from evalcase.graders.tool_calls import Call, read_calls
 from evalcase.graders.trajectory import align_calls, describe_calls, match_calls, takes_long
 from evalcase.types.answer import Answer
@@ -18,7 +20,6 @@ from evalcase.types.message import ToolCall
 from evalcase.types.value import JSON
 from evalcase.util.answers import is_comparable
 from evalcase.util.calls import seen_calls
-from evalcase.util.user_calls import run_in_background
 
 _NOTHING = Score(
     None,
@@ -53,19 +54,19 @@ class ExpectedGrader(Grader):
                 return _NOTHING if case.expects_output else NO_REFERENCE
             return compare_content(content, answer)
         expected, made = read_calls(calls), read_calls(seen_calls(answer))
-        if takes_long(expected, made):
-            return run_in_background(
-                lambda is_given_up: _grade_steps(expected, made, content, answer, is_given_up)
-            )
-        return _grade_steps(expected, made, content, answer)
+        judge = partial(_grade_steps, expected, made, content, answer)
+        return settle(judge, takes_long=takes_long(expected, made))
 
 
 def _grade_steps(
-    expected: Sequence[Call], made: Sequence[Call], content: JSON, answer: Answer,
-    is_given_up: Callable[[], bool] = lambda: False,
-) -> Score:  # fmt: skip
+    expected: Sequence[Call],
+    made: Sequence[Call],
+    content: JSON,
+    answer: Answer,
+    searcher: Searcher,
+) -> Score:
     """Every call is a step, and so is the content: the score is the share of steps that match."""
-    matches = match_calls(expected, made, is_given_up=is_given_up)
+    matches = match_calls(expected, made, is_given_up=searcher.is_given_up)
     right, steps = sum(match.is_made for match in matches), len(expected)
     reason = "; ".join(describe_calls(expected, made, matches))
     details: dict[str, JSON] = {}

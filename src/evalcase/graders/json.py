@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -27,6 +27,7 @@ from evalcase.graders.json_differences import (
     list_differences,
     write_way,
 )
+from evalcase.graders.text import Searcher, settle
 from evalcase.types.grade import Score
 from evalcase.types.options import (
     Amount,
@@ -45,7 +46,6 @@ from evalcase.util.answers import describe_instead, parse_answer, text_of_conten
 from evalcase.util.files import digest_file, read_file
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import write_count
-from evalcase.util.user_calls import run_in_background
 
 
 def graded_value(context: Context) -> JSON:
@@ -410,18 +410,16 @@ class JsonEqualsGrader(Grader):
         else:
             expected = self.value
         got = graded_value(context)
-        if self.unordered and len(str(got)) > _SMALL:
-            return run_in_background(lambda is_given_up: self._compare(expected, got, is_given_up))
-        return self._compare(expected, got)
+        takes_long = bool(self.unordered) and len(str(got)) > _SMALL
+        return settle(partial(self._compare, expected, got), takes_long=takes_long)
 
-    def _compare(
-        self, expected: JSON, got: JSON, is_given_up: Callable[[], bool] = lambda: False
-    ) -> Score:
+    def _compare(self, expected: JSON, got: JSON, searcher: Searcher) -> Score:
         unordered = self.unordered
         lenience = Lenience(
             _read_ways(self.ignore),
             unordered if isinstance(unordered, bool) else _read_ways(unordered),
-            extra=self.extra == "allow", within=self.within, is_given_up=is_given_up,
+            extra=self.extra == "allow", within=self.within,
+            is_given_up=searcher.is_given_up,
         )  # fmt: skip
         listed = list_differences(find_differences(expected, got, lenience))
         if not listed.text:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache
 from math import fsum, hypot
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import regex
 from msgspec import Meta
@@ -56,11 +56,6 @@ take much longer than the limit, so such searches never happen in the event loop
 T = TypeVar("T")
 
 
-class MatchSpan(NamedTuple):
-    start: int
-    end: int
-
-
 class TakesLongError(Exception):
     """A search is too slow for the event loop."""
 
@@ -77,7 +72,7 @@ class Searcher:
 
     def find(
         self, pattern: str, text: str, *, full: bool = False, ignore_case: bool = False
-    ) -> MatchSpan | None:
+    ) -> regex.Match[str] | None:
         """Where a text matches, or None. Raise EvalcaseError if that takes too long."""
         in_loop = self._limit_s is None
         if in_loop and (len(pattern) > _SHORT_PATTERN or len(text) > _SHORT_TEXT):
@@ -85,7 +80,7 @@ class Searcher:
         compiled = _compile(pattern, ignore_case)
         search = compiled.fullmatch if full else compiled.search
         try:
-            found = search(text, timeout=_LOOP_S if in_loop else self._limit_s)
+            return search(text, timeout=_LOOP_S if in_loop else self._limit_s)
         except TimeoutError:
             if in_loop:
                 raise TakesLongError from None
@@ -93,7 +88,6 @@ class Searcher:
             where = f"a text of {len(text):,} characters"
             what = f"to look for `{shown}` in {where} took longer than {self._limit_s:g} s"
             raise EvalcaseError(what) from None
-        return None if found is None else MatchSpan(*found.span())
 
 
 def settle(
@@ -332,9 +326,8 @@ class RegexGrader(TextGrader):
             if found is None:
                 where = f" in {quote_value(text)}{self.ignoring()}"
                 return Score(0.0, f"`{self.value}` not {what}{where}")
-            where = "" if self.full else f" at character {found.start + 1:,}"
-            matched = quote_value(text[found.start : found.end])
-            return Score(1.0, f"{what} {matched}{where}{self.ignoring()}")
+            where = "" if self.full else f" at character {found.start() + 1:,}"
+            return Score(1.0, f"{what} {quote_value(found[0])}{where}{self.ignoring()}")
 
         return settle(judge, self.timeout_s)
 
@@ -449,13 +442,14 @@ class SimilarityGrader(TextGrader):
         if self.embedding is not None:
             return self._compare_embeddings(self.embedding, left, right, context)
         at = first_difference(left, right)
+        left_rest, right_rest = left[at:], right[at:]
 
-        def work(is_given_up: Callable[[], bool] = lambda: False) -> Score:
-            return self._score(left, right, at, edit_distance(left[at:], right[at:], is_given_up))
+        def judge(searcher: Searcher) -> Score:
+            distance = edit_distance(left_rest, right_rest, searcher.is_given_up)
+            return self._score(left, right, at, distance)
 
-        if (len(left) - at) * (len(right) - at) <= _QUICK_CHARACTERS:
-            return work()
-        return run_in_background(work)
+        takes_long = len(left_rest) * len(right_rest) > _QUICK_CHARACTERS
+        return settle(judge, takes_long=takes_long)
 
     async def _compare_embeddings(
         self, target: str, wanted: str, got: str, context: Context
