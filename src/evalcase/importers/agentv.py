@@ -422,12 +422,11 @@ _METRICS = {
 }  # fmt: skip
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "ends-with": ("value",),
-    "latency": ("threshold",),
     "token-usage": ("max_total", "max_input", "max_output"),
     "execution-metrics": tuple(_METRICS),
     "tool-trajectory": ("mode", "minimums", "expected"),
 }
-"""The options of assertions that promptfoo doesn't have, or has otherwise."""
+"""The options of assertions that promptfoo doesn't have."""
 
 
 def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[JSON]:
@@ -442,8 +441,6 @@ def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[JSON]:
         limits[option] = limit
     if not limits:
         raise NoCounterpartError(f"{name} without limits")
-    if kind == "latency":
-        return [{"latency": to_seconds(limits["threshold"])}]
     if kind == "token-usage":
         named: dict[str, JSON] = {each.removeprefix("max_"): limits[each] for each in limits}
         return [write_grader("tokens", named.pop("total", NO_ARGUMENT), **named)]

@@ -57,7 +57,7 @@ _RUBRIC = "`judge: {{rubric: {}}}` asks a judge about that"
 _TABLE: tuple[tuple[str, str | None], ...] = (
     ("ruby is-html contains-html is-xml contains-xml is-sql contains-sql", _FUNCTION),
     ("bleu gleu meteor rouge-n perplexity perplexity-score classifier pi guardrails human", None),
-    ("trace-span-count trace-span-duration trace-error-spans", None),
+    ("trace-span-count trace-span-duration trace-error-spans skill-used", None),
     ("similar:dot similar:euclidean", "`similarity` compares embeddings by their cosine"),
     ("search-rubric agent-rubric", "`judge` judges by what it is shown"),
     ("select-best max-score", "`evalcase compare` compares two runs"),
@@ -74,7 +74,6 @@ _TABLE: tuple[tuple[str, str | None], ...] = (
     ("context-relevance", _RUBRIC.format("context_precision")),
     ("context-faithfulness", _RUBRIC.format("faithful")),
     ("trajectory:goal-success", _RUBRIC.format("task_completed")),
-    ("skill-used", "`skill_used` looks at the answer"),
     ("tool-call-f1", "`trajectory` with `order: any_order` and `extra: forbid` is near"),
 )  # fmt: skip
 WITHOUT_COUNTERPART = {name: hint for names, hint in _TABLE for name in names.split()}
