@@ -55,14 +55,3 @@ def test_the_configuration_says_how_long_graders_may_take(project: Project) -> N
     done = project.run("run")
     assert done.code == 3
     assert "returned no grade within 0.05 s" in done.out
-
-
-DATA = """\
-  json_equals: $.a differs, $.x: missing
-  expected   │ got
-  {          │ {
-    "a": 1,  │   "a": 2
-         ^   │        ^
-    "x": 0   │
-  }          │ }
-"""
