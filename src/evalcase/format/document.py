@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
 from evalcase.format.json import JsonReader, Reading, compose_json, keeps_spelling
 from evalcase.format.positions import (
     FatalFaultError,
@@ -47,32 +49,20 @@ _COMPOSERS: dict[str, Callable[[str], Node]] = {
 }
 
 
-class Document:
+class Document(Struct, eq=False, dict=True):
     """A value as it was written, in one of the formats. It is None where it could not be read."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - all that a reading found
-        self,
-        path: str,
-        text: str,
-        format: Syntax,
-        value: JSON,
-        faults: Sequence[Fault] = (),
-        readable: bool = True,
-        first_line: int = 1,
-        unusual: bool = False,
-        root: Node | None = None,
-    ) -> None:
-        """`first_line` is its number in the file: a JSONL line is a document of its own. `root` has
-        the positions, if they are known."""
-        self.path = path
-        self.text = text
-        self.format = format
-        self.value = value
-        self.faults = faults
-        self.readable = readable
-        self.first_line = first_line
-        self.unusual = unusual
-        self._root = root
+    path: str
+    text: str
+    format: Syntax
+    value: JSON
+    faults: Sequence[Fault] = ()
+    readable: bool = True
+    first_line: int = 1
+    """Its number in the file: a JSONL line is a document of its own."""
+    unusual: bool = False
+    root: Node | None = None
+    """The positions, if they are known."""
 
     @cached_property
     def lines(self) -> Lines:
@@ -81,7 +71,7 @@ class Document:
     @cached_property
     def positions(self) -> Positions:
         """The positions in a text that could be read, for which it is read again."""
-        return Positions(self.lines, self._root or _COMPOSERS[self.format](self.text))
+        return Positions(self.lines, self.root or _COMPOSERS[self.format](self.text))
 
     @property
     def problems(self) -> list[Problem]:

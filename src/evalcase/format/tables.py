@@ -35,16 +35,10 @@ class _Cell(NamedTuple):
     end: int
 
 
-def read_table(text: str, path: str) -> tuple[Document, list[Document]]:
-    """The row that names the columns, and the others. It never raises for what a text may hold."""
-    header, *rows = stream_table(text, path)
-    return header, rows
-
-
 def stream_table(text: str, path: str, strict: bool = False) -> Iterator[Document]:
     """The row that names the columns, and then the others, as mappings of column names to texts,
-    each made when it is asked for. An empty cell is left out; with `strict`, it is an empty text,
-    and a row that is too short is at fault."""
+    each made when it is asked for. It never raises for what a text may hold. An empty cell is left
+    out; with `strict`, it is an empty text, and a row that is too short is at fault."""
     rows = _split_rows(text)
     source, cells, line, faults = next(rows, ("", [], 1, []))
     names = [cell.text.strip() or f"column {number}" for number, cell in enumerate(cells, 1)]

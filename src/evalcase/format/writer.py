@@ -10,6 +10,8 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from evalcase.errors import SuiteError
 from evalcase.format.case import read_expected_output, read_input
 from evalcase.format.document import Findings
@@ -224,13 +226,12 @@ class Spaced(list[Any]):
     """A list with blank lines between its items, and above it."""
 
 
-class _Notes:
+class _Notes(Struct):
     """The comments on a value: above it, at its end, and on what is in it."""
 
-    def __init__(self) -> None:
-        self.above: list[str] = []
-        self.below: list[str] = []
-        self.inner: dict[object, _Notes] = {}
+    above: list[str] = []
+    below: list[str] = []
+    inner: dict[object, _Notes] = {}
 
 
 _NO_NOTES = _Notes()

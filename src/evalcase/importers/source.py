@@ -23,7 +23,7 @@ from evalcase.format.source import (
     outside_link,
     read_source,
 )
-from evalcase.format.tables import read_table
+from evalcase.format.tables import stream_table
 from evalcase.types.problem import KeyPath, Problem
 from evalcase.types.value import JSON
 from evalcase.util.files import OutsideError, read_file
@@ -157,7 +157,7 @@ def parse_source(text: str, path: str, shape: FileShape) -> ForeignFile:
     documents: list[Document]
     header = None
     if shape == "csv":
-        header, rows = read_table(text, path)
+        header, *rows = stream_table(text, path)
         documents = [*rows]
         problems = [problem for row in (header, *rows) for problem in row.problems]
     elif shape == "jsonl":

@@ -209,21 +209,18 @@ def _find_missing_module(reference: str, root: str) -> Finding | None:
     steps = module.split(".")
     if not name or not all(step.isidentifier() for step in steps) or module in sys.modules:
         return None
-    if steps[0] not in list_modules(root):
-        if _is_installed(steps[0]):
-            return None
-        hint = hint_at_module(steps[0], root)
-        return Finding((), f"there is no module `{steps[0]}`", hint, code="missing-module")
     folder = root
-    for count, step in enumerate(steps[1:], 1):
-        folder = os.path.join(folder, steps[count - 1])
+    for count, step in enumerate(steps):
+        known, above = list_modules(folder), ".".join([*steps[:count], ""])
+        if step not in known:
+            if not count and _is_installed(step):
+                return None
+            near = did_you_mean(f"{above}{step}", [f"{above}{each}" for each in known]) or _WHERE
+            hint = near if count else hint_at_module(step, root)
+            return Finding((), f"there is no module `{above}{step}`", hint, code="missing-module")
+        folder = os.path.join(folder, step)
         if not os.path.isfile(os.path.join(folder, "__init__.py")):
             return None  # a namespace package, which may have other folders
-        if step not in (known := list_modules(folder)):
-            above = ".".join(steps[:count])
-            near = did_you_mean(f"{above}.{step}", [f"{above}.{each}" for each in known])
-            message = f"there is no module `{above}.{step}`"
-            return Finding((), message, near or _WHERE, code="missing-module")
     return None
 
 
