@@ -235,26 +235,23 @@ class FileReference(NamedTuple):
     is_folder: bool = False
 
 
-class Findings:
+class Findings(Struct, eq=False):
     """Problems that are found while a suite is read, by path; and what the suite mentions."""
 
-    def __init__(
-        self, known: Known | None = None, files: SuiteFiles | None = None, *, unusual: bool = False
-    ) -> None:
-        self.known = known
-        self.files = files
-        """The files that the suite may name; without it, none can be read."""
-        self.unusual = unusual
-        """Whether cases are searched for tags and for numbers in odd spellings."""
-        self.found: list[Finding] = []
-        self.errors = 0
-        self.references: list[FileReference] = []
-        self.case: str | None = None
-        """The id of the case that is being read, as soon as it is known."""
-        self.multiplied = 0
-        """How many cases matrices have made, beside those that are written."""
-        self._case_start = (0, 0)
-        self._said: set[str] = set()
+    known: Known | None = None
+    files: SuiteFiles | None = None
+    """The files that the suite may name; without it, none can be read."""
+    unusual: bool = False
+    """Whether cases are searched for tags and for numbers in odd spellings."""
+    found: list[Finding] = []
+    errors: int = 0
+    references: list[FileReference] = []
+    case: str | None = None
+    """The id of the case that is being read, as soon as it is known."""
+    multiplied: int = 0
+    """How many cases matrices have made, beside those that are written."""
+    _case_start: tuple[int, int] = (0, 0)
+    _said: set[str] = set()
 
     def add(
         self,
