@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from inspect import signature
 from types import MappingProxyType
@@ -129,16 +130,12 @@ def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
 
 def version_of(target: Target | None, options: Mapping[str, Any] | None) -> TargetVersion:
     """Hashes of what a target is just now; `options` are its table of the configuration."""
-    options = options or {}
-    try:
-        declared = fields_of(find_target_kind(str(options.get("kind"))).options)
-    except ConfigError:
-        declared = {}
-    deciding = {
-        name: value
-        for name, value in options.items()
-        if name not in declared or declared[name].decides_answer
-    }
+    deciding = dict(options or {})
+    with suppress(ConfigError):
+        declared = fields_of(find_target_kind(str(deciding["kind"])).options) if deciding else {}
+        for name in deciding.keys() & declared.keys():
+            if not declared[name].decides_answer:
+                del deciding[name]
     # An object that a program passes in may lack methods of Target.
     files = target.sources() if isinstance(target, Target) else {}
     return TargetVersion(_hash(deciding), _hash(files) if files else "")

@@ -28,7 +28,7 @@ from evalcase.types.options import (
     of_kind,
 )
 from evalcase.types.problem import Finding, KeyPath
-from evalcase.types.read_options import describe_options, make, problems_in
+from evalcase.types.read_options import make, problems_in
 from evalcase.types.value import JSON, Value, are_same, describe_kind
 from evalcase.util.json import JsonPath, MissingError
 
@@ -272,14 +272,6 @@ FieldMatchers = Annotated[
         check=_check_fields,
         read=lambda value: {path: _read_field(each) for path, each in value.items()},
         inside=MatcherOptions,
-        schema={
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": {
-                "if": {"type": "object"},
-                "then": describe_options(MatcherOptions, nullable=True),
-            },
-        },
     ),
 ]
 

@@ -78,7 +78,8 @@ class Kind(Value, frozen=True):
     otherwise: str | None = None
     """A hint for a choice that is near to none."""
     inside: type[Struct] | None = None
-    """The Struct of the options inside of a value that a `check` of its own reads."""
+    """Of a mapping that a `check` of its own reads: the Struct of options that may stand in it in
+    place of a value."""
     names: Named | None = None
     """What a value names that has to be looked up."""
     holds: Check | None = None

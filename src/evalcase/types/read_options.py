@@ -444,6 +444,10 @@ def schema_of(type: Type, nullable: bool = False) -> Schema:
     if issubclass(type.holds, Struct):
         needed = [name for name, each in fields_of(type.holds).items() if each.needed]
         return {**describe_options(type.holds, nullable), "required": needed}
+    if type.kind.inside is not None:  # a mapping of values, or of options in place of a value
+        options = describe_options(type.kind.inside, nullable=True)
+        each: Schema = {"if": {"type": "object"}, "then": options}
+        return {"type": "object", "minProperties": 1, "additionalProperties": each}
     item = {} if type.item is None else schema_of(type.item)
     if not item:
         return {**type.bounds}
