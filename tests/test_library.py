@@ -155,7 +155,7 @@ def test_the_data_of_a_case_can_be_read_and_not_replaced() -> None:
     with pytest.raises(AttributeError):
         case.id = "b"
     data.clear()
-    assert case.to_dict() == {"id": "a", "input": [{"role": "user", "content": "hi"}]}
+    assert case.data == case.to_dict() == {"id": "a", "input": [{"role": "user", "content": "hi"}]}
 
 
 def test_suite_is_a_read_only_collection_of_cases() -> None:

@@ -52,8 +52,3 @@ def hint_of(target: str) -> str | None:
 @pytest.mark.parametrize(("target", "hint"), MEANT.items(), ids=repr)
 def test_the_hint_says_what_is_probably_meant(target: str, hint: str) -> None:
     assert hint_of(target) == hint
-
-
-def test_a_name_of_the_configuration_that_is_near_goes_before_all_else(folder: Path) -> None:
-    (folder / "evalcase.toml").write_text("[targets.gpt-4]\nkind = 'echo'\n")
-    assert hint_of("gpt-4o") == "did you mean `gpt-4`?"

@@ -125,13 +125,6 @@ def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:
     assert {result.key.target for result in evaluate("s.eval.yaml", root="sub").results} == {"echo"}
 
 
-def test_a_root_that_is_no_folder_is_refused(folder: Path, evaluate: Evaluate) -> None:
-    for root, what in (("gone", "gone is not there"), ("s.eval.yaml", "s.eval.yaml is a file")):
-        with pytest.raises(ConfigError, match=f"`root` is the folder of a project, and {what}"):
-            evaluate("s.eval.yaml", "echo", root=root)
-    assert not (folder / "gone").exists()
-
-
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("cases", [[("s.eval.yaml",)], [3], [("s.eval.yaml", 3)], None])
 def test_what_names_no_case_is_an_error_that_shows_the_forms(cases: Any) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import TargetError
 from evalcase.targets.command import CommandTarget
 from evalcase.util import process_tree as tree
 from tests.executors.workers import find_children
@@ -159,44 +158,6 @@ def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
     before = set(find_children(os.getpid()))  # the servers of other tests
     asyncio.run(run())
     assert set(find_children(os.getpid())) <= before
-
-
-def test_stdout_that_stays_open_does_not_hold_up_the_trial(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where a descendant can't be found, for it has hidden all signs of where it came from."""
-    monkeypatch.setattr("evalcase.util.processes._END_S", 0.1)
-    source = (
-        RING
-        + """
-is_up, up = os.pipe()
-os.set_inheritable(up, True)
-def hide():
-    os.setsid()
-    argv = [sys.executable, "-S", "hidden.py", str(up)]
-    os.execve(sys.executable, argv, {"BELL": os.environ["BELL"]})
-start(lambda: start(hide))
-os.wait()  # from now on it is evalcase's child, and stays so
-os.read(is_up, 1)
-"""
-    )
-    hidden = RING + "bell = ring()\nos.write(int(sys.argv[1]), b'x')\ntime.sleep(600)\n"
-    (tmp_path / "hidden.py").write_text(hidden)
-
-    async def run() -> None:
-        async with Bell() as bell:
-            target = command(tmp_path, source, bell)
-            await target.open()
-            answering = asyncio.create_task(target.answer(question()))
-            (pid,) = await bell.wait_for(1)
-            try:
-                with pytest.raises(TargetError, match="stays open"):
-                    await answering
-            finally:
-                await target.close()
-                os.kill(pid, 9)
-
-    asyncio.run(run())
 
 
 def start_alone(mark: str = "") -> subprocess.Popen[bytes]:

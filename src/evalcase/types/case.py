@@ -68,6 +68,11 @@ class Case:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
         return {name: copy_value(value) for name, value in self._data.items()}
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same as `to_dict()`."""
+        return self.to_dict()
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Case) and are_same(self._data, other._data)
 

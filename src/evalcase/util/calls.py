@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from evalcase.errors import GraderError
@@ -134,10 +133,14 @@ def traced_calls(answer: Answer, *, whole: bool = True) -> list[ToolCall]:
             steps.append(step)
     # A call and its span may show its input in two forms: equal inputs match first, then names.
     own = answer.tool_calls
-    for is_same in (_has_input_of, _has_name_of):
+    for by_input in (True, False):
         left = []
         for step in steps:
-            same = next((call for call in own if is_same(call, step)), None)
+            alike = [call for call in own if call.name == step.tool]
+            if by_input:
+                wanted = canonical_text(step.input)
+                alike = [call for call in alike if canonical_text(call.arguments) == wanted]
+            same = next(iter(alike), None)
             if same is None:
                 left.append(step)
             else:
@@ -154,14 +157,6 @@ def traced_calls(answer: Answer, *, whole: bool = True) -> list[ToolCall]:
         })
         for step in sorted(steps, key=lambda step: step.start_s)
     ]  # fmt: skip
-
-
-def _has_name_of(call: ToolCall, step: Step) -> bool:
-    return call.name == step.tool
-
-
-def _has_input_of(call: ToolCall, step: Step) -> bool:
-    return call.name == step.tool and canonical_text(call.arguments) == canonical_text(step.input)
 
 
 def list_unread_calls(answer: Answer, calls: Iterable[ToolCall]) -> list[str]:
@@ -183,21 +178,15 @@ class ReadCalls:
     """The calls that evalcase read. A reply may hold the same call several times."""
 
     def __init__(self, calls: Iterable[ToolCall]) -> None:
-        self._calls = list(calls)
-
-    @cached_property
-    def _tools(self) -> dict[str, str]:
+        self._tools: dict[str, str] = {}
         """The tools by the ids of their calls."""
-        return {call.id: call.name for call in self._calls if isinstance(call.id, str)}
-
-    @cached_property
-    def _said(self) -> dict[str, bool]:
+        self._said: dict[str, bool] = {}
         """Each call as text, and whether one of them has no id."""
-        said: dict[str, bool] = {}
-        for call in self._calls:
-            text = canonical_text([call.name, call.arguments or {}])
-            said[text] = said.get(text, False) or not isinstance(call.id, str)
-        return said
+        for call in calls:
+            text, has_id = canonical_text([call.name, call.arguments or {}]), False
+            if isinstance(call.id, str):
+                self._tools[call.id], has_id = call.name, True
+            self._said[text] = self._said.get(text, False) or not has_id
 
     def __contains__(self, shape: CallShape) -> bool:
         ids = [id for id in shape.ids if isinstance(id, str)]
