@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
-from evalcase.targets.base import Files, load_files
+from evalcase.targets.base import Files, list_faults, load_files
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import Stream, read_stream, service_error
 from evalcase.targets.usage import (
@@ -86,8 +86,6 @@ class ChatApi:
 
 
 # Options.
-
-_NO_RATE = "can't be combined with `batch`: a batch is one request, at no rate"
 
 
 class ChatOptions(WebOptions, frozen=True, kw_only=True):
@@ -172,9 +170,6 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         return SecretHeader(preset.header, preset.key_env if is_theirs else None, preset.prefix)
 
     def conflicts(self) -> Iterator[Finding]:
-        for name in ("rpm", "tpm") if self.batch else ():
-            if getattr(self, name) is not None:
-                yield Finding((name,), f"`{name}` {_NO_RATE}")
         if self.base_url is None and not self.preset.base_url:
             example = self.preset.example
             what = f"a target of kind `{self.kind}` needs `base_url`"
@@ -182,24 +177,23 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
                 (), what, f'for example base_url = "{example}"', code="missing-option",
                 example=("base_url", example),
             )  # fmt: skip
-        if self.base_url is None and has_address(self.model):
-            model, _, place = self.model.rpartition("@")
-            address = place if "://" in place else complete_address(place)
-            hint = f'write model = "{model or "MODEL"}" and base_url = "{address}"'
-            yield Finding(("model",), "`model` has an address in it", hint)
         for name in self.params.keys() & self.chat_api.own_params:
             what = f"can't hold `{name}`, which evalcase sends by itself"
             yield Finding(("params", name), f"`params` {what}", at="key")
         if self.params.get("n", 1) != 1:
-            what = "has `n` over 1: to ask more than once, use `repeat`"
-            yield Finding(("params", "n"), f"`params` {what}")
+            what = "`params` has `n` over 1: to ask more than once, use `repeat`"
+            yield Finding(("params", "n"), what)
         stream = self.params.get("stream", False)
-        if not isinstance(stream, bool):
-            what = f"is true or false, not {stream!r:.60}"
+        if not isinstance(stream, bool) or (stream and self.batch):
+            what = f"is true or false, and not true with `batch`: it is {stream!r:.60}"
             yield Finding(("params", "stream"), f"`params.stream` {what}")
-        elif stream and self.batch:
-            what = "`params.stream` can't be combined with `batch`"
-            yield Finding(("params", "stream"), what)
+        has_place = self.base_url is None and has_address(self.model)
+        no_rate = "can't be combined with `batch`: a batch is one request, at no rate"
+        yield from list_faults(
+            ("model", has_place, "has an address in it: that is `base_url`"),
+            ("rpm", self.batch and self.rpm, no_rate),
+            ("tpm", self.batch and self.tpm, no_rate),
+        )
         yield from super().conflicts()
 
 

@@ -6,7 +6,7 @@ is. Calls in data are not lost: `util.calls` finds them when a grader looks at c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeGuard
 
@@ -62,7 +62,7 @@ def _no_answer(why: str, value: object) -> TargetError:
     return TargetError(why, kind="protocol", details={"value": ascii(value)[:1000]})
 
 
-def _refuse_several(name: str, several: list[JSON], part: str) -> None:
+def _refuse_several(name: str, several: Sequence[JSON], part: str) -> None:
     if len(several) > 1:
         what = f"the answer has {len(several)} `{name}`, and one can be graded"
         raise _no_answer(f"{what}: return the `{part}` of that one", several)
@@ -161,14 +161,19 @@ def _find_converse(value: dict[str, Any]) -> dict[str, Any] | None:
 
 def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     """The message in Gemini's `candidates`, or of one candidate alone, with its finish reason."""
-    candidates = value.get("candidates")
-    if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
-        if "content" not in value:
-            return _find_blocked(value)
-        candidates = [value]
+    candidates = value.get("candidates") or [value]
+    if not _is_parts(candidates):
+        return None
     content, reason = candidates[0].get("content"), finish_reason_of(candidates[0])
     if content in (None, {}) and reason is not None and candidates[0] is not value:
         content = {"role": "model"}  # it ended before it began
+    feedback = value.get("promptFeedback", value.get("prompt_feedback"))
+    if content is None and isinstance(feedback, dict):
+        reason = feedback.get("blockReason", feedback.get("block_reason"))
+        said = {"role": "assistant", "content": None, "feedback": feedback}
+        kind = kind_of_end(reason) if isinstance(reason, str) else None
+        end = reason if kind == "blocked" else "blocked"
+        return {**said, "finish_reason": end} if isinstance(reason, str) else None
     if not isinstance(content, dict) or content.get("role") != "model":
         return None
     _refuse_several("candidates", candidates, "content")
@@ -176,18 +181,6 @@ def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     if not is_turn(turn):
         return None
     return read_turn(turn) if reason is None else {**read_turn(turn), "finish_reason": reason}
-
-
-def _find_blocked(value: dict[str, Any]) -> dict[str, Any] | None:
-    """An empty message for a prompt that Gemini blocked."""
-    feedback = value.get("promptFeedback", value.get("prompt_feedback"))
-    if not isinstance(feedback, dict):
-        return None
-    reason = feedback.get("blockReason", feedback.get("block_reason"))
-    if not isinstance(reason, str):
-        return None
-    reason = reason if kind_of_end(reason) == "blocked" else "blocked"
-    return {"role": "assistant", "content": None, "finish_reason": reason, "feedback": feedback}
 
 
 # Parts without a type, as Gemini and Bedrock write them: a key says what each of them is.
@@ -321,8 +314,6 @@ def leave_out(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]
 # OpenAI's Responses API.
 
 _ITEM_TEXTS = ("output_text", "refusal")
-_ITEM_ARGUMENTS = ("arguments", "input", "action")
-_ITEM_KEYS = ("type", "id", "call_id", "name", "output")
 
 
 def is_items(items: list[Any]) -> bool:
@@ -428,22 +419,19 @@ def _read_item_part(part: JSON) -> JSON:
 
 
 def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
-    name = item.get("name")
-    used = next((key for key in _ITEM_ARGUMENTS if item.get(key) is not None), None)
-    rest = {key: value for key, value in item.items() if value is not None}
-    rest = leave_out(rest, (*_ITEM_KEYS, used or ""))
-    status = rest.pop("status", "completed")
-    call: dict[str, Any] = {"tool": name or kind.removesuffix("_call")}
-    if used is not None:
+    given = {key: value for key, value in item.items() if value is not None}
+    used = next((key for key in ("arguments", "input", "action") if key in given), "")
+    rest = leave_out(given, ("type", "id", "call_id", "name", "output", "status", used))
+    call: dict[str, Any] = {"tool": item.get("name") or kind.removesuffix("_call")}
+    if used:
         call |= {"input": parse_arguments(item[used]), **rest}
     elif rest:
         call["input"] = rest
-    if status != "completed":
-        call["status"] = status
-    if item.get("output") is not None:
-        call["output"] = item["output"]
+    if given.get("status", "completed") != "completed":
+        call["status"] = item["status"]
     id = item.get("call_id", item.get("id"))
-    return call if id is None else {**call, "id": id}
+    output = {"output": given["output"]} if "output" in given else {}
+    return {**call, **output, **({} if id is None else {"id": id})}
 
 
 # How a reply ended: beside its message, or in place of one.
