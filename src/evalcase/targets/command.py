@@ -55,6 +55,7 @@ _VALUES: dict[str, Callable[[Question], str]] = {
     "GUIDELINES": lambda _: "",
     "workspace": lambda question: question.workspace.path if question.workspace else "",
     "home": lambda question: question.workspace.home if question.workspace else "",
+    "FILES": lambda _: "",  # filled in later
 }
 _NAMES = (
     "prompt", "case_id", "conversation_id", "repeat", "attempt", "session", "turn",
@@ -393,7 +394,7 @@ class CommandTarget(Target):
 
         words = {name: as_word(name, value) for name, value in values.items()}
         if "FILES" in words:
-            template, files = self._options.files_template, []
+            template, files = self._options.files_template, list[str]()
             for number, path in enumerate(question.files.values(), 1):
                 parts = {"path": path, "basename": os.path.basename(path)}
                 used = {name: as_word(f"{name}_{number}", parts[name]) for name in template.used}
@@ -402,26 +403,25 @@ class CommandTarget(Target):
         return ["/bin/sh", "-c", *self._template.fill_texts(words)]
 
     def _value(self, name: str, question: Question, folder: str) -> str:
-        if name in _VALUES:
-            return _VALUES[name](question)
+        if name in _FILES:
+            path = os.path.join(folder, _FILES[name])
+            data = _to_line(question) if name == "input_file" else self._prompt(question).encode()
+            if "output" not in name.lower():
+                with open(path, "wb") as file:
+                    file.write(data)
+            return path
         if name == "project":
             return os.path.abspath(self._surroundings.root)
-        if name in ("prompt", "PROMPT"):
-            return self._prompt(question)
-        if name not in _FILES:
-            return ""  # FILES, which is filled in later
-        path = os.path.join(folder, _FILES[name])
-        if _FILES[name] != _FILES["output_file"]:
-            is_object = name == "input_file"
-            data = _to_line(question) if is_object else self._prompt(question).encode()
-            with open(path, "wb") as file:
-                file.write(data)
-        return path
+        return self._prompt(question) if name.lower() == "prompt" else _VALUES[name](question)
 
     def _prompt(self, question: Question) -> str:
-        if self._options.is_agentv:
-            return _write_conversation(question)
-        return write_content(last_user_content(question))
+        if not self._options.is_agentv:
+            return write_content(last_user_content(question))
+        texts = [(each.role, _write_text(each, question.files)) for each in question.messages]
+        if len({role for role, _ in texts}) < 2:
+            return "\n\n".join(text for _, text in texts)
+        # As AgentV writes several messages.
+        return "\n\n".join(f"@[{role.capitalize()}]:\n{text}" for role, text in texts)
 
     def _start_worker(self) -> Process:
         argv = self._template.fill_texts({})
@@ -448,14 +448,6 @@ class CommandTarget(Target):
 
 def _to_line(question: Question) -> bytes:
     return json.dumps(describe_question(question)).encode() + b"\n"
-
-
-def _write_conversation(question: Question) -> str:
-    """All messages as one text, as AgentV writes it: with roles where there are several."""
-    texts = [(message.role, _write_text(message, question.files)) for message in question.messages]
-    if len({role for role, _ in texts}) < 2:
-        return "\n\n".join(text for _, text in texts)
-    return "\n\n".join(f"@[{role.capitalize()}]:\n{text}" for role, text in texts)
 
 
 def _write_text(message: Message, found: dict[str, str]) -> str:
