@@ -17,7 +17,7 @@ from evalcase.stats.intervals import (
     any_passes,
     bound_unseen,
     estimate_clusters,
-    estimate_exact,
+    estimate_exact_around,
     estimate_share,
     estimate_units,
 )
@@ -25,6 +25,10 @@ from evalcase.stats.intervals import (
 TIMES = 2000
 RATES = [number / 200 for number in range(1, 200)]
 Draw = Callable[[Random], float]
+
+
+def exact_share(hits: float, total: float) -> Estimate:
+    return estimate_exact_around(hits / total, total)
 
 
 class Shape(NamedTuple):
@@ -88,7 +92,7 @@ def interval_figures(_: Path) -> Iterator[Figure]:
 
 def _rate_figures() -> Iterator[Figure]:
     for total in (5, 10, 20, 50, 200):
-        for name, estimate in (("Wilson", estimate_share), ("exact", estimate_exact)):
+        for name, estimate in (("Wilson", estimate_share), ("exact", exact_share)):
             held = cover_rates(estimate, total)
             yield _share(f"rate, {total} cases, {name}: mean", fsum(held) / len(held))
             yield _share(f"rate, {total} cases, {name}: least", min(held))

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from tests.cli.reported import trials
 from tests.run.project import Project, case
 
 CALL = {"tool": "refund", "input": {"order": "A-1"}}
@@ -152,22 +151,6 @@ def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Proje
     assert sum("2 attempts" in line for line in lines) == 1
     assert sum("attempt 1 http: busy" in line for line in lines) == 1
     assert sum("in trial 2" in line for line in lines) == 2
-
-
-def test_a_combinator_that_broke_keeps_what_each_inside_of_it_said(agents: Project) -> None:
-    agents.add_to_agent("def broken(text):\n    raise ValueError('boom')\n")
-    inner = [{"contains": "ok"}, "python:agent:broken"]
-    agents.suite({"id": "a", "input": "say ok", "graders": [{"all": inner}]})
-    assert agents.run("run").code == 3
-    (trial,) = trials(agents.run("report", "--format", "jsonl"))
-    (grade,) = trial["grades"]
-    told = grade["failure"]["details"]["grades"]
-    assert [(each["grader"], each["passed"]) for each in told] == [
-        ("contains", True), ("python:agent:broken", False),
-    ]  # fmt: skip
-    shown = agents.run("report", "--case", "a").out
-    assert "passed 1.00 by contains" in shown
-    assert "errored by python:agent:broken" in shown
 
 
 def test_each_turn_that_failed_is_shown_with_what_was_said_in_it(agents: Project) -> None:

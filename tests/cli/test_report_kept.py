@@ -142,21 +142,3 @@ def test_answers_and_details_of_any_shape_are_shown(project: Project) -> None:
         assert "\u202e" not in done.out
     (found,) = trials(project.run("report", "--format", "jsonl", "--case", "\x1b[2J"))
     assert (found["input"], found["answer"]) == (None, ODD)
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_an_earlier_grading_is_of_the_answers_that_there_were_then(
-    project: Project, order: int
-) -> None:
-    project.suite(*[case("a", "say old"), case("b")][::order])
-    project.run("run", "--quiet", "--concurrency", "1")
-    edited = {**case("b"), "expected_output": "other"}
-    project.suite(*[case("a", "say new"), edited][::order])
-    project.run("resume", "latest", "--quiet")
-    newest = trials(project.run("report", "latest@2", "--format", "jsonl"))
-    first = trials(project.run("report", "latest@1", "--format", "jsonl"))
-    assert {row["case"]: row["answer"][0]["content"] for row in newest} == {"a": "new", "b": "ok"}
-    assert {row["case"]: row["answer"][0]["content"] for row in first} == {"a": "old", "b": "ok"}
-    assert {row["case"]: row["verdict"] for row in first} == {"a": "failed", "b": "passed"}
-    asked = {row["case"]: row["input"][0]["content"] for row in first}
-    assert asked == {"a": "say old", "b": "say ok"}

@@ -15,9 +15,10 @@ from benchmarks.intervals import (
     cover_repeats,
     cover_scores,
     cover_unseen,
+    exact_share,
 )
 from benchmarks.simulation import Setting, cover
-from evalcase.stats.intervals import estimate_exact, estimate_share
+from evalcase.stats.intervals import estimate_share
 
 TIMES = 400
 LOWEST = 0.90
@@ -45,7 +46,7 @@ def test_two_or_three_of_a_rare_class_are_too_few_for_kappa() -> None:
 
 @pytest.mark.parametrize("total", [5, 20, 60])
 def test_rates_are_held_on_the_average_and_never_far_less(total: int) -> None:
-    wilson, exact = cover_rates(estimate_share, total), cover_rates(estimate_exact, total)
+    wilson, exact = cover_rates(estimate_share, total), cover_rates(exact_share, total)
     assert 0.945 < sum(wilson) / len(wilson) < 0.96
     assert min(wilson) > 0.83
     assert min(exact) >= 0.95

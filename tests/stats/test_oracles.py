@@ -15,7 +15,7 @@ from evalcase.stats.intervals import (
     beta_quantile,
     estimate_clusters,
     estimate_difference,
-    estimate_exact,
+    estimate_exact_around,
     estimate_share,
     estimate_units,
     share_below,
@@ -80,7 +80,9 @@ def test_beta_quantile(share: float, a: float, b: float, x: float) -> None:
 @for_each(("hits", "total", "low", "high"), FOUND["exact"])
 def test_clopper_and_pearson(hits: int, total: int, low: float, high: float) -> None:
     """scipy: binomtest(hits, total).proportion_ci(0.95, "exact")."""
-    assert estimate_exact(hits, total) == pytest.approx((hits / total, low, high), abs=1e-12)
+    assert estimate_exact_around(hits / total, total) == pytest.approx(
+        (hits / total, low, high), abs=1e-12
+    )
 
 
 @for_each(("values", "low", "high"), FOUND["units"])

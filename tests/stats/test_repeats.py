@@ -23,14 +23,6 @@ def test_both_are_counts_of_all_choices(trials: int) -> None:
             )
 
 
-@for_each("k", [0, -1, 6])
-def test_more_than_there_are_is_refused(k: int) -> None:
-    with pytest.raises(ValueError, match=f"{k} of 5"):
-        any_passes(k, 5, 2)
-    with pytest.raises(ValueError, match=f"{k} of 5"):
-        all_pass(k, 5, 2)
-
-
 def test_what_more_repeats_can_give() -> None:
     """Two cases that passed in 3 of 4 and in 1 of 4 trials: s² of each is 0.25, of its mean
     0.0625. Their means lie apart by a variance of 0.125, of which 0.0625 is by chance of trials."""

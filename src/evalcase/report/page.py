@@ -27,7 +27,7 @@ from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, c
 from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.comparison_text import has_title, list_remarks, list_sides, track_tables
 from evalcase.report.conclusion import name_run, note_run, why_incomplete
-from evalcase.report.details import UNFINISHED
+from evalcase.report.details import UNFINISHED, asked_in
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
 from evalcase.report.findings import closing_words, say_counts, say_result
@@ -40,6 +40,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
 from evalcase.types.value import replace
 from evalcase.util.files import read_file
+from evalcase.util.text import shorten_text
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "grid", "list", "messages", "diff",
@@ -232,7 +233,7 @@ def row_data(row: CaseRow) -> dict[str, Any]:
         "tags": row.known.tags if row.known is not None else (),
         "vars": [[name, value] for name, value in variable_labels(row.known).items()],
         "failing": list(dict.fromkeys(failing)),
-        "asked": _cut_excerpt(_find_question(row)),
+        "asked": _cut_excerpt(asked_in(row.known)[1] if row.known is not None else ""),
         "reason": _cut_excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
     }  # fmt: skip
 
@@ -273,19 +274,8 @@ def _find_mean(values: Iterable[float | None]) -> float | None:
     return None if mean is None else round(mean, 6)
 
 
-def _find_question(row: CaseRow) -> str:
-    """What a user asked first, or wants: by it a person knows a case again."""
-    if row.known is not None and row.known.user is not None:
-        return row.known.user.goal
-    for message in row.known.written_messages if row.known is not None else ():
-        if message.get("role") == "user" and isinstance(message.get("content"), str):
-            return str(message["content"])
-    return ""
-
-
 def _cut_excerpt(text: str) -> str:
-    flat = " ".join(text[: 2 * _EXCERPT].split())
-    return flat if len(flat) <= _EXCERPT else flat[: _EXCERPT - 1] + "…"
+    return shorten_text(" ".join(text[: 2 * _EXCERPT].split()), _EXCERPT)
 
 
 def write_html(

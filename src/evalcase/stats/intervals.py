@@ -124,14 +124,9 @@ def bound_unseen(total: int) -> float:
     return -expm1(log(1 - LEVEL) / total)
 
 
-def estimate_exact(hits: int, total: int) -> Estimate | None:
-    """The share of hits; None of nothing."""
-    return estimate_exact_around(hits / total, total) if total > 0 else None
-
-
 def estimate_exact_around(share: float, total: float) -> Estimate:
-    """The same for a share that is known, and for the size of the sample that it rests on, which
-    may be an effective one, as Korn and Graubard (1998) take it."""
+    """The same without an approximation. The size of the sample may be an effective one, as Korn
+    and Graubard (1998) take it."""
     tail, hits, missed = (1 - LEVEL) / 2, share * total, (1 - share) * total
     low = beta_quantile(tail, hits, missed + 1) if hits else 0.0
     high = 1 - beta_quantile(tail, missed, hits + 1) if missed else 1.0

@@ -42,11 +42,6 @@ def test_github_data_is_escaped() -> None:
     assert line.endswith("::100%25: a,b %250A ::x::%0Aone%0Atwo 5%25")
 
 
-def test_github_properties_are_escaped() -> None:
-    line = command(problem(path="a,b:c%d\n.yaml"))
-    assert line.startswith("::error file=a%2Cb%3Ac%25d%0A.yaml,title=")
-
-
 def test_github_commands_are_one_harmless_line_each() -> None:
     line = command(problem(message="a\n::stop-commands::x\x1b[2J", path="\r\udcff", hint="b\r\n"))
     assert line.isprintable()
