@@ -110,27 +110,6 @@ def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Pat
     ]
 
 
-def test_a_program_is_looked_for_on_the_path_that_it_is_run_with(folder: Path) -> None:
-    config = """\
-[targets.own]
-kind = "command"
-command = ["grade-here"]
-env = { PATH = "bin" }
-[targets.beside]
-kind = "command"
-command = ["grade-here"]
-[targets.there]
-kind = "command"
-command = ["python3"]
-"""
-    write(folder, evalcase__toml=config, a__eval__yaml="- {input: a, expected_output: a}\n")
-    write(folder, **{"grade-here": ""})
-    own, beside = evalcase.check(".")
-    assert (own.code, own.line, own.column) == ("missing-program", 3, 12)
-    assert (beside.code, beside.line, beside.column) == ("missing-program", 7, 12)
-    assert (beside.hint or "").startswith("write ./grade-here: ")
-
-
 OWN_PATH = """\
 target = "tool"
 [targets.tool]

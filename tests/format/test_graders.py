@@ -132,26 +132,6 @@ def test_every_place_of_a_mistake() -> None:
 
 
 @for_each(
-    ("grader", "message", "hint"),
-    [
-        ("{has: 5}", "the argument of `has` is text or a list of texts, not 5",
-         'write it in quotes: "5"'),
-        ("{size: 3}", "the grader `size` takes options, not a number", None),
-        ("{size: {at_least: 3}}", "the grader `size` has no option `at_least`",
-         "did you mean `min`?"),
-        ("has", "the grader `has` needs `value`", "for example: - has: Lima"),
-        ("{type: has, value: x, unit: line}", "`unit` is one of words, lines, not 'line'",
-         "did you mean `lines`?"),
-        ("{has: x, weight: 2}", "a grader with options says its name in `type`",
-         "write {type: has, value: …}, and each grader as an item of its own"),
-    ],
-)  # fmt: skip
-def test_what_is_said_of_it(grader: str, message: str, hint: str | None) -> None:
-    (problem,) = load(f"- {grader}").problems
-    assert (problem.message, problem.hint) == (message, hint)
-
-
-@for_each(
     ("fields", "is_fine"),
     [
         ("threshold: 0.5, graders: [{type: contains, value: a, weight: 0}]", False),

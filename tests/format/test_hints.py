@@ -53,17 +53,6 @@ def test_an_unknown_role_may_be_data() -> None:
     )
 
 
-@for_each(
-    ("written", "hint"),
-    [
-        ("x.jsonl", "a file of cases is a suite itself: evalcase check x.jsonl"),
-        ("all of them", None),
-    ],
-)
-def test_a_file_in_place_of_cases_is_told_where_it_goes(written: str, hint: str | None) -> None:
-    assert only_problem(f"cases: {written}\n").hint == hint
-
-
 def test_an_empty_list_of_cases_says_what_belongs_there() -> None:
     assert only_problem("cases:\n").hint == "write cases below it, each after `- `"
 

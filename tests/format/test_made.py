@@ -173,11 +173,6 @@ def test_what_is_no_grader_is_told_with_what_it_lacks(
         evalcase.evaluate(Case(input="x"), "echo", graders=grader, root=project)
 
 
-def test_what_cannot_be_evaluated_is_said(project: Path) -> None:
-    with pytest.raises(TypeError, match="paths, suites or cases, not int"):
-        evalcase.evaluate(3, "echo", root=project)  # type: ignore[arg-type]
-
-
 async def judged(context: Context) -> Score:
     answer = await context.ask("judge", context.question.messages, {"type": "string"})
     return Score(float(answer.text == "is it good?"), f"the judge said {answer.text}")
@@ -208,11 +203,3 @@ def test_a_suite_knows_the_places_of_its_cases(tmp_path: Path) -> None:
     yaml.unlink()
     assert suite.place("one") is None
     assert evalcase.loads("- {id: one, input: x}").place("one") is None
-
-
-def test_two_suites_whose_results_could_not_be_told_apart_are_refused(project: Path) -> None:
-    first, second = (
-        evalcase.loads(f"- {{id: one, input: x, expected_output: {text}}}") for text in ("x", "y")
-    )
-    with pytest.raises(SuiteError, match="duplicate-id"):
-        evalcase.evaluate([first, second], "echo", root=project)

@@ -30,25 +30,6 @@ def test_it_is_named_with_its_new_name(tmp_path: Path, name: str) -> None:
     assert "no JSONL file" not in str(said(tmp_path))
 
 
-@for_each(
-    "text",
-    [
-        "cases: [{input: x, expected_output: y}]\nname: another suite\n",
-        "tests: []\ndescription: another suite\n",
-        "input: x\nexpected_output: y\ntags: [a]\n",
-        "services: {db: {image: postgres}}\n",
-        "- description\n",
-        "name: [not yaml\n",
-        "",
-        "# " + "x" * 100_000 + "\n" + FIELDS,
-    ],
-)
-def test_another_file_of_that_name_is_left_alone(tmp_path: Path, text: str) -> None:
-    (tmp_path / "big.jsonl").write_text(CASE)
-    (tmp_path / "big.yaml").write_text(text)
-    assert said(tmp_path) == []
-
-
 @for_each("name", ["bgi.suite.yaml", "Big.suite.yml", "big.suite.json"])
 def test_suite_fields_of_no_file_are_told_where_a_file_has_none(tmp_path: Path, name: str) -> None:
     (tmp_path / "big.eval.jsonl").write_text(CASE)

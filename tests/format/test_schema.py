@@ -133,22 +133,6 @@ def test_reads_nothing_but_keywords_of_the_standard() -> None:
         assert part.keys() <= known, place
 
 
-@pytest.mark.parametrize(
-    ("name", "aliases"), [("case", fields.CASE_ALIASES), ("suite", fields.SUITE_ALIASES)]
-)
-def test_aliases_are_deprecated_and_name_their_successor(
-    name: str, aliases: dict[str, str]
-) -> None:
-    """Where they hold a text: some editors strike out all that is deprecated."""
-    older = older_names_of(name)
-    for alias, primary in aliases.items():
-        assert older[alias]["if"] == {"type": "string"}
-        assert older[alias]["then"] == {"deprecated": True}
-        assert f"`{primary}`" in older[alias]["description"]
-    assert older.keys() == {*aliases, fields.EXECUTION}
-    assert not [field for field, part in properties_of(name).items() if part.get("deprecated")]
-
-
 def test_has_every_grader_with_its_options_and_sentences() -> None:
     definitions = suite_schema()["$defs"]
     assert isinstance(definitions, dict)

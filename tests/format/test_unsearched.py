@@ -21,16 +21,3 @@ def test_a_suite_by_another_name_beside_eval_files_is_noted(tmp_path: Path) -> N
     (tmp_path / "hours.yaml").write_text("# opening\nname: x\n" + SUITE)
     (tmp_path / "flow.yml").write_text("cases: [\n{id: a, input: hi, expected_output: x}]\n")
     assert noted(tmp_path) == ["flow.yml", "hours.yaml"]
-
-
-def test_other_files_are_none_of_its_business(tmp_path: Path) -> None:
-    (tmp_path / "a.eval.yaml").write_text(SUITE)
-    (tmp_path / "b.eval.jsonl").write_text('{"input": "hi", "expected_output": "x"}\n')
-    (tmp_path / "b.suite.yaml").write_text("name: b\n")
-    (tmp_path / "compose.yaml").write_text("services:\n  web: {image: x}\n")
-    (tmp_path / "late.yaml").write_text("#" * 10_000 + "\n" + SUITE)
-    (tmp_path / "link.yaml").symlink_to("a.eval.yaml")
-    os.mkfifo(tmp_path / "pipe.yaml")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "hours.yaml").write_text(SUITE)
-    assert noted(tmp_path) == []

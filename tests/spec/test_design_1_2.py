@@ -240,29 +240,6 @@ def test_graders_have_the_alias_evaluators() -> None:
     assert places("input: hi\nevaluators: [x]\n") == [("deprecated-name", 2, 1, 2, 11)]
 
 
-@for_each(
-    ("graders", "place"),
-    [
-        ("exact", ("wrong-type", 10, 15)),
-        ("{type: exact}", ("wrong-type", 10, 23)),
-        ("[5]", ("bad-grader", 11, 12)),
-        ("[null]", ("bad-grader", 11, 15)),
-        ("['']", ("bad-grader", 11, 13)),
-        ("[{}]", ("bad-grader", 11, 13)),
-        ("[[a]]", ("bad-grader", 11, 14)),
-        ("[{a: 1, b: 2}]", ("bad-grader", 11, 23)),
-        ("[{type: 5}]", ("bad-grader", 18, 19)),
-        ("[{type: a, weight: -1}]", ("bad-value", 29, 31)),
-        ("[{a: {weight: x}}]", ("wrong-type", 24, 25)),
-        ("[{a: {required: 1}}]", ("wrong-type", 26, 27)),
-    ],
-)
-def test_graders_of_any_other_shape_are_errors(graders: str, place: tuple[str, int, int]) -> None:
-    """Each is pointed at."""
-    code, column, end_column = place
-    assert places(f"input: hi\ngraders: {graders}\n") == [(code, 2, column, 2, end_column)]
-
-
 # `target`, `targets`, `repeat`, `threshold`, `timeout_s`.
 
 
@@ -270,22 +247,6 @@ def test_target_becomes_a_list_of_targets() -> None:
     """One target is a list of one."""
     assert fields_of("target: a") == {"targets": ["a"]} == fields_of("targets: [a]")
     assert evalcase.parse_case("input: hi\ntargets: [b, a]").targets == ("b", "a")
-
-
-@for_each(
-    ("text", "place"),
-    [
-        ("target: [a]", ("wrong-type", 9, 12)),
-        ("target: ''", ("bad-value", 9, 11)),
-        ("targets: a", ("wrong-type", 10, 11)),
-        ("targets: []", ("empty-list", 10, 12)),
-        ("targets: [a, 5]", ("wrong-type", 14, 15)),
-    ],
-)
-def test_targets_of_any_other_shape_are_errors(text: str, place: tuple[str, int, int]) -> None:
-    """Each is pointed at."""
-    code, column, end_column = place
-    assert places(f"input: hi\n{text}\n") == [(code, 2, column, 2, end_column)]
 
 
 def test_target_beside_targets_is_an_error() -> None:
@@ -309,25 +270,6 @@ def test_repeat_is_a_number_or_times_with_a_pass_rate(
     assert fields_of(f"repeat: {value}") == {"repeat": repeat}
     case = evalcase.parse_case(f"input: hi\nrepeat: {value}")
     assert (case.repeat, case.pass_rate) == (times, rate)
-
-
-@for_each(
-    ("value", "place"),
-    [
-        ("0", ("bad-value", 9, 10)),
-        ("2.5", ("wrong-type", 9, 12)),
-        ("true", ("wrong-type", 9, 13)),
-        ("'5'", ("wrong-type", 9, 12)),
-        ("{pass_rate: 1}", ("wrong-type", 9, 23)),
-        ("{times: 0}", ("bad-value", 17, 18)),
-        ("{times: 2, pass_rate: 1.1}", ("bad-value", 31, 34)),
-        ("{times: 2, rate: 1}", ("unknown-field", 20, 24)),
-    ],
-)
-def test_repeat_of_any_other_shape_is_an_error(value: str, place: tuple[str, int, int]) -> None:
-    """Each is pointed at."""
-    code, column, end_column = place
-    assert places(f"input: hi\nrepeat: {value}\n") == [(code, 2, column, 2, end_column)]
 
 
 def test_threshold_lies_between_0_and_1() -> None:

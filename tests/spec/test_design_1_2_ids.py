@@ -47,18 +47,6 @@ def test_id_made_is_a_slug_of_the_first_user_text_and_six_hex_digits() -> None:
     assert re.fullmatch(r"what-is-2-2-exactly-[0-9a-f]{6}", id)
 
 
-def test_id_made_uses_the_first_user_text_of_several_messages() -> None:
-    """What the system says doesn't name a case, and neither does what has no text."""
-    (id,) = ids_of(
-        "input:\n"
-        "  - {role: system, content: Be brief}\n"
-        "  - {role: user, content: {no: text}}\n"
-        "  - {role: user, content: [{type: text, text: First}, {type: text, value: ' one'}]}\n"
-        "  - {role: user, content: Second}\n"
-    )
-    assert re.fullmatch(r"first-one-[0-9a-f]{6}", id)
-
-
 @for_each("text", ["a" * 500, "word " * 100, "a" * 39 + " b", "ü" * 41, "x" * 40])
 def test_id_made_has_a_slug_of_at_most_40_characters(text: str) -> None:
     """Long texts are cut, and never end in a dash because of it."""

@@ -264,19 +264,3 @@ def test_missing_file_makes_the_command_fail_with_2_and_tell_the_line(project: P
     assert done.returncode == 2
     assert f"{path}:4:26: error[missing-file]" in done.stdout
     assert done.stderr == ""
-
-
-def test_text_given_to_loads_finds_files_from_the_current_folder(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Text has no folder of its own."""
-    (project / "evals" / "a.txt").write_text("a")
-    text = "input: [{role: user, content: [{type: file, path: a.txt}]}]"
-    monkeypatch.chdir(project / "evals")
-    assert len(evalcase.loads(text)) == 1
-    assert evalcase.parse_case(text).id
-    monkeypatch.chdir(project)
-    with pytest.raises(SuiteError):
-        evalcase.loads(text)
-    with pytest.raises(SuiteError):
-        evalcase.parse_case(text)

@@ -330,20 +330,6 @@ def test_a_table_without_rows_is_an_error(project: Path) -> None:
     assert only(project, JSONL, qa_jsonl="").code == "no-cases"
 
 
-def test_a_table_is_a_file_by_the_rules_of_files_in_content(project: Path) -> None:
-    for text in (ROWS, JSONL):
-        assert only(project, text).code == "missing-file"
-    for name in ("qa.csv", "qa.jsonl"):
-        (project / name).symlink_to("/dev/zero")
-    for text in (ROWS, JSONL):
-        assert only(project, text).code == "file-outside-project"
-    for name in ("qa.csv", "qa.jsonl"):
-        (project / name).unlink()
-        os.mkfifo(project / name)
-    for text in (ROWS, JSONL):
-        assert only(project, text).code == "bad-file"
-
-
 @pytest.mark.parametrize(
     ("value", "code"), [("qa.json", "bad-value"), ("qa", "bad-value"), ("[{q: 1}]", "wrong-type")]
 )

@@ -135,12 +135,6 @@ def test_message_without_content_and_tool_calls_has_a_hint_that_shows_it_as_data
     assert f"{{role: {role}, content: {{role: …}}}}" in (problem.hint or "")
 
 
-def test_message_with_a_misspelt_content_suggests_it() -> None:
-    """The likeliest reason for a message without content is a typing mistake."""
-    problem = only_problem("input: {role: user, contnt: hi}")
-    assert (problem.code, problem.hint) == ("empty-message", "did you mean `content`?")
-
-
 @for_each(
     "content",
     ["text", "", 5, 1.5, True, False, None, [], {}, [1, "a", None], {"a": {"b": [{}]}},
@@ -327,14 +321,6 @@ def plain_types(value: object) -> bool:
     if isinstance(value, list | tuple):
         return type(value) is list and all(map(plain_types, value))
     return value is None or type(value) in (str, int, float, bool)
-
-
-def test_content_is_plain_dicts_and_lists() -> None:
-    """Below a message there are the types that `json.dumps` and `isinstance` know."""
-    assert plain_types(CASE.input[0].content)
-    assert plain_types(CASE.input[0]["extra"])
-    assert plain_types(CASE.expected_output[0]["tool_calls"])
-    assert plain_types(CASE.expected_output[0].tool_calls[0].arguments)
 
 
 def test_messages_can_be_dumped_as_json() -> None:

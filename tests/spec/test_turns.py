@@ -203,31 +203,6 @@ def test_a_function_is_given_session_and_turn_by_its_parameters() -> None:
     assert len({session for _, session, _ in given}) == 1
 
 
-def test_a_class_that_takes_a_session_is_made_once_for_each() -> None:
-    life: list[str] = []
-
-    class Memory:
-        def __init__(self, session: str) -> None:
-            self.sum = 0
-            self.session = session
-            life.append(f"made {session}")
-
-        def answer(self, _: str) -> str:
-            self.sum += 30
-            return str(self.sum)
-
-        def close(self) -> None:
-            life.append(f"closed {self.session}")
-
-    done = run({**TUTOR, "repeat": 3}, Memory)
-    assert done.ok
-    made = {line.removeprefix("made ") for line in life if line.startswith("made ")}
-    assert len(made) == 3
-    assert sorted(life) == sorted(
-        [f"{word} {each}" for word in ("made", "closed") for each in made]
-    )
-
-
 # Retries
 
 

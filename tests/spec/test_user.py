@@ -16,7 +16,7 @@ from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import places, problems_of
-from tests.spec.talking import SYSTEM, busy, grades, hold, pairs, said
+from tests.spec.talking import SYSTEM, grades, hold, pairs, said
 
 FLIGHT: dict[str, Any] = {
     "id": "flight",
@@ -268,13 +268,6 @@ def test_a_simulator_that_hangs_costs_its_conversation_only_and_shows_what_was_s
     assert said == "turn 2: the user, `simulator`: no answer within 0.5 s"
     assert hint == "`timeout_s` of the case, or --timeout, allows more)"
     assert result.failure.details["conversation"] == ["user: Cancel it.", "assistant: Which?"]
-
-
-def test_a_simulator_that_is_busy_is_asked_again() -> None:
-    result = talk(ScriptedTarget(["done"]), [busy(), "Hi"])
-    assert (result.verdict, [each.message for each in result.retried]) == (
-        "passed", ["turn 1: busy"],
-    )  # fmt: skip
 
 
 # What it takes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase
@@ -51,27 +50,6 @@ def test_only_cases_with_variables_are_rendered() -> None:
 _TEXTS = st.text(alphabet="{}abc .|[($\n", max_size=30) | st.sampled_from(
     [BRACES, "{{a}}", "{{{{a}}}}"]
 )
-_DATA = st.recursive(
-    _TEXTS | st.integers() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(
-    input=_TEXTS.filter(bool), expected=_DATA, metadata=st.dictionaries(_TEXTS, _DATA, max_size=2)
-)
-def test_files_without_variables_mean_what_they_meant(
-    input: str, expected: Any, metadata: dict[str, Any]
-) -> None:
-    """Nothing in braces is more than text there: what is written is what a case has."""
-    case = {"id": "a", "input": input, "expected_output": [expected], "metadata": metadata}
-    suite = {"input": {"role": "system", "content": input}, "cases": [case]}
-    (read,) = evalcase.loads(json.dumps(suite), "json")
-    assert [message["content"] for message in read.to_dict()["input"]] == [input, input]
-    assert read.to_dict()["expected_output"] == [{"role": "assistant", "content": [expected]}]
-    assert read.metadata == metadata
-    assert "vars" not in read.to_dict()
 
 
 def test_vars_stand_in_a_suite_or_in_a_case() -> None:
@@ -281,14 +259,6 @@ graders: [{contains: "g {{v}}"}, {length: {max: "{{n}}"}}, {any: [{equals: "{{n}
     assert case["graders"][0] == {"type": "contains", "value": "g x"}
     assert case["graders"][1] == {"type": "length", "max": 3}
     assert [{"type": "equals", "value": 3}] in case["graders"][2].values()
-
-
-def test_reaches_turns() -> None:
-    case = case_of(
-        '{vars: {v: x}, turns: ["a {{v}}", {input: "b {{v}}", expected_output: "{{v}}"}]}'
-    )
-    assert [turn["input"][0]["content"] for turn in case["turns"]] == ["a x", "b x"]
-    assert case["turns"][1]["expected_output"][0]["content"] == "x"
 
 
 def test_reaches_what_the_suite_says_for_all_cases() -> None:

@@ -151,7 +151,8 @@ def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
         return None
     if type(cases) is not list:
         message = f"`{path[-1]}` is a list of cases, not {describe_kind(cases)}"
-        findings.add("wrong-type", path, message, _hint_at_cases(cases))
+        of_mapping = "put `- ` before each case" if type(cases) is dict else None
+        findings.add("wrong-type", path, message, of_mapping)
         return None
     if not cases:
         findings.add("no-cases", path, f"`{path[-1]}` is an empty list")
@@ -161,15 +162,6 @@ def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
 
 def _is_like_case(value: dict[str, Any]) -> bool:
     return "input" in value or "input_messages" in value or not _ONLY_IN_CASES.isdisjoint(value)
-
-
-def _hint_at_cases(cases: Any) -> str | None:
-    """What to write where the list of cases is a mapping, or the name of a file."""
-    if type(cases) is dict:
-        return "put `- ` before each case"
-    if type(cases) is str and cases.lower().endswith((".jsonl", ".json", ".yaml", ".yml")):
-        return f"a file of cases is a suite itself: evalcase check {cases:.80}"
-    return None
 
 
 def _name_first_places(
