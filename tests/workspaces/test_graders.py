@@ -162,3 +162,47 @@ def test_a_skill_was_used(made: dict[str, Any], options: dict[str, Any], score: 
     answer = Answer((Message({"role": "assistant", "content": "done", "tool_calls": [made]}),))
     context = Context(given, Question(given.input), answer)
     assert grade_by({"type": "skill_used", **options}, context).score == score
+
+
+def test_scripts_and_functions_see_the_workspace_and_what_was_changed(shop: Shop) -> None:
+    shop.write(
+        "looks.py",
+        """
+import json, pathlib, sys
+
+def check(workspace, changes):
+    text = pathlib.Path(workspace, "a.txt").read_text()
+    return (text, changes.changed[0].path) == ("hi\\n", "a.txt")
+
+if __name__ == "__main__":
+    given = json.load(sys.stdin)
+    text = pathlib.Path(given["workspace"], "a.txt").read_text()
+    print(json.dumps({"passed": "+hi" in given["changes"]["diff"] and text == "hi\\n"}))
+""",
+    )
+    graders = [{"script": ["python3", "looks.py"]}, {"python": "looks:check"}]
+    found = verdicts(shop, "write a.txt hi", *graders)
+    assert [got for got, _ in found] == ["1.00", "1.00"], found
+
+
+def test_a_judge_is_shown_the_diff(shop: Shop) -> None:
+    shop.write(
+        "judges.py",
+        """
+import json
+
+def answer(messages):
+    shown = messages[-1].content
+    verdict = "met" if "diff\\n" in shown and "+hi" in shown else "not_met"
+    return json.dumps({"c1": {"reason": "seen", "verdict": verdict}})
+""",
+    )
+    shop.write(
+        "evalcase.toml",
+        (shop.root / "evalcase.toml").read_text()
+        + '[targets.judge]\nkind = "python"\nfunction = "judges:answer"\n',
+    )
+    found = verdicts(
+        shop, "write a.txt hi", {"type": "judge", "value": "Writes hi.", "target": "judge"}
+    )
+    assert found[0][0] == "1.00", found

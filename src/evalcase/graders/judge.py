@@ -115,7 +115,7 @@ class JudgeGrader(Grader):
         Template | None,
         about(
             "Your own prompt: it must use {{answer}} and {{criteria}}, and may use "
-            "{{goal}}, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}}."
+            "{{goal}}, {{conversation}}, {{reference}}, {{context}}, {{tool_calls}} and {{diff}}."
         ),
     ] = None
     unsure: Annotated[

@@ -18,6 +18,7 @@ from evalcase.types.message import Message
 from evalcase.types.options import Place, Text, of_kind
 from evalcase.types.problem import Finding, find_nearest
 from evalcase.types.value import JSON
+from evalcase.types.workspace import Changes
 from evalcase.util.json import JsonPath, MissingError
 from evalcase.util.text import as_json, content_text
 
@@ -25,7 +26,10 @@ from evalcase.util.text import as_json, content_text
 
 
 PROTOCOL = "judge/1"
-BLOCKS = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
+_MOST_DIFF = 60_000
+BLOCKS = (
+    "goal", "conversation", "reference", "context", "answer", "tool_calls", "diff", "criteria"
+)  # fmt: skip
 """The blocks, in the order in which they are given: criteria come after the material."""
 
 SYSTEM = """\
@@ -229,7 +233,15 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
         ),
         "answer": context.text,
         "tool_calls": "\n".join(_show_calls(context.answer.messages)),
+        "diff": "" if context.changes is None else _show_diff(context.changes),
     }
+
+
+def _show_diff(changes: Changes) -> str:
+    """What an agent changed in its workspace."""
+    if len(changes.diff) <= _MOST_DIFF and not changes.diff_cut:
+        return changes.diff or "(nothing was changed)"
+    return f"{changes.diff[:_MOST_DIFF]}\n(the diff goes on, and is cut here)"
 
 
 def show_reference(context: Context) -> str:

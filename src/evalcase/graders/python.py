@@ -36,6 +36,8 @@ GIVEN: dict[str, Callable[[Context], object]] = {
     "metadata": lambda context: context.case.metadata,
     "question": lambda context: copy_of(context.question),
     "grades": lambda context: copy_of(context.grades),
+    "workspace": lambda context: context.workspace and context.workspace.path,
+    "changes": lambda context: context.changes,
     "context": Context.copy,
 }
 """What a function may ask for, by the names of its parameters. `expected` is like `output`, so that
@@ -62,6 +64,7 @@ class PythonGrader(Grader):
     description = "Graded by a Python function."
     argument = "value"
     runs_code = True
+    workspace = "files"
     example = "- python: checks:polite"
 
     value: Annotated[

@@ -10,6 +10,7 @@ What it is given, with the keys of users untouched:
     tool_calls               {tool, input, …}, of all messages
     unread_calls             what else in the answer looks like a call, in words
     usage, cost_usd, duration_s, metadata, config
+    workspace, changes       where a coding agent worked, and what it changed; or null
     results                  the grades of the graders in `of`, by name
 
 Programs that were written for AgentV find the names that its releases had: `candidate_answer`,
@@ -39,7 +40,7 @@ from evalcase.types.grade import Grade, Score
 from evalcase.types.options import Argv, Count, TargetName, Text, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, encode_object
 from evalcase.util.calls import list_unread_calls
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import close_guard, open_guard
@@ -59,6 +60,7 @@ class ScriptGrader(Grader):
     description = "Graded by a program, which reads the trial from stdin and prints a score."
     argument = "value"
     runs_code = True
+    workspace = "files"
     example = "- script: [python3, evals/polite.py]"
 
     value: Annotated[
@@ -297,6 +299,8 @@ def _describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict
         },
         "cost_usd": answer.cost_usd, "duration_s": context.duration_s,
         "metadata": case.metadata, "config": None if config is None else dict(config),
+        "workspace": context.workspace and context.workspace.path,
+        "changes": context.changes and encode_object(context.changes),
     }  # fmt: skip
     return given | _describe_for_agentv(context, expected)
 
@@ -309,6 +313,8 @@ def _describe_for_agentv(context: Context, expected: object) -> dict[str, object
     return {
         "expected_outcome": case.criteria, "input_messages": list(case.input),
         "expected_messages": expected or [], "reference_answer": reference if content else "",
+        "workspace_path": context.workspace and context.workspace.path,
+        "file_changes": context.changes and context.changes.diff,
         "candidate_answer": answer.text, "actual_output": answer.text, "output": answer.text,
         "output_messages": list(answer.messages), "guideline_files": [],
         "input_files": list(context.question.files.values()),
