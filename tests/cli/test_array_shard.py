@@ -15,7 +15,6 @@ SLURM = {"SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRA
     ("environment", "of", "shard"),
     [
         ({**SLURM, "SLURM_ARRAY_TASK_ID": "0"}, None, Shard(1, 4)),
-        ({**SLURM, "SLURM_ARRAY_TASK_ID": "3"}, None, Shard(4, 4)),
         (
             {
                 "SLURM_ARRAY_TASK_ID": "15", "SLURM_ARRAY_TASK_MIN": "5",
@@ -25,9 +24,7 @@ SLURM = {"SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRA
             Shard(3, 3),
         ),
         ({"JOB_COMPLETION_INDEX": "0"}, 5, Shard(1, 5)),
-        ({"JOB_COMPLETION_INDEX": "4"}, 5, Shard(5, 5)),
         ({"CI_NODE_INDEX": "1", "CI_NODE_TOTAL": "3"}, None, Shard(1, 3)),
-        ({"CI_NODE_INDEX": "3", "CI_NODE_TOTAL": "3"}, 3, Shard(3, 3)),
         ({"CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "2"}, None, Shard(1, 2)),
         ({"BUILDKITE_PARALLEL_JOB": "1", "BUILDKITE_PARALLEL_JOB_COUNT": "2"}, None, Shard(2, 2)),
         ({"CLOUD_RUN_TASK_INDEX": "9", "CLOUD_RUN_TASK_COUNT": "10"}, None, Shard(10, 10)),
@@ -44,15 +41,11 @@ def test_each_scheduler_says_which_task_it_is(
     ("environment", "of", "said"),
     [
         ({}, None, "this is not an array task"),
-        ({"SLURM_ARRAY_TASK_ID": ""}, None, "this is not an array task"),
         ({"JOB_COMPLETION_INDEX": "0"}, None, "write it as auto/5"),
         ({"JOB_COMPLETION_INDEX": "5"}, 5, "not one of 5 tasks"),
         ({"JOB_COMPLETION_INDEX": "x"}, 5, "'x', which is not a number"),
-        ({"JOB_COMPLETION_INDEX": "-1"}, 5, "'-1', which is not a number"),
-        ({"CI_NODE_INDEX": "0", "CI_NODE_TOTAL": "3"}, None, "CI_NODE_INDEX is 0"),
         ({"CI_NODE_INDEX": "4", "CI_NODE_TOTAL": "3"}, None, "CI_NODE_INDEX is 4"),
         ({"CI_NODE_INDEX": "1", "CI_NODE_TOTAL": "3"}, 4, "CI_NODE_TOTAL is 3, not 4"),
-        ({"CI_NODE_INDEX": "1"}, None, "CI_NODE_TOTAL is ''"),
         # `--array=1,3,7`: three tasks, but which of them 7 is can't be seen.
         (
             {

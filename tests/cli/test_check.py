@@ -68,14 +68,6 @@ def test_a_bad_file_in_full(folder: Path) -> None:
     ]
 
 
-def test_warnings_and_notes_are_no_failure(folder: Path) -> None:
-    result = evalcase("check", "old.eval.yaml", "noted.eval.yaml", cwd=folder)
-    assert (result.code, result.err) == (0, "")
-    assert "old.eval.yaml:1:3: warning[deprecated-name]" in result.out
-    assert "note[not-compared]" in result.out
-    assert result.out.endswith("no errors, 1 warning, 1 note: 2 cases in 2 files\n")
-
-
 @pytest.mark.parametrize(("name", "code"), [("good", 0), ("noted", 0), ("old", 2), ("bad", 2)])
 def test_strict_counts_warnings_as_errors(folder: Path, name: str, code: int) -> None:
     for format in ("text", "json"):
@@ -187,17 +179,6 @@ def test_github_annotations(folder: Path) -> None:
     assert [line.split(" ")[0] for line in lines] == ["::error", "::notice", "::warning"]
     assert "title=evalcase%3A wrong-type::" in lines[0]
     assert '%0Awrite it in quotes: "5"' in lines[0]
-
-
-def test_github_escapes_what_would_end_a_command(tmp_path: Path) -> None:
-    name = "a,b:c%d\n::set-output.yaml"
-    (tmp_path / name).write_text('- input: hi\n  "x%0A\\n::error::y": 1\n')
-    result = evalcase("check", "--format", "github", name, cwd=tmp_path)
-    assert result.code == 2
-    assert result.out.count("\n") == result.out.count("::error ") >= 1
-    assert "file=a%2Cb%3Ac%25d%0A%3A%3Aset-output.yaml,line=" in result.out
-    assert "x%250A" in result.out
-    assert "\n::error::y" not in result.out
 
 
 # SARIF

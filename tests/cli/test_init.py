@@ -35,14 +35,6 @@ def test_the_starter_is_free_of_problems_and_passes_at_once(tmp_path: Path) -> N
     assert (summary["total"], summary["passed"]) == (4, 4)
 
 
-def test_another_folder_is_made_where_it_is_missing(tmp_path: Path) -> None:
-    result = evalcase("init", "new/shop", cwd=tmp_path)
-    assert result.code == 0
-    assert "cd new/shop\n" in result.out
-    assert files(tmp_path / "new/shop") == FILES
-    assert evalcase("run", "--quiet", cwd=tmp_path / "new/shop").code == 0
-
-
 @pytest.mark.parametrize("name", [name for name in FILES if name != ".gitignore"])
 def test_a_file_that_exists_is_named_and_nothing_is_written(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

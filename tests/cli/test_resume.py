@@ -340,18 +340,6 @@ def test_a_record_of_a_run_that_was_begun_in_a_folder_that_is_gone(
     assert (done.code, "started in a folder that no longer exists" in done.err) == (3, True)
 
 
-def test_what_was_spent_before_counts_towards_the_cap(project: Project) -> None:
-    project.suite(*cases(6, "cost 0.5"))
-    done = project.run("run", "--max-cost", "1", "--concurrency", "1", "--json")
-    assert (done.code, done.json["total"]) == (3, 2)
-    again = project.run("resume", "--json")
-    assert (again.code, again.json["total"]) == (3, 2)
-    more = project.run("resume", "--max-cost", "2", "--json")
-    assert (more.code, more.json["cost_usd"]) == (3, 2.0)
-    whole = project.run("resume", "--max-cost", "9", "--json")
-    assert (whole.code, whole.json["total"]) == (0, 6)
-
-
 def test_a_stranger_s_run_makes_no_exit_code_better(project: Project, tmp_path: Path) -> None:
     """It is dated later than one's own, and all of it passed."""
     project.suite(case("a"))

@@ -222,19 +222,6 @@ def test_no_env_file_is_read_unless_it_is_named(project: Project) -> None:
     assert project.run("run", "--json").counts() == {"errored": 1}
 
 
-def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None:
-    (project.path / "keys.env").write_text("OTHER=no\n")
-    (project.path / "others.env").write_text("WORD=ok\n")
-    project.suite(case("a", "env WORD"))
-    (project.path / "below").mkdir()
-    done = project.run("run", "..", "--env-file", "../keys.env", "--json", below="below")
-    assert done.counts() == {"errored": 1}
-    run = project.runs()[0].name
-    assert project.run("resume", run, "--retry-errored", "--json").counts() == {"errored": 1}
-    again = ("resume", run, "--retry-errored", "--env-file", "others.env", "--json")
-    assert project.run(*again).counts() == {"passed": 1}
-
-
 @pytest.mark.parametrize(
     "target", ["http:http://127.0.0.1:9/answer", "openai:m@http://127.0.0.1:9/v1", "http:x"]
 )
@@ -284,13 +271,6 @@ def test_no_exec_tells_all_that_would_run_code_at_once_each_at_its_place(project
     assert done.code == 2
     assert "--target command:cat: error[bad-target]: target `command:cat` would run" in done.err
     assert "evalcase.toml" not in done.err
-
-
-def test_a_log_of_both_streams_shows_a_failure_once(project: Project) -> None:
-    project.suite(case("a", "say no"), case("b"))
-    done = project.run_process("run")
-    assert (done.out + done.err).count("failed s.eval.yaml: a") == 1
-    assert "failed a" not in done.err
 
 
 def test_quiet_says_only_how_it_ended(project: Project) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from evalcase.report.conclusion import stays_errored
 from evalcase.types.answer import Failure, FailureKind
-from evalcase.types.grade import Grade
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
 from tests.for_each import for_each
@@ -35,13 +34,3 @@ def errored(kind: FailureKind, message: str = "no", **details: Any) -> Result:
 )
 def test_what_can_not_succeed_later_is_told_from_what_may(result: Result, stays: bool) -> None:
     assert stays_errored(result) is stays
-
-
-def judged(kind: FailureKind) -> Result:
-    grade = Grade("judge", None, False, "", failure=Failure(kind, "no", {}))
-    return Result(TrialKey("s", "c", "t", 1), "", "errored", grades=(grade,))
-
-
-def test_what_a_target_does_not_report_it_will_not_report_later() -> None:
-    assert stays_errored(judged("unreported"))
-    assert not stays_errored(judged("judge-unparseable"))

@@ -52,11 +52,3 @@ def test_the_suite_is_good_and_passes(project: Path) -> None:
     assert use(project, "check", "--strict").code == 0
     result = use(project, "run", "--json")
     assert (result.code, json.loads(result.out)["passed"]) == (0, 1), result.err
-
-
-def test_options_that_are_wrong_are_told_with_a_suggestion(project: Path) -> None:
-    path = project / "sums.eval.yaml"
-    path.write_text(path.read_text().replace("within: 1", "tolerance: far"))
-    result = use(project, "check", "--format", "json")
-    (problem,) = json.loads(result.out)
-    assert problem["hint"] == "did you mean `within`?"

@@ -77,12 +77,6 @@ def test_what_stands_beside_is_known_above_and_below() -> None:
     }  # fmt: skip
 
 
-def test_what_stands_beside_is_known_between_brackets() -> None:
-    cursor = cursor_in("- {graders: [{|, type: length, max: 3}], id: x}")
-    assert cursor.fields == {"type": "length", "max": 3}
-    assert cursor.value({}) == [{"graders": [{}], "id": "x"}]
-
-
 def test_values_are_read_as_what_they_are() -> None:
     text = "- a: true\n  b: null\n  c: '1'\n  d: 1.5\n  e: [x]\n  f: {y: 1}\n  g: >\n    t\n  |"
     assert cursor_in(text).fields == {

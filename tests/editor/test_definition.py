@@ -70,8 +70,3 @@ def test_where_a_name_leads(project: Path, text: str, found: tuple[str, int, int
 def test_from_the_configuration(project: Path) -> None:
     text = '[targets.agent]\nkind = "python"\nfunction = "agent:ans|wer"\n'
     assert found_at(project, text, "evalcase.toml", "toml") == ("agent.py", 2, 0)
-
-
-def test_a_file_with_a_mistake_in_it_leads_nowhere(project: Path) -> None:
-    (project / "agent.py").write_text("def answer(:\n")
-    assert found_at(project, "- target: python:agent:an|swer") is None
