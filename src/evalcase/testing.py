@@ -61,16 +61,18 @@ class ScriptedTarget(Target):
     async def close(self) -> None:
         self.closed += 1
 
-    def _step(self, case: str) -> object:
+    def _script_of(self, case: str) -> object:
         if self._by_case is None:
-            place, steps = len(self.asked) - 1, self._steps
-        else:
-            if case not in self._by_case:
-                raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
-            found = self._by_case[case]
-            if not isinstance(found, list):
-                return found
-            place, steps = sum(each.case == case for each in self.asked) - 1, found
+            return self._steps
+        if case not in self._by_case:
+            raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
+        return self._by_case[case]
+
+    def _step(self, case: str) -> object:
+        steps = self._script_of(case)
+        if not isinstance(steps, list):
+            return steps
+        place = sum(self._by_case is None or each.case == case for each in self.asked) - 1
         if place >= len(steps):
             message = f"the script ends after {len(steps)} steps, and case `{case}` came next"
             raise TargetError(message, kind="protocol")
@@ -91,11 +93,7 @@ class ScriptedUser(ScriptedTarget):
         self._said: Counter[str] = Counter()
 
     def _step(self, case: str) -> object:
-        steps: object = self._steps
-        if self._by_case is not None:
-            if case not in self._by_case:
-                raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
-            steps = self._by_case[case]
+        steps = self._script_of(case)
         said = steps if isinstance(steps, list) else [steps]
         session = self.asked[-1].session
         place = self._said[session]

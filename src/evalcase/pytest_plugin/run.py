@@ -4,6 +4,7 @@ waits for the outcome of each item. Workers of pytest-xdist ask for outcomes ove
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -265,8 +266,8 @@ class BackgroundRun:
 
 def brief_of(why: str) -> str:
     """What is wrong, on one line: of several problems the first."""
-    count, _, rest = why.strip().partition("\n")
-    return rest.strip().partition("\n")[0] or count
+    first, *others = why.strip().split("\n")
+    return others[0].strip() if others and re.fullmatch(r"[0-9]+ errors?", first) else first
 
 
 # With pytest-xdist, the process that started the workers runs all cases, and each worker asks it.
