@@ -233,13 +233,3 @@ def test_a_finding_with_a_second_place_names_it() -> None:
     (problem,) = document.place([finding])
     assert problem.message == "taken; the first is at line 1, column 7"
     assert (problem.line, problem.column) == (2, 7)
-
-
-def test_the_excerpt_of_a_long_line_is_a_window_around_the_place() -> None:
-    text = f'{{"a": "{"x" * 5_000}", "b": 1, "c": "{"y" * 5_000}"}}'
-    document = parse_document(text, "json", "x")
-    (problem,) = document.place([Finding(("b",), "x", code="wrong-type")])
-    assert problem.excerpt is not None
-    assert problem.column is not None
-    assert len(problem.excerpt.text) <= 1_000
-    assert problem.excerpt.text[problem.column - problem.excerpt.column] == "1"

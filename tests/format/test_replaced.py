@@ -33,12 +33,3 @@ def test_there_is_nothing_to_note_where_it_is_compared_or_nobody_judges(tmp_path
     assert notes_of(tmp_path, "- {input: hi, expected_output: x, graders: [expected]}\n") == []
     case = "- {input: hi, expected_output: x, criteria: Is polite.}\n"
     assert notes_of(tmp_path, case, config="") == [("warning", "no-judge", 1)]
-
-
-def test_a_note_says_that_an_expectation_can_make_no_answer_fail(tmp_path: Path) -> None:
-    case = "- {input: hi, expected_output: x, graders: [{type: similarity, threshold: 0}]}\n"
-    assert notes_of(tmp_path, case) == [("note", "not-compared", 1)]
-    graders = "[{type: similarity, threshold: 0.5, weight: 0}, {contains: a}]"
-    case = f"- {{input: hi, expected_output: x, threshold: 0.5, graders: {graders}}}\n"
-    assert notes_of(tmp_path, case) == [("note", "not-compared", 1)]
-    assert notes_of(tmp_path, case.replace("weight: 0", "weight: 1")) == []

@@ -82,22 +82,6 @@ def test_a_comment_can_end_neither_its_line_nor_the_text_above() -> None:
         """)
 
 
-@for_each(
-    ("value", "written"),
-    [
-        (Inline(), "{}\n"),
-        (Inline(max=20, min=1), "{max: 20, min: 1}\n"),
-        (Inline(any=["a", "b, c"]), '{any: [a, "b, c"]}\n'),
-        (Inline({"a b": None, "no": "x: y"}), '{a b: null, "no": "x: y"}\n'),
-        (Inline(a="x\ny"), "a: |-\n  x\n  y\n"),
-        (Inline(a={"b": 1}), "a:\n  b: 1\n"),
-        (Inline(a="x" * 80), f"a: {'x' * 80}\n"),
-    ],
-)  # fmt: skip
-def test_a_short_mapping_can_stand_on_one_line(value: Inline, written: str) -> None:
-    assert noted(value, {}) == written
-
-
 STEPS = st.one_of(st.integers(0, 3), STRINGS)
 
 

@@ -130,14 +130,9 @@ class Document(Struct, eq=False, dict=True):
 
     def _span_within(self, span: Span, text: str) -> Span:
         """The span of a text in another span; that span, if the text is written otherwise there."""
-        for number in range(span.line, span.end_line + 1):
-            line = self.lines[number]
-            start = span.column - 1 if number == span.line else 0
-            end = span.end_column - 1 if number == span.end_line else len(line)
-            at = line.find(text, start, end)
-            if at >= 0:
-                return Span(number, at + 1, number, at + 1 + len(text))
-        return span
+        start, end = self.lines.offset(*span[:2]), self.lines.offset(*span[2:])
+        at = self.text.find(text, start, end)
+        return span if at < 0 else self.lines.span(at, at + len(text))
 
     def _fix(self, fix: Fix, span: Span) -> str | None:
         """The text of a fix; None where the value isn't written plainly."""
