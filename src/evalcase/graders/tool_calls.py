@@ -16,7 +16,7 @@ from evalcase.types.grade import Score
 from evalcase.types.message import Message, Step, ToolCall, parts_of
 from evalcase.types.options import Count, Text, Texts, Whole, about, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.value import JSON, canonical_text
+from evalcase.types.value import JSON, canonical_text, fits_pattern
 from evalcase.util.answers import text_of_content, too_deep
 from evalcase.util.calls import seen_calls, traced_calls
 from evalcase.util.json import BadJsonError, parse_json
@@ -77,7 +77,7 @@ def steps_like(answer: Answer, name: str) -> list[Step]:
         raise EvalcaseError(_UNTRACED)
     if answer.steps_cut:
         raise EvalcaseError(f"not all steps are kept: there were {answer.steps_cut:,} more")
-    return [step for step in answer.steps if step.fits(name)]
+    return [step for step in answer.steps if fits_pattern(step.name, name)]
 
 
 def without_steps(answer: Answer, name: str) -> str:

@@ -9,15 +9,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 from msgspec import Struct
 
 from evalcase.types.problem import find_nearest
-from evalcase.types.value import (
-    JSON,
-    Value,
-    are_same,
-    copy_value,
-    decode_strictly,
-    fits_pattern,
-    replace,
-)
+from evalcase.types.value import JSON, Value, are_same, copy_value, decode_strictly, replace
 
 T = TypeVar("T")
 
@@ -342,7 +334,3 @@ class Step(Value, frozen=True):
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
-
-    def fits(self, pattern: str) -> bool:
-        """Whether its name matches a glob with `*` and `?`."""
-        return fits_pattern(self.name, pattern)

@@ -22,12 +22,14 @@ from evalcase.types.answer import (
 )
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, mean_score, reaches
+from evalcase.types.options import Share
 from evalcase.types.question import TrialKey
 from evalcase.types.value import Value
 from evalcase.types.workspace import Changes
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+Ordinal = Annotated[int, Meta(ge=1, lt=1 << 31)]
 
 
 class Result(Value, frozen=True, tag="result"):
@@ -48,11 +50,11 @@ class Result(Value, frozen=True, tag="result"):
     """The failures of the attempts before."""
     grading_hash: str = ""
     """The answer must be graded again when it changes."""
-    grading: Annotated[int, Meta(ge=1, lt=1 << 31)] = 1
+    grading: Ordinal = 1
     """The number of the grading in its run, from 1."""
-    repeats: Annotated[int, Meta(ge=1, lt=1 << 31)] = 1
+    repeats: Ordinal = 1
     """How many trials there are of the case at this target."""
-    pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    pass_rate: Share = 1.0
     """The share of them that must pass."""
     number: Annotated[int, Meta(ge=0, lt=1 << 31)] = 0
     """The number of the case in the run, from 0."""
@@ -89,12 +91,9 @@ class Result(Value, frozen=True, tag="result"):
         """One line for people: why it is not passed; empty if it is."""
         if self.failure is not None:
             return self.failure.message
-        return "; ".join(
-            each.reason
-            if each.reason.startswith(f"{each.grader} ")
-            else f"{each.grader}: {each.reason}"
-            for each in self.unhappy_grades
-        )
+        grades = [(each.grader, each.reason) for each in self.unhappy_grades]
+        told = (why if why.startswith(f"{name} ") else f"{name}: {why}" for name, why in grades)
+        return "; ".join(told)
 
 
 class Regraded(Value, frozen=True, tag="regraded"):
@@ -103,10 +102,10 @@ class Regraded(Value, frozen=True, tag="regraded"):
     key: TrialKey
     verdict: Verdict
     grading_hash: str
-    grading: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    grading: Ordinal
     grades: tuple[Grade, ...] = ()
-    pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
-    repeats: Annotated[int, Meta(ge=1, lt=1 << 31)] = 1
+    pass_rate: Share = 1.0
+    repeats: Ordinal = 1
 
 
 class Counts(Value, frozen=True):

@@ -202,14 +202,13 @@ class Process(asyncio.SubprocessProtocol):
         return TargetError(message, kind="exit", details=details)
 
     def _not_started(self, error: OSError | ValueError) -> str:
-        why = f"`{self._argv[0]}` can't be started"
         if isinstance(error, ValueError):
-            odd = "lone surrogate" if isinstance(error, UnicodeError) else "NUL character"
-            return f"{why}: an argument holds a {odd}"
-        if error.errno == errno.E2BIG:
-            hint = "give long texts on stdin or by {input_file}"
-            return f"{why}: its arguments are too long; {hint}"
-        return f"{why}: {error.strerror}"
+            why = "an argument holds a NUL character or a lone surrogate"
+        elif error.errno == errno.E2BIG:
+            why = "its arguments are too long; give long texts on stdin or by {input_file}"
+        else:
+            why = str(error.strerror)
+        return f"`{self._argv[0]}` can't be started: {why}"
 
     async def __aenter__(self) -> Process:
         return self
@@ -356,11 +355,12 @@ class LineWorkers:
         except BadJsonError as error:
             why = f"the worker's reply is not JSON ({error}); logs go to stderr"
             raise odd(why, data) from None
-        complaint = self._check(reply if isinstance(reply, dict) else {})
-        if complaint is not None or not isinstance(reply, dict):
+        reply = reply if isinstance(reply, dict) else {}
+        complaint = self._check(reply)
+        if complaint is None and reply.get("id") != id:
+            complaint = f"has the id {reply.get('id')!r:.80}, not {id!r}"
+        if complaint is not None:
             raise odd(f"the worker's reply {complaint}", data)
-        if reply.get("id") != id:
-            raise odd(f"the worker's reply has the id {reply.get('id')!r:.80}, not {id!r}", data)
         return reply
 
 
