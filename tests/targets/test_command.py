@@ -49,6 +49,7 @@ def test_the_question_is_on_stdin(make: Make) -> None:
     assert json.loads(ask(make(COPY), given).text) == {
         "id": "x", "suite": "suite.yaml", "case": "x", "input": LONG, "metadata": {"k": [1]},
         "conversation_id": "c", "repeat": 2, "attempt": 3, "session": "", "turn": 1, "files": {},
+        "workspace": None,
     }  # fmt: skip
 
 

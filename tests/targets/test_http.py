@@ -55,6 +55,7 @@ def test_by_default_the_question_is_sent_as_programs_get_it() -> None:
     assert server.request.json == {
         "id": "x", "suite": "suite.yaml", "case": "x", "input": LONG, "metadata": {"k": [1]},
         "conversation_id": "c", "repeat": 2, "attempt": 3, "session": "", "turn": 1, "files": {},
+        "workspace": None,
     }  # fmt: skip
 
 
