@@ -291,9 +291,11 @@ def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     votes = _list_items(details, "votes")
     for vote in votes:
         model, mode = vote.get("model"), _word(vote.get("mode", ""))
+        attempts = vote.get("attempts", 1)
+        tries = f"asked {attempts} times" if attempts != 1 else ""
         judge = f"{vote.get('judge')} ({model})" if model is not None else str(vote.get("judge"))
         cached = "from the cache" if vote.get("cached") else ""
-        told = ", ".join(filter(None, [judge, mode, cached, str(vote.get("message", ""))]))
+        told = ", ".join(filter(None, [judge, tries, mode, cached, str(vote.get("message", ""))]))
         yield from screen.label("judged by", told)
         for each in _list_judgements(vote) if len(votes) > 1 else ():
             name = f"{each['id']} " if "id" in each else ""
