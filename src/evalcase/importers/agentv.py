@@ -272,7 +272,7 @@ _SHARED = ("name", "weight", "required", "negate", "type", "metric")
 _LOST = {
     "field-accuracy": "it takes its values from what is expected; `fields` has them itself",
     "composite": "its parts are put together by rules of its own; `all` and `weighted` are near",
-    "skill-trigger": "targets report no skills",
+    "skill-trigger": "`skill_used` looks at the calls of an agent in a workspace",
 }
 
 

@@ -57,7 +57,8 @@ _RUBRIC = "`judge: {{rubric: {}}}` asks a judge about that"
 _TABLE: tuple[tuple[str, str | None], ...] = (
     ("ruby is-html contains-html is-xml contains-xml is-sql contains-sql", _FUNCTION),
     ("bleu gleu meteor rouge-n perplexity perplexity-score classifier pi guardrails human", None),
-    ("trace-span-count trace-span-duration trace-error-spans skill-used", None),
+    ("trace-span-count trace-span-duration trace-error-spans", None),
+    ("skill-used", "`skill_used` looks at the calls of an agent in a workspace"),
     ("similar:dot similar:euclidean", "`similarity` compares embeddings by their cosine"),
     ("search-rubric agent-rubric", "`judge` judges by what it is shown"),
     ("select-best max-score", "`evalcase compare` compares two runs"),
