@@ -184,8 +184,7 @@ async def make_attempt(
             raise TargetError(why, kind="protocol")
         return check_answer(await given, is_ours=is_ours)
 
-    kind = type(target).__module__.removeprefix("evalcase.targets.")
-    is_ours = kind not in (type(target).__module__, "python")
+    is_ours = type(target).__module__.startswith("evalcase.targets.")
     outcome = await calls.run(ask, limit_s, question.case)
     quota = None if traits.quota is None else _call_trait(traits.quota)
     # A late call may have returned or raised anything once it was cancelled.

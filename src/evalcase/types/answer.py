@@ -75,10 +75,11 @@ class Answer(Value, frozen=True):
 
     def __post_init__(self) -> None:
         check_messages(self.messages, "an Answer")
-        expect(isinstance(self.usage, Usage | None), "`usage` of an Answer is a Usage", self.usage)
-        cost = self.cost_usd
-        fits = cost is None or (type(cost) in (int, float) and 0 <= cost < inf)
-        expect(fits, "`cost_usd` of an Answer is a number from 0", cost)
+        if self.usage is not None:
+            expect(isinstance(self.usage, Usage), "`usage` of an Answer is a Usage", self.usage)
+        if (cost := self.cost_usd) is not None:
+            fits = type(cost) in (int, float) and 0 <= cost < inf
+            expect(fits, "`cost_usd` of an Answer is a number from 0", cost)
 
     @classmethod
     def of_text(
