@@ -238,8 +238,9 @@ class Graders:
         return prints
 
     def _print(self, named: NamedGrader) -> str:
-        is_light = is_light_class(type(named.grader)) and not named.grader.asks()
-        if is_light and not self.only_given:
+        made_by = type(named.grader)
+        may_ask = made_by.asks is not Grader.asks and bool(named.grader.asks())
+        if is_light_class(made_by) and not may_ask and not self.only_given:
             return ""
         # By identity, because an option may have no hash: these graders are kept.
         key = id(named if self.only_given else named.grader)
