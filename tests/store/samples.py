@@ -5,16 +5,19 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from evalcase.store.journal import open_journal
+from evalcase.store import journal
+from evalcase.store.journal import Journal
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Trial, Verdict
+from evalcase.util.secrets import Scrubber
 from tests.store.rows import as_row, dict_of, read_rows
 
 ROOT = Path(__file__).parents[2]
@@ -47,19 +50,28 @@ def row(number: int, **changes: Any) -> dict[str, Any]:
     return dict_of(result(number, **changes))
 
 
+def open_journal(path: str, **options: Any) -> Journal:
+    """A journal whose rows are acknowledged in its own thread."""
+    usual: dict[str, Any] = {
+        "scrubber": Scrubber({}), "deliver": lambda dones: [done() for done in dones],
+        "on_failure": print, "read": list,
+    }  # fmt: skip
+    return journal.open_journal(path, **usual | options)
+
+
 def write(path: Path, rows: Iterable[dict[str, Any]], **options: Any) -> list[int]:
     """Write rows, and return the numbers of those that were acknowledged."""
     acknowledged: list[int] = []
-    with open_journal(str(path), **options) as journal:
+    with closing(open_journal(str(path), **options)) as opened:
         for number, each in enumerate(rows):
-            journal.append(as_row(each), lambda number=number: acknowledged.append(number))  # type: ignore[misc]
+            opened.append(as_row(each), lambda number=number: acknowledged.append(number))  # type: ignore[misc]
     return acknowledged
 
 
-def append_and_wait(journal: Any, each: dict[str, Any]) -> bool:
+def append_and_wait(opened: Journal, each: dict[str, Any]) -> bool:
     """Whether the row was acknowledged."""
     done = threading.Event()
-    journal.append(as_row(each), done.set)
+    opened.append(as_row(each), done.set)
     return done.wait(60)
 
 

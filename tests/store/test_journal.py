@@ -4,22 +4,23 @@ import os
 import signal
 import subprocess
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from evalcase.errors import RecordError
 from evalcase.store import journal as journal_module
-from evalcase.store.journal import Done, open_journal
+from evalcase.store.journal import Done
 from tests.for_each import for_each
 from tests.store.faults import WatchedDisk
-from tests.store.samples import append_and_wait, python, result, row, rows_of, write
+from tests.store.samples import append_and_wait, open_journal, python, result, row, rows_of, write
 
 
 def test_a_journal_is_continued_where_it_ended(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(1)])
-    with open_journal(str(path)) as journal:
+    with closing(open_journal(str(path))) as journal:
         assert (journal.rows, journal.cut) == (1, None)
         assert append_and_wait(journal, row(2))
         assert journal.rows == 2
@@ -35,7 +36,7 @@ def test_no_row_is_acknowledged_before_it_is_synced(tmp_path: Path) -> None:
         if f'"case-{number}"'.encode() not in path.read_bytes()[: disk.synced]:
             early.append(number)
 
-    with open_journal(str(path), disk=disk) as journal:
+    with closing(open_journal(str(path), disk=disk)) as journal:
         for number in range(300):
             journal.append(result(number), lambda number=number: check(number))  # type: ignore[misc]
     assert early == []
@@ -52,7 +53,9 @@ def test_rows_that_nobody_waits_for_share_a_sync_with_those_that_come_soon(
         groups.append(len(dones))
         delivered.set()
 
-    with open_journal(str(tmp_path / "journal.jsonl"), disk=disk, deliver=deliver) as journal:
+    with closing(
+        open_journal(str(tmp_path / "journal.jsonl"), disk=disk, deliver=deliver)
+    ) as journal:
         disk.calls.clear()
         journal.append(result(0), lambda: None)
         assert delivered.wait(60), "the first waits for nobody"
@@ -74,7 +77,7 @@ def test_a_torn_last_line_is_cut_off_exactly(tmp_path: Path, keep: int) -> None:
     whole = path.read_bytes()
     first = whole.index(b"\n") + 1
     path.write_bytes(whole[:first] + whole[first:][:keep])
-    with open_journal(str(path)) as journal:
+    with closing(open_journal(str(path))) as journal:
         assert journal.cut is not None
         assert (journal.cut.line, journal.cut.start) == (2, first)
         assert path.read_bytes() == whole[:first]
@@ -86,7 +89,7 @@ def test_a_forked_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> 
     path = tmp_path / "journal.jsonl"
     script = (
         "import os, signal, sys\n"
-        "from evalcase.store.journal import open_journal\n"
+        "from tests.store.samples import open_journal\n"
         "journal = open_journal(sys.argv[1])\n"
         "pid = os.fork()\n"
         "if not pid:\n"

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
 from evalcase.store.index import read_index
-from evalcase.store.journal import open_journal
 from evalcase.store.reader import JournalLines
 from evalcase.types.answer import Failure
 from evalcase.util.table import mark_of
 from tests.store.rows import dict_of, encode_row, read_results
-from tests.store.samples import result, row, rows_of, write
+from tests.store.samples import open_journal, result, row, rows_of, write
 
 END = {"type": "end", "status": "completed"}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
 from evalcase.store.index import Tally, read_index
-from evalcase.store.journal import RunWriter, open_journal, rows_ahead
+from evalcase.store.journal import RunWriter, rows_ahead
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result, Trial
@@ -22,7 +22,7 @@ from evalcase.util.files import Disk
 from evalcase.util.secrets import Scrubber
 from tests.store.faults import SmallDisk
 from tests.store.rows import read_results, read_rows, read_totals
-from tests.store.samples import VERDICTS, result, trial
+from tests.store.samples import VERDICTS, open_journal, result, trial
 
 
 @dataclass

@@ -47,7 +47,7 @@ from evalcase.runner.workspaces import Workspaces
 from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 from evalcase.store.folder import Run, create_run, make_sealer, read_run
 from evalcase.store.index import Index
-from evalcase.store.journal import Journal, JournalFailure, RunWriter, open_journal, rows_ahead
+from evalcase.store.journal import Journal, RunWriter, open_journal, rows_ahead
 from evalcase.store.rows import End
 from evalcase.store.stored import basis_of_run
 from evalcase.types.result import Result, Trial
@@ -77,7 +77,7 @@ class Execution:
         stops = self._is_new and plan.options.stop is not None
         self._stopping = make_stopping(plan, request.folder) if stops else None
         self._broken_listener: BaseException | None = None
-        self._journal_failure: JournalFailure | RecordError | None = None
+        self._journal_failure: RecordError | None = None
 
     async def run(self) -> Evaluated:
         """Run the trials that are left. Raise ConfigError or TargetError if a target can't be
@@ -248,7 +248,7 @@ class Execution:
         def deliver(dones: list[Callable[[], None]]) -> None:
             loop.call_soon_threadsafe(lambda: [done() for done in dones])
 
-        def fail(failure: JournalFailure) -> None:
+        def fail(failure: RecordError) -> None:
             self._journal_failure = failure
             if self.engine is not None:
                 loop.call_soon_threadsafe(self.engine.cancel)

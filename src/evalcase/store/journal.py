@@ -32,7 +32,7 @@ from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.result import Regraded, Result, Totals, Trial
-from evalcase.types.value import Value, replace
+from evalcase.types.value import replace
 from evalcase.util.environment import monotonic
 from evalcase.util.files import (
     BINARY,
@@ -55,39 +55,20 @@ much CPU as three trials."""
 _MOST_BYTES = 4 * 1024 * 1024
 
 
-class JournalFailure(Value, frozen=True):
-    """Why a journal takes no more rows, and what is safe."""
-
-    path: str
-    error: OSError
-    rows: int
-    """How many rows are on disk, those of earlier sessions included."""
-    last: str | None
-    """The case or the type of the last of them."""
-
-    def __str__(self) -> str:
-        what = f"{self.path} can't be written: {self.error.strerror or self.error}"
-        if self.error.errno == errno.ESTALE:
-            return f"{what}. If a target clears up there, `--runs-dir` keeps records elsewhere"
-        if self.last is None:
-            return f"{what}; no row is safe"
-        return f"{what}; safe are the first {self.rows} rows, the last of them {self.last!r}"
-
-
 class Journal:
     """A journal open for writing, made by `open_journal`. The first error ends it: after a failed
     sync the state of the disk is unknown, and a second sync would report success."""
 
     def __init__(
         self, fd: int, old: JournalLines, disk: Disk, scrubber: Scrubber,
-        deliver: Callable[[list[Done]], None], on_failure: Callable[[JournalFailure], None],
+        deliver: Callable[[list[Done]], None], on_failure: Callable[[RecordError], None],
     ) -> None:  # fmt: skip
         self.path = old.path
         self.cut = old.torn
         """The half-written line of an earlier session, which was removed."""
         self.rows = old.count
         """How many rows are on disk, those of earlier sessions included."""
-        self.failure: JournalFailure | None = None
+        self.failure: RecordError | None = None
         """Why no more rows are taken; None if all is well."""
         self._fd, self._disk, self.scrubber = fd, disk, scrubber
         self._deliver, self._on_failure = deliver, on_failure
@@ -110,7 +91,7 @@ class Journal:
     def put(self, lines: bytes, done: Done) -> None:
         """The same for encoded rows: all of them are written, or none."""
         if self.failure is not None:
-            raise RecordError(str(self.failure))
+            raise self.failure
         if self._fd < 0 or self._is_over:
             raise RecordError(f"{self.path} is closed")
         self._queue.put((lines, done))
@@ -130,15 +111,9 @@ class Journal:
         fd, self._fd = self._fd, -1
         unlock_journal(fd, self.path)
         if self.failure is not None:
-            raise RecordError(str(self.failure)) from self.failure.error
+            raise self.failure
         if not self._finished:
             raise RecordError(f"{self.path} may lack rows: its writer was ended by an exception")
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def release_in_child(self) -> None:
         """In a forked child: a process that outlives this one must not hold the lock."""
@@ -204,9 +179,16 @@ class Journal:
         self._deliver([done for _, done in group])
 
     def _fail(self, error: OSError) -> None:
+        """Say which rows are safe, those of earlier sessions included."""
+        what = f"{self.path} can't be written: {error.strerror or error}"
         line = self._last[self._last.rfind(b"\n", 0, -1) + 1 :]
-        last = _name_row(line) if line else None
-        self.failure = JournalFailure(self.path, error, self.rows, last)
+        if error.errno == errno.ESTALE:
+            what += ". If a target clears up there, `--runs-dir` keeps records elsewhere"
+        elif line:
+            what += f"; safe are the first {self.rows} rows, the last of them {_name_row(line)!r}"
+        else:
+            what += "; no row is safe"
+        self.failure = RecordError(what)
         self._on_failure(self.failure)
 
 
@@ -216,20 +198,16 @@ def _name_row(line: bytes) -> str:
 
 
 def open_journal(
-    path: str,
-    *,
-    scrubber: Scrubber | None = None,
-    deliver: Callable[[list[Done]], None] | None = None,
-    on_failure: Callable[[JournalFailure], None] | None = None,
-    read: Callable[[JournalLines], object] | None = None,
+    path: str, *, scrubber: Scrubber, deliver: Callable[[list[Done]], None],
+    on_failure: Callable[[RecordError], None], read: Callable[[JournalLines], object],
     disk: Disk | None = None,
-) -> Journal:
+) -> Journal:  # fmt: skip
     """Open a journal for writing: a new one, or that of an earlier session, cut to its whole lines.
 
-    `deliver` gets the `done`s of each group and calls them; by default in the journal's thread.
-    `on_failure` is called once from there: rows without acknowledgement will have none.
-    `read` reads the lines of earlier sessions while they are verified. RecordError if the journal
-    is damaged, can't be written, or has another writer.
+    `deliver` gets the `done`s of each group, in the journal's thread, and calls them. `on_failure`
+    is called once from there: rows without acknowledgement will have none. `read` reads the lines
+    of earlier sessions while they are verified. RecordError if the journal is damaged, can't be
+    written, or has another writer.
     """
     disk = disk or Disk()
     with _record_errors(path):
@@ -243,7 +221,7 @@ def open_journal(
             raise
         try:
             old = JournalLines(path)
-            (read or _verify_lines)(old)
+            read(old)
             if old.torn is not None:
                 disk.truncate(fd, old.torn.start)
             # The rows of a killed writer may be in memory only.
@@ -252,18 +230,11 @@ def open_journal(
         except BaseException:
             unlock_journal(fd, path)
             raise
-    journal = Journal(
-        fd, old, disk, scrubber or Scrubber({}), deliver or _call_each, on_failure or _ignore
-    )
+    journal = Journal(fd, old, disk, scrubber, deliver, on_failure)
     if sys.platform != "win32":
         release = weakref.WeakMethod(journal.release_in_child)
         os.register_at_fork(after_in_child=lambda: (call := release()) and call())
     return journal
-
-
-def _verify_lines(lines: JournalLines) -> None:
-    for _ in lines:
-        pass
 
 
 @contextmanager
@@ -273,15 +244,6 @@ def _record_errors(path: str) -> Iterator[None]:
     except OSError as error:
         why = "it is a link" if error.errno == errno.ELOOP else error.strerror or error
         raise RecordError(f"{path} can't be written: {why}") from error
-
-
-def _call_each(dones: list[Done]) -> None:
-    for done in dones:
-        done()
-
-
-def _ignore(_: JournalFailure) -> None:
-    """`close` raises the failure."""
 
 
 # Results.
