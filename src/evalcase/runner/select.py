@@ -198,28 +198,22 @@ class UnmatchedFilters:
     def describe(self, cases: Iterable[SuiteCase]) -> str | None:
         """A sentence about each value that is left, with the nearest name among the cases; None if
         none is left."""
-        values = len(self._globs) + len(self._named) + len(self._tags)
-        if not values:
+        if not (self._globs or self._named or self._tags):
             return None
         ids, tags = dict[str, None](), dict[str, None]()
         for _, case in islice(cases, _MOST_KNOWN):
             ids[case.id] = None
             tags.update(dict.fromkeys(case.tags))
         said = [
-            f"no case has an id like `{each}`{_describe_near(each, ids)}"
-            for each in self._globs[:_MOST_REPORTED]
+            f"no case has an id like `{each}`{_describe_near(each, ids)}" for each in self._globs
         ]
-        for suite, id, *target in islice(self._named.values(), _MOST_REPORTED):
+        for suite, id, *target in self._named.values():
             at = f" at `{target[0]}`" if target else ""
             near = "" if id in ids else _describe_near(id, ids)
             said.append(f"there is no case `{id}`{at} in {suite}{near}")
-        said += [
-            f"no case has the tag `{each}`{_describe_near(each, tags)}"
-            for each in self._tags[:_MOST_REPORTED]
-        ]
-        if values > len(said):
-            said.append(f"and {values - len(said):,} more match nothing")
-        return "; ".join(said)
+        said += [f"no case has the tag `{each}`{_describe_near(each, tags)}" for each in self._tags]
+        more = len(said) - _MOST_REPORTED
+        return "; ".join([*said[:_MOST_REPORTED], *([f"and {more:,} more"] if more > 0 else [])])
 
 
 def _describe_near(name: str, known: Collection[str]) -> str:
