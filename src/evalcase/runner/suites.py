@@ -28,6 +28,9 @@ IN_CODE = "<cases>"
 
 _BATCH = 25
 """How many cases are read between two looks at their files."""
+_HELD_BYTES = 2_000_000
+"""How much of JSONL is held in memory, which takes some 15 times as much; the rest is read again.
+"""
 
 
 class _Watched(Struct):
@@ -90,7 +93,8 @@ def _stamp(path: str) -> object:
 
 class Suites:
     """Suites of files. They are valid after `check` was iterated to its end. Documents are held in
-    memory. JSONL files are read again each time, so that the number of cases doesn't matter."""
+    memory, and small JSONL files. Larger ones are read again each time, so that the number of cases
+    doesn't matter."""
 
     def __init__(self, paths: tuple[str, ...], cwd: str, known: Known) -> None:
         """Paths are relative to `cwd`."""
@@ -103,9 +107,9 @@ class Suites:
         self._cwd = cwd
         self._known = known
         self._watched = _WatchedFiles(cwd)
-        self._files: dict[str, tuple[Sequence[Case], Sequence[int]] | None] = {}
-        """The cases of each document, and which of its written cases each comes from; None for a
-        JSONL file."""
+        self._files: dict[str, Sequence[Case] | None] = {}
+        """The cases of each file that is held; None for one that is read again."""
+        self._room = _HELD_BYTES
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every valid case. At the end, raise SuiteError with all errors if there are any."""
@@ -126,27 +130,34 @@ class Suites:
     def _check_file(self, path: str) -> Iterable[Case | Problem | None]:
         self._watched.watch(path)
         if path.lower().endswith(".jsonl") and os.path.isfile(path):
-            self._files[path] = None
             for sidecar in find_sidecars(path):
                 self._watched.watch(sidecar)
-            return CaseStream(path, self._known, self._watched.watch)
+            stream = CaseStream(path, self._known, self._watched.watch)
+            self._room -= os.path.getsize(path)
+            self._files[path] = None
+            return stream if self._room < 0 else self._hold(path, stream)
         loaded = load_file(path, self._known, on_file=self._watched.watch)
         if loaded.suite is None and loaded.is_read:
             self.invalid.append(path)
         cases = loaded.suite.cases if loaded.suite is not None else ()
-        self._files[path] = cases, loaded.numbers
+        self._files[path] = cases
         return [*loaded.problems, *cases]
+
+    def _hold(self, path: str, stream: CaseStream) -> Iterator[Case | Problem | None]:
+        cases: list[Case] = []
+        for item in stream:
+            if isinstance(item, Case):
+                cases.append(item)
+            yield item
+        self._files[path] = cases
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         """The cases again, after `check`. Raise ConfigError if a file has changed since."""
-        for path, document in self._files.items():
+        for path, held in self._files.items():
             place = os.path.join(self._cwd, path)
-            used: list[str] = []
-            if document is None:
-                own = [place, *find_sidecars(place)]
-                items: Iterator[object] = iter(CaseStream(place, self._known, used.append))
-            else:
-                own, items = [place], iter(document[0])
+            own, used = [place, *find_sidecars(place)], list[str]()
+            stream = CaseStream(place, self._known, used.append) if held is None else held
+            items: Iterator[object] = iter(stream)
             # A batch is given only if its files are unchanged after it was read.
             while batch := list(islice(items, _BATCH)):
                 self._watched.verify((*own, *used))
