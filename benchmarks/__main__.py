@@ -29,7 +29,9 @@ from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
 from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
+from benchmarks.walk import walk_figures
 from benchmarks.whole_job import whole_job_figures
+from benchmarks.workspaces import workspace_figures
 
 HERE = Path(__file__).parent
 GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
@@ -55,6 +57,8 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "pytest": pytest_figures,
     "peer-runs": peer_run_figures,
     "whole-job": whole_job_figures,
+    "walk": walk_figures,
+    "workspaces": workspace_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,
     "paired": paired_figures,

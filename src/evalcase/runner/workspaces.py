@@ -40,14 +40,16 @@ from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (
     MOST_PATCH_BYTES,
-    Snapshots,
+    Comparer,
+    Side,
     Tree,
     adopt,
+    copy_file,
     differing,
+    hash_files,
     hash_tree,
     matches,
     scan,
-    write_entry,
 )
 
 _MOST_OUTPUT = 1_000_000
@@ -87,7 +89,7 @@ class _Open(NamedTuple):
     sources: Attachments
     base: _Base
     before: Tree
-    snapshots: Snapshots
+    comparer: Comparer
     setup: tuple[Ran, ...]
 
     @property
@@ -110,6 +112,7 @@ class Workspaces:
         self._warn = warn
         self._folder: str | None = None
         self._lock: IO[bytes] | None = None
+        self._comparer: Comparer | None = None
         self._bases: dict[str, asyncio.Task[_Base]] = {}
         self._reserved: dict[str, tuple[Workspace, Attachments]] = {}
         self._open: dict[str, _Open] = {}
@@ -149,6 +152,7 @@ class Workspaces:
         assert declared is not None
         if self._folder is None:
             self._folder, self._lock = _open_folder(self._variables, self._warn)
+            self._comparer = Comparer(os.path.join(self._folder, "git"))
             open_guard()
         folder = os.path.join(self._folder, f"{next(self._numbers)}")
         space = Space(
@@ -190,7 +194,7 @@ class Workspaces:
         if hash_tree(opened.before) != changes.base:
             raise WorkspaceError("as its template, files or `setup` gave other files then")
         try:
-            await asyncio.to_thread(opened.snapshots.apply, patch, space.path)
+            await asyncio.to_thread(opened.comparer.apply, patch, space.path)
         except ValueError as error:
             raise WorkspaceError(f"as its changes don't apply: {error}") from None
         again, _ = await asyncio.to_thread(_take, opened)
@@ -227,16 +231,17 @@ class Workspaces:
         base = await self._find_base(declared, sources)
         folder = os.path.dirname(space.path)
         try:
-            before, snapshots = await asyncio.to_thread(_copy_base, base, folder, space, declared)
+            before = await asyncio.to_thread(_copy_base, base, folder, space, declared)
             ran = []
             for command in declared.setup:
                 ran.append(await self._run(command, space, declared.timeout_s))
             if ran:
-                before = await asyncio.to_thread(_look_again, snapshots, space, declared, before)
+                before = await asyncio.to_thread(_look_after_setup, space, declared, before)
         except BaseException:
             _remove_tree(folder, self._warn)
             raise
-        return _Open(space, declared, sources, base, before, snapshots, tuple(ran))
+        assert self._comparer is not None
+        return _Open(space, declared, sources, base, before, self._comparer, tuple(ran))
 
     async def _find_base(self, declared: Workspace, sources: Attachments) -> _Base:
         """The base of a workspace, made once in a run."""
@@ -327,8 +332,7 @@ def _make_base(root: str, declared: Workspace, sources: Attachments) -> _Base:
         _copy([os.path.join(template, name) for name in names], workspace)
         _drop_repositories(workspace)
     _write_files(workspace, declared.files, sources)
-    snapshots = Snapshots(os.path.join(root, "git"))
-    tree = snapshots.hash(workspace, scan(workspace, declared.ignore), store=False)
+    tree = hash_files(workspace, scan(workspace, declared.ignore))
     if declared.git:
         _commit(workspace)
     return _Base(workspace, tree)
@@ -385,9 +389,10 @@ def _commit(workspace: str) -> None:
         ["init", "-q", "-b", "main", "--template="],
         ["add", "--all", "--force"],
         ["commit", "-q", "--no-verify", "--allow-empty", "-m", "workspace"],
+        ["repack", "-adq"],  # one file is copied faster than thousands
     ):
         ran = subprocess.run(  # noqa: S603 - git, with our own arguments
-            ["git", *argv],  # noqa: S607
+            ["git", "-c", "gc.auto=0", *argv],  # noqa: S607
             cwd=workspace,
             env=environment,
             capture_output=True,
@@ -398,51 +403,47 @@ def _commit(workspace: str) -> None:
             raise WorkspaceError(f"git {argv[0]} in a workspace: {message}")
 
 
-def _copy_base(
-    base: _Base, folder: str, space: Space, declared: Workspace
-) -> tuple[Tree, Snapshots]:
+def _copy_base(base: _Base, folder: str, space: Space, declared: Workspace) -> Tree:
     for each in (folder, space.path, space.home):
         os.mkdir(each, mode=0o700)
     names = os.listdir(base.root)
     _copy([os.path.join(base.root, name) for name in names], space.path)
-    tree = adopt(scan(space.path, declared.ignore), base.tree)
-    return tree, Snapshots(os.path.join(folder, "git"))
+    return adopt(scan(space.path, declared.ignore), base.tree)
 
 
-def _look_again(snapshots: Snapshots, space: Space, declared: Workspace, known: Tree) -> Tree:
-    return snapshots.hash(space.path, scan(space.path, declared.ignore), known, store=True)
+def _look_after_setup(space: Space, declared: Workspace, known: Tree) -> Tree:
+    """The files that an agent finds. What set-up made or changed is kept aside, because the agent
+    may change it."""
+    tree = hash_files(space.path, scan(space.path, declared.ignore), known)
+    for path in differing(tree, known):
+        copy_file(os.path.join(space.path, path), _aside(space, path))
+    return tree
+
+
+def _aside(space: Space, path: str) -> str:
+    return os.path.join(os.path.dirname(space.path), "before", path)
 
 
 def _take(opened: _Open) -> tuple[Changes, bytes | None]:
     """Compare, then put restored files back and add hidden ones."""
-    snapshots, declared, before = opened.snapshots, opened.declared, opened.before
-    after = _look_again(snapshots, opened.space, declared, before)
-    of_base = opened.base.tree
-    unstored = [
-        path for path in differing(before, after)
-        if path in of_base and of_base[path].blob == before[path].blob
-    ]  # fmt: skip
-    snapshots.store(opened.base.root, unstored, of_base)
-    changes, patch = snapshots.compare(before, after)
-    _restore(opened, after)
-    _write_files(opened.space.path, declared.hidden, opened.sources)
+    space, declared, before = opened.space, opened.declared, opened.before
+    after = hash_files(space.path, scan(space.path, declared.ignore), before)
+
+    def find(path: str, side: Side) -> str:
+        if side == "after":
+            return os.path.join(space.path, path)
+        aside = _aside(space, path)
+        return aside if os.path.lexists(aside) else os.path.join(opened.base.root, path)
+
+    changes, patch = opened.comparer.compare(before, after, find)
+    for path in differing(after, before):
+        if matches(path, declared.restore):
+            os.unlink(os.path.join(space.path, path))
+    for path in differing(before, after):
+        if matches(path, declared.restore):
+            copy_file(find(path, "before"), _safe_path(space.path, path))
+    _write_files(space.path, declared.hidden, opened.sources)
     return replace(changes, setup=opened.setup), patch
-
-
-def _restore(opened: _Open, after: Tree) -> None:
-    """Put files back as they were before the agent, and remove those that it added."""
-    root, patterns = opened.space.path, opened.declared.restore
-    if not patterns:
-        return
-    for path in differing(after, opened.before):
-        if matches(path, patterns):
-            os.unlink(os.path.join(root, path))
-    for path in differing(opened.before, after):
-        if matches(path, patterns):
-            whole = _safe_path(root, path)
-            os.makedirs(os.path.dirname(whole), exist_ok=True)
-            data = opened.snapshots.read(opened.before[path].blob)
-            write_entry(whole, opened.before[path], data)
 
 
 def _store_patch(path: str, data: bytes) -> None:

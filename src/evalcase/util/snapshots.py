@@ -7,14 +7,17 @@ the folder can name programs in its configuration, and is never asked.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from hashlib import sha256
-from typing import NamedTuple
+from hashlib import sha1, sha256
+from itertools import count
+from typing import IO, Literal, NamedTuple
 
 from evalcase.errors import ConfigError
+from evalcase.types.value import replace
 from evalcase.types.workspace import Change, Changes, Status
 
 MOST_DIFF_BYTES = 200_000
@@ -22,7 +25,6 @@ MOST_PATCH_BYTES = 50_000_000
 _LARGE = "5m"
 """From this size on, a file is compared as bytes."""
 _LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
-_ZERO = "0" * 40
 _STATUS: dict[str, Status] = {
     "A": "added", "M": "modified", "T": "modified", "D": "deleted", "R": "renamed",
 }  # fmt: skip
@@ -41,6 +43,8 @@ class Entry(NamedTuple):
 
 Tree = dict[str, Entry]
 """The files of a folder, by their paths."""
+Side = Literal["before", "after"]
+Find = Callable[[str, Side], str]
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
@@ -95,102 +99,118 @@ def adopt(tree: Tree, copied: Tree) -> Tree:
     return {path: entry._replace(blob=copied[path].blob) for path, entry in tree.items()}
 
 
-class Snapshots:
-    """Hashes and compares the files of folders."""
+def hash_files(root: str, tree: Tree, known: Tree | None = None) -> Tree:
+    """The tree with the hash of each file. One whose stamp is that of `known` has its hash."""
+    known = known or {}
+    hashed = {}
+    for path, entry in tree.items():
+        before = known.get(path)
+        if before is not None and before[:3] == entry[:3]:
+            hashed[path] = before
+        else:
+            hashed[path] = entry._replace(blob=_hash_file(os.path.join(root, path), entry))
+    return hashed
+
+
+def _hash_file(path: str, entry: Entry) -> str:
+    """As git hashes it."""
+    if entry.mode == _LINK:
+        target = os.fsencode(os.readlink(path))
+        return sha1(b"blob %d\0%b" % (len(target), target)).hexdigest()  # noqa: S324 - git's own
+    found = sha1(b"blob %d\0" % entry.size)  # noqa: S324
+    with open(path, "rb") as file:
+        while data := file.read(1 << 20):
+            found.update(data)
+    return found.hexdigest()
+
+
+class Comparer:
+    """Compares trees in a git directory of our own, which it makes in a folder."""
 
     def __init__(self, folder: str) -> None:
-        """`folder` becomes a git directory. Raise ConfigError where git is missing."""
+        """Raise ConfigError where git is missing."""
         self._folder = folder
+        self._numbers = count(1)
         self._environment = {
             "PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_DIR": folder,
             "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_INDEX_FILE": os.path.join(folder, "index"),
         }  # fmt: skip
         try:
             self._git(["init", "-q", "--bare", "--template=", folder])
         except FileNotFoundError:
             raise ConfigError("workspaces need the program `git`, and there is none") from None
 
-    def hash(self, root: str, tree: Tree, known: Tree | None = None, *, store: bool) -> Tree:
-        """The tree with the hash of each file. One whose stamp is that of `known` has its hash.
-        With `store`, the contents of the others can be compared later."""
-        known = known or {}
-        whole, unknown = {}, []
-        for path, entry in tree.items():
-            before = known.get(path)
-            if before is not None and before[:3] == entry[:3]:
-                whole[path] = before
-            else:
-                whole[path] = entry
-                unknown.append(path)
-        for path, blob in zip(unknown, self._hash_files(root, unknown, tree, store), strict=True):
-            whole[path] = whole[path]._replace(blob=blob)
-        return whole
-
-    def _hash_files(self, root: str, paths: Sequence[str], tree: Tree, store: bool) -> list[str]:
-        """The hashes of files. Names with line feeds, and links, are hashed one by one."""
-        verb = ["hash-object", "--no-filters", *(["-w"] if store else [])]
-        odd = {path for path in paths if "\n" in path or tree[path].mode == _LINK}
-        usual = [path for path in paths if path not in odd]
-        listed = b"".join(os.fsencode(path) + b"\n" for path in usual)
-        hashes = self._git([*verb, "--stdin-paths"], listed, cwd=root).split() if usual else []
-        blobs = dict(zip(usual, map(bytes.decode, hashes), strict=True))
-        for path in odd:
-            whole = os.path.join(root, path)
-            if tree[path].mode == _LINK:
-                data = os.fsencode(os.readlink(whole))
-            else:
-                with open(whole, "rb") as file:
-                    data = file.read()
-            blobs[path] = self._git([*verb, "--stdin"], data).decode().strip()
-        return [blobs[path] for path in paths]
-
-    def store(self, root: str, paths: Sequence[str], tree: Tree) -> None:
-        """Store the contents of files whose hashes are known already."""
-        self._hash_files(root, paths, tree, store=True)
-
-    def read(self, blob: str) -> bytes:
-        """The contents of a file that is stored."""
-        return self._git(["cat-file", "blob", blob])
-
-    def compare(self, before: Tree, after: Tree) -> tuple[Changes, bytes | None]:
-        """What differs, and all of it as a patch; None where that is too large. The contents of
-        all files that differ have to be stored."""
-        ends = [self._write_tree(before, after), self._write_tree(after, before)]
-        changed = list(self._list_changes(ends, before, after))
-        diff, cut = self._diff(ends, [], MOST_DIFF_BYTES)
-        patch, over = self._diff(ends, ["--binary", "--full-index"], MOST_PATCH_BYTES)
-        text = diff.decode(errors="replace")
+    def compare(self, before: Tree, after: Tree, find: Find) -> tuple[Changes, bytes | None]:
+        """What differs, and all of it as a patch; None where that is too large. `find` says where
+        the contents of a file are: before, or after."""
+        changes = Changes(hash_tree(before), hash_tree(after), "none")
+        gone, new = differing(before, after), differing(after, before)
+        if not gone and not new:
+            return changes, b""
+        number = next(self._numbers)
+        ends = [f"refs/heads/{name}{number}" for name in ("before", "after")]
+        self._store(ends, [(before, gone, "before"), (after, new, "after")], find)
+        changed = tuple(self._list_changes(ends, before, after))
+        patch, is_cut = self._diff(ends, ["--binary", "--full-index"], MOST_PATCH_BYTES)
+        shown = patch
+        if is_cut or any(each.binary for each in changed):
+            shown, _ = self._diff(ends, [], MOST_DIFF_BYTES)
+        text = shown[:MOST_DIFF_BYTES].decode(errors="replace")
+        cut = max(0, len(shown) - MOST_DIFF_BYTES)
         if cut:
             text = text[: text.rfind("\n") + 1]
-        changes = Changes(hash_tree(before), hash_tree(after), "none", tuple(changed), text, cut)
-        return changes, None if over else patch
+        changes = replace(changes, changed=changed, diff=text, diff_cut=cut)
+        return changes, None if is_cut else patch
 
     def apply(self, patch: bytes, root: str) -> None:
         """Apply a patch to a folder. Raise ValueError if it doesn't fit."""
-        environment = {
-            name: value for name, value in self._environment.items()
-            if name not in ("GIT_DIR", "GIT_INDEX_FILE")
-        }  # fmt: skip
+        if not patch:
+            return
+        environment = {**self._environment}
+        del environment["GIT_DIR"]
         environment["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.path.realpath(root))
-        verb = ["apply", "--binary", "--whitespace=nowarn", "-"]
-        ran = subprocess.run(  # noqa: S603 - git, with our own arguments
-            ["git", *verb], cwd=root, env=environment, input=patch, capture_output=True,  # noqa: S607
-            check=False,
+        ran = subprocess.run(
+            ["git", "apply", "--binary", "--whitespace=nowarn", "-"],  # noqa: S607
+            cwd=root, env=environment, input=patch, capture_output=True, check=False,
         )  # fmt: skip
         if ran.returncode != 0:
             raise ValueError(ran.stderr.decode(errors="replace").strip())
 
-    def _write_tree(self, tree: Tree, other: Tree) -> str:
-        """A tree of git with the files that the other hasn't, or has otherwise."""
-        lines = [
-            f"{entry.mode} {entry.blob}\t".encode() + os.fsencode(path) + b"\0"
-            for path, entry in tree.items()
-            if not _are_same(entry, other.get(path))
-        ]
-        self._git(["read-tree", "--empty"])
-        self._git(["update-index", "-z", "--index-info"], b"".join(lines))
-        return self._git(["write-tree"]).decode().strip()
+    def _store(
+        self, ends: Sequence[str], sides: Sequence[tuple[Tree, list[str], Side]], find: Find
+    ) -> None:
+        """Store the files that differ as two commits."""
+        with subprocess.Popen(  # noqa: S603 - git, with our own arguments
+            self._argv(["fast-import", "--quiet", "--done"]), env=self._environment,
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            assert process.stdin is not None
+            for end, (tree, paths, side) in zip(ends, sides, strict=True):
+                process.stdin.write(f"commit {end}\ncommitter e <e> 0 +0000\ndata 0\n".encode())
+                for path in paths:
+                    self._store_file(process.stdin, path, tree[path], find(path, side))
+            process.stdin.write(b"done\n")
+            _, complaint = process.communicate()
+        if process.returncode != 0:
+            raise OSError(f"git fast-import: {complaint.decode(errors='replace').strip()}")
+
+    @staticmethod
+    def _store_file(stream: IO[bytes], path: str, entry: Entry, place: str) -> None:
+        name = os.fsencode(path)
+        for char, spelt in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
+            name = name.replace(char, spelt)
+        stream.write(b'M %b inline "%b"\n' % (entry.mode.encode(), name))
+        if entry.mode == _LINK:
+            target = os.fsencode(os.readlink(place))
+            stream.write(b"data %d\n%b\n" % (len(target), target))
+            return
+        with open(place, "rb") as file:
+            stream.write(b"data %d\n" % entry.size)
+            left = entry.size
+            while left and (data := file.read(min(left, 1 << 20))):
+                left -= len(data)
+                stream.write(data)
+            stream.write(b"\0" * left + b"\n")  # a file that shrank meanwhile
 
     def _list_changes(self, ends: Sequence[str], before: Tree, after: Tree) -> Iterator[Change]:
         args = ["diff-tree", "-r", "-M", "-z", "--no-ext-diff", "--no-textconv"]
@@ -221,25 +241,22 @@ class Snapshots:
                 0 if binary else int(added), 0 if binary else int(removed), binary,
             )  # fmt: skip
 
-    def _diff(self, ends: Sequence[str], options: Sequence[str], most: int) -> tuple[bytes, int]:
-        """The differences up to so many bytes, and how many more there are."""
+    def _diff(self, ends: Sequence[str], options: Sequence[str], most: int) -> tuple[bytes, bool]:
+        """The differences, and whether there are more than so many bytes."""
         args = ["diff-tree", "-r", "-M", "-p", *options, "--no-ext-diff", "--no-textconv"]
         with subprocess.Popen(  # noqa: S603 - git, with our own arguments
-            self._argv([*args, "--no-color", *ends]), cwd=self._folder, env=self._environment,
+            self._argv([*args, "--no-color", *ends]), env=self._environment,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         ) as process:  # fmt: skip
             assert process.stdout is not None
-            data, cut = process.stdout.read(most), 0
-            while rest := process.stdout.read(1 << 20):
-                cut += len(rest)
-        return data, cut
+            data = process.stdout.read(most + 1)
+            process.kill()
+        return data, len(data) > most
 
-    def _git(self, args: Sequence[str], given: bytes = b"", cwd: str | None = None) -> bytes:
-        folder = cwd or os.path.dirname(self._folder)
+    def _git(self, args: Sequence[str]) -> bytes:
         ran = subprocess.run(  # noqa: S603 - git, with our own arguments
-            self._argv(args), cwd=folder, env=self._environment, input=given, capture_output=True,
-            check=False,
-        )  # fmt: skip
+            self._argv(args), env=self._environment, capture_output=True, check=False
+        )
         if ran.returncode != 0:
             message = ran.stderr.decode(errors="replace").strip()
             raise OSError(f"git {args[0]}: {message}")
@@ -247,20 +264,15 @@ class Snapshots:
 
     @staticmethod
     def _argv(args: Sequence[str]) -> list[str]:
-        return ["git", "-c", f"core.bigFileThreshold={_LARGE}", "-c", "core.looseCompression=1",
-                "-c", "core.quotePath=false", *args]  # fmt: skip
+        return ["git", "-c", f"core.bigFileThreshold={_LARGE}", "-c", "core.quotePath=false", *args]
 
 
-def write_entry(path: str, entry: Entry, data: bytes) -> None:
-    """Write a file or a link, in place of whatever is there."""
-    if os.path.lexists(path):
-        os.unlink(path)
-    if entry.mode == _LINK:
-        os.symlink(os.fsdecode(data), path)
-        return
-    with open(path, "wb") as file:
-        file.write(data)
-    os.chmod(path, 0o755 if entry.mode == _PROGRAM else 0o644)
+def copy_file(source: str, target: str) -> None:
+    """Copy a file or a link, in place of whatever is there."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.lexists(target):
+        os.unlink(target)
+    shutil.copy2(source, target, follow_symlinks=False)
 
 
 def differing(before: Tree, after: Tree) -> list[str]:
