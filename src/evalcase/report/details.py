@@ -346,7 +346,7 @@ def describe_changes(changes: Changes) -> str:
     files = write_count(len(changes.changed), "file")
     added = sum(each.added for each in changes.changed)
     told = f"{files}, +{added} −{changes.lines - added} lines"  # noqa: RUF001 - a minus
-    cut = f"\n… {changes.diff_cut:,} more bytes" if changes.diff_cut else ""
+    cut = "\n… the diff goes on: the patch in the record has all of it" if changes.diff_cut else ""
     return f"{told}\n{changes.diff}{cut}".rstrip("\n")
 
 

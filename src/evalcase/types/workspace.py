@@ -161,8 +161,8 @@ class Changes(Value, frozen=True):
     changed: tuple[Change, ...] = ()
     diff: str = ""
     """The differences of texts, as `git diff` writes them."""
-    diff_cut: Annotated[int, Meta(ge=0)] = 0
-    """How many bytes of it were cut."""
+    diff_cut: bool = False
+    """Whether it is longer than what is stored."""
     setup: tuple[Ran, ...] = ()
     patch: str | None = None
     """The file of the record that holds all differences, from the folder of the run."""

@@ -152,14 +152,11 @@ class Comparer:
         self._store(ends, [(before, gone, "before"), (after, new, "after")], find)
         changed = tuple(self._list_changes(ends, before, after))
         patch, is_cut = self._diff(ends, ["--binary", "--full-index"], MOST_PATCH_BYTES)
-        shown = patch
-        if is_cut or any(each.binary for each in changed):
-            shown, _ = self._diff(ends, [], MOST_DIFF_BYTES)
-        text = shown[:MOST_DIFF_BYTES].decode(errors="replace")
-        cut = max(0, len(shown) - MOST_DIFF_BYTES)
-        if cut:
+        diff, is_long = self._diff(ends, [], MOST_DIFF_BYTES)
+        text = diff.decode(errors="replace")
+        if is_long:
             text = text[: text.rfind("\n") + 1]
-        changes = replace(changes, changed=changed, diff=text, diff_cut=cut)
+        changes = replace(changes, changed=changed, diff=text, diff_cut=is_long)
         return changes, None if is_cut else patch
 
     def apply(self, patch: bytes, root: str) -> None:
