@@ -132,7 +132,7 @@ class Judge:
 @for_each(
     ("grader", "words"),
     [
-        (len, "`len` has a parameter `obj`: did you mean `output`?"),
+        (len, "`len` has a parameter `obj`; a grader can be given answer"),
         (lambda outputs: outputs, "did you mean `output`?"),
         (lambda output, expected_output: output == expected_output, "did you mean `expected`?"),
         (lambda prediction, output: prediction == output, "did you mean `output`?"),

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from evalcase.graders.base import SHARED, DeclaredGrader
 from evalcase.report.figures import Mean, write_interval, write_money, write_percent
-from evalcase.report.terminal import Screen, hang_text
+from evalcase.report.terminal import Screen, cut, hang_text
 from evalcase.types.read_options import Option, fields_of
 from evalcase.types.result import Totals
 from evalcase.types.value import JSON, Value
@@ -23,6 +23,7 @@ _STRESSED = re.compile(r"\*{1,2}([^*`]+)\*{1,2}")
 _FENCE = "```"
 _WORDS = ("run", "age", "name", "commit", "suite", "target")
 """Columns that are aligned to the left."""
+_MOST_CELLS = 60
 _NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
 
 
@@ -76,7 +77,7 @@ def _run_cells(entry: Entry) -> list[str]:
     per_target, left = divmod(counts.total, max(1, targets))
     cases = f"{per_target:,}×{targets}" if targets > 1 and not left else str(counts.total)
     return [
-        entry.id, entry.age, make_visible(entry.name), make_visible(entry.commit), cases,
+        entry.id, entry.age, cut(entry.name, _MOST_CELLS), make_visible(entry.commit), cases,
         write_percent(entry.totals.pass_rate),
         "–" if entry.rate is None else write_interval(entry.rate), str(counts.failed),
         str(counts.errored), str(counts.ungraded), str(counts.skipped),
@@ -87,7 +88,7 @@ def _run_cells(entry: Entry) -> list[str]:
 
 def _name_several(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
-    first, *more = [make_visible(name) for name in names] or ["–"]
+    first, *more = [cut(name, _MOST_CELLS) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first
 
 

@@ -14,7 +14,8 @@ function drawTalk(detail, trial, isOther) {
 
 function drawTurn(turn, number, messages, grades, script) {
   const took = [saySeconds(turn.seconds), !isNone(turn.cost) && sayMoney(turn.cost), ...sayTokens(turn.tokens)].filter(Boolean).join(', ');
-  const wanted = script && (script.expected || script.facts.length > 0);
+  const facts = (script && script.facts) || [];
+  const wanted = script && (script.expected || facts.length > 0);
   return h('section.turn', { 'aria-label': `Turn ${number}` },
     h('h4', `Turn ${number}`, h('span.fine', ` ${took}`)),
     h('div.beside',
@@ -22,7 +23,7 @@ function drawTurn(turn, number, messages, grades, script) {
       (wanted || grades.length > 0) && h('div.judged',
         h('div.graded', grades.length > 0 && drawGrades(grades.map((grade) => ({ ...grade, grader: grade.grader.replace(`turn ${number}: `, '') })), null, turn.nothing)),
         script && script.expected && drawFold('expected', drawMessages(script.expected, `Expected of turn ${number}`)),
-        wanted && script.facts.map(([name, text]) => drawFold(name, drawText(text, 'json'))))));
+        facts.map(([name, text]) => drawFold(name, drawText(text, 'json'))))));
 }
 
 function drawEnding(trial) {
