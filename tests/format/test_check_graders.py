@@ -176,9 +176,30 @@ def test_a_function_that_its_file_does_not_have_is_told_with_its_place(
     assert not list(tmp_path.glob("*.sang"))
 
 
-def test_arguments_of_a_call_by_another_name_are_told_of(folder: Path) -> None:
-    call = "{role: assistant, tool_calls: [{tool: f, args: {a: 1}}]}"
-    write(folder, a__eval__yaml=f"- {{input: hi, expected_output: {call}}}\n")
+@pytest.mark.parametrize(
+    ("call", "name", "meant"),
+    [
+        ("{tool: f, inptu: {a: 1}}", "inptu", "input"),
+        ("{tool: f, args: {a: 1}}", "args", "input"),
+        ("{tool: f, input: null, arguments: {a: 1}}", "arguments", "input"),
+        ("{function: {name: f, argumnets: '{}'}}", "argumnets", "arguments"),
+        ("{function: {name: f, input: {a: 1}}}", "input", "arguments"),
+    ],
+)
+@pytest.mark.parametrize("beside", ["", ", graders: [expected]"])
+def test_arguments_of_an_expected_call_by_another_name_are_warned_of(
+    folder: Path, call: str, name: str, meant: str, beside: str
+) -> None:
+    expected = f"{{role: assistant, tool_calls: [{call}]}}"
+    write(folder, a__eval__yaml=f"- {{input: hi, expected_output: {expected}{beside}}}\n")
     (problem,) = evalcase.check(".")
-    told = "`args` is kept, and is not compared: arguments are written as `input`"
-    assert (problem.code, problem.message) == ("not-compared", told)
+    assert (problem.code, problem.severity) == ("misnamed-input", "warning")
+    assert problem.message == f"`{name}` is not compared, and the call has no `{meant}`"
+    assert (problem.hint, problem.fix) == (f"did you mean `{meant}`?", meant)
+
+
+@pytest.mark.parametrize("call", ["{tool: f, x-input: 1}", "{tool: f, input: {}, args: 1}"])
+def test_other_keys_of_an_expected_call_are_only_noted(folder: Path, call: str) -> None:
+    expected = f"{{role: assistant, tool_calls: [{call}]}}"
+    write(folder, a__eval__yaml=f"- {{input: hi, expected_output: {expected}}}\n")
+    assert all(each.severity == "note" for each in evalcase.check("."))

@@ -11,15 +11,16 @@ from evalcase.format.fields import GRADED, PRIVATE_PREFIX, Named
 from evalcase.graders.base import DeclaredGrader, Half, expected_halves
 from evalcase.types.case import Case, needs_judge
 from evalcase.types.message import is_message, said_text
-from evalcase.types.problem import QUOTE_IT, At, KeyPath
+from evalcase.types.problem import QUOTE_IT, At, Fix, KeyPath, hint_at
 from evalcase.util.answers import is_comparable, text_parts
+from evalcase.util.text import nearest_field
 
 ADVICE = ("nothing-to-grade", "not-compared")
 """The codes of advice that is wrong if part of a case could not be read."""
 _COMPARED_IN_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
 _COMPARED_IN_CALLS = frozenset({"tool", "input", "id", "type", "function"})
 """The keys that are compared, or only name a message or a call."""
-_ARGUMENTS = ("args", "arguments", "parameters", "params")
+_ARGUMENTS = ("input", "args", "arguments", "parameters", "params", "kwargs")
 
 Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
@@ -224,6 +225,8 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
     expected, value = data["expected_output"], written.values["expected_output"]
     if type(value) is not list and expected[0].get("content") is value:
         return  # text and data are compared whole
+    if _warn_of_misnamed(expected, written, findings):
+        return
     last, has_calls = None, False
     for index, message in enumerate(expected):
         if message["role"] == "assistant":
@@ -250,6 +253,29 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
         findings.add("nothing-to-grade", written.at("expected_output"), message, hint)
 
 
+def _warn_of_misnamed(expected: Messages, written: Named, findings: Findings) -> bool:
+    """Warn of each expected call whose arguments have another name, so that it expects none."""
+    before = len(findings.found)
+    for index, message in enumerate(expected):
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            path: KeyPath = (index, "tool_calls", number)
+            given, name = call, "input"
+            if "tool" not in call:
+                given, path, name = call["function"], (*path, "function"), "arguments"
+            if given.get(name) is not None:
+                continue
+            elsewhere = dict.fromkeys(_ARGUMENTS, name)
+            for key, value in given.items():
+                if value is None or key.startswith(PRIVATE_PREFIX):
+                    continue
+                if nearest_field(key, [name], elsewhere=elsewhere) is not None:
+                    what = f"`{key}` is not compared, and the call has no `{name}`"
+                    place, fix = _place_expected(written, (*path, key)), Fix(name, of_name=True)
+                    findings.add("misnamed-input", place, what, hint_at(name), "key", fix)
+                    break
+    return len(findings.found) > before
+
+
 def _find_left_out(expected: Messages, last: int | None) -> tuple[KeyPath, str] | None:
     """The first thing in expected messages that is not compared, and the reason; `last` is the
     message whose content is compared."""
@@ -265,8 +291,7 @@ def _find_left_out(expected: Messages, last: int | None) -> tuple[KeyPath, str] 
         for number, call in enumerate(message.get("tool_calls") or ()):
             key = _find_odd_key(call, _COMPARED_IN_CALLS)
             if key is not None:
-                instead = ": arguments are written as `input`" if key in _ARGUMENTS else ""
-                reason = f"`{key}` is kept, and is not compared{instead}"
+                reason = f"`{key}` is kept, and is not compared"
                 return (index, "tool_calls", number, key), reason
         if type(content) is list:
             has_text = [said_text(part) is not None for part in text_parts(content)]

@@ -84,6 +84,7 @@ CODES: dict[str, Code] = {
     "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
     "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
     "misplaced-field": Code("warning", "A field of a case stands inside a message."),
+    "misnamed-input": Code("warning", "The arguments of an expected call have another name."),
     "odd-part": Code("warning", "Something looks like a content part, and is plain data."),
     "unused-variable": Code("warning", "Nothing makes use of a variable."),
     "not-rendered": Code("warning", "Something looks like a tag, and stays as it is."),
