@@ -202,7 +202,7 @@ def test_labels_can_be_made_blind(page: Page, project: Project) -> None:
     run_mixed(project)
     open_report(page, project)
     rows(page).nth(1).click()
-    expect(panel(page)).to_contain_text("such labels flatter a judge")
+    expect(panel(page)).to_contain_text("which may influence your label")
     panel(page).get_by_role("button", name="Label blind").click()
     assert names(page) == ["alpha", "beta", "delta", "gamma", "omega"]
     expect(panel(page).get_by_role("heading", name="beta")).to_be_visible()

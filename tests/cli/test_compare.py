@@ -46,7 +46,7 @@ def test_parts_that_say_nothing_are_counted_and_not_shown(project: Project) -> N
     out = project.run("compare").out
     assert re.search(r"^many +6 ", out, re.MULTILINE)
     assert not re.search(r"^few ", out, re.MULTILINE)
-    assert "Not shown: 1 tag without a change, or with fewer than 5 cases" in out
+    assert "`--json` also shows 1 tag that did not change or have fewer than 5 cases" in out
     assert out.index("broken s.eval.yaml: a") < out.index("pass rate")
     assert compared(project)["targets"][0]["tags"]["few"]["worse"] == 1
 
@@ -298,6 +298,14 @@ def test_a_baseline_that_can_not_be_read_is_named(project: Project) -> None:
     project.run("run", "--quiet")
     done = project.run("compare", "--baseline", "/proc/self/mem")
     assert (done.code, "/proc/self/mem can't be read" in done.err) == (2, True)
+
+
+def test_a_single_run_with_several_targets_says_how_to_compare_them(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--target", "python:agent:answer", "--target", "python:agent:other")
+    done = project.run("compare")
+    assert done.code == 2
+    assert "to compare its targets: evalcase compare latest" in " ".join(done.err.split())
 
 
 def test_nothing_is_compared_with_itself(project: Project) -> None:

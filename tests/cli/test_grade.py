@@ -68,7 +68,7 @@ def test_a_grading_by_other_graders_is_never_taken_for_the_runs_own(run: Project
     assert "grading 2 of 2, by --grader contains: o" in run.run("list").out
     assert json.loads(run.run("report", "--format", "json").out)["grading"] == told
     first = run.run("report", "latest@1")
-    assert "grading  1 of 2, by the suites as they were when the run began" in first.out
+    assert "grading  1 of 2, with the suite files at the start of the run" in first.out
 
 
 def test_a_grader_that_is_none_is_refused_before_anything(run: Project) -> None:

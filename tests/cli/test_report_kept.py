@@ -68,15 +68,15 @@ def test_an_earlier_grading_can_be_looked_at(project: Project) -> None:
     assert project.run("resume", "latest", "--quiet").code == 0
     newest, first = project.run("report"), project.run("report", "latest@1")
     assert "1 passed" in newest.out
-    assert "grading  2 of 2, by the suites as they were when it was resumed" in newest.out
+    assert "grading  2 of 2, with the suite files at the time of `resume`" in newest.out
     assert "1 failed" in first.out
-    assert "grading  1 of 2, by the suites as they were when the run began" in first.out
+    assert "grading  1 of 2, with the suite files at the start of the run" in first.out
     assert "  ok         │ yes" in first.out
     (row,) = trials(project.run("report", "latest@1", "--format", "jsonl"))
     assert (row["verdict"], row["expected_output"][0]["content"]) == ("failed", "ok")
     (row,) = trials(project.run("report", "--format", "jsonl"))
     assert (row["verdict"], row["expected_output"][0]["content"]) == ("passed", "yes")
-    assert "grading 2 of 2, by the suites" in project.run("list").out
+    assert "grading 2 of 2, with the suite files" in project.run("list").out
     done = project.run("resume", "latest@1")
     assert (done.code, "not one of its gradings" in done.err) == (2, True)
 

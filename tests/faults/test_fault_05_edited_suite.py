@@ -182,7 +182,7 @@ def test_fault_05_a_pass_rate_that_changed_is_a_grading_beside_the_one_before(
     done = project.run("resume", *[run] * named)
     assert (done.code, project.calls()) == (0, [])
     assert DECIDED in done.err
-    assert "2 of 2, by the suites as they were when it was resumed" in done.out
+    assert "2 of 2, with the suite files at the time of `resume`" in done.out
     assert case_verdicts(project, run) == ["passed"] * 4
     assert case_verdicts(project, f"{run}@1") == ["failed"] * 4
     assert case_verdicts(project, f"{run}@2") == ["passed"] * 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from evalcase.graders.base import Context
@@ -139,6 +140,26 @@ def test_a_command_passes_by_its_exit_code_or_its_reply(shop: Shop) -> None:
     ]
     kinds = [kind for kind, _ in verdicts(shop, "?", *graders)]
     assert kinds == ["1.00", "1.00", "0.00", "0.50", "workspace", "workspace", "grader"]
+
+
+def test_what_a_command_printed_is_shown(shop: Shop) -> None:
+    code = (
+        "import os; [print('line', n) for n in range(7)]; "
+        "raise SystemExit('no \"total\" in ' + os.path.abspath('cart.py'))"
+    )
+    shop.suite(case("write cart.py x", {"run": ["python3", "-c", code]}))
+    done = shop.run()
+    assert "run: exit code 1, expected 0 (score 0)" in done.out
+    last = [
+        "… 3 lines before",
+        *(f"│ line {number}" for number in range(3, 7)),
+        '│ no "total" in cart.py',
+    ]
+    assert "\n".join(f"  {line}" for line in last) in done.out
+    shown = shop.evalcase("report", "latest", "--case", "c").out
+    assert re.search(r"stdout +line 0\n +line 1\n", shown)
+    assert re.search(r'stderr +no "total" in cart.py\n', shown)
+    assert "exit_code" not in shown
 
 
 def call(tool: str, **given: Any) -> dict[str, Any]:

@@ -111,8 +111,8 @@ def compare_command(
 
     BASE and HEAD are runs, given as for `report`, or files written by `report --format jsonl`; by
     default, the latest run and the newest one before it with the same selection of cases. Cases
-    are paired by suite and id, and targets by name, unless each run has only one. With a single
-    run, its first target is compared with the others.
+    are paired by suite and id, and targets by name, unless each run has only one. If you name
+    one run, its first target is compared with the others.
 
     \b
     evalcase compare                            the latest against the one before

@@ -137,19 +137,18 @@ class RunGrader(Grader):
                 except TargetError as error:
                     raise GraderError("workspace", str(error), error.details) from None
                 tail: dict[str, Any] = {"exit_code": code}
-                if output.data:
-                    tail["stdout"] = output.data[-4000:].decode(errors="backslashreplace")
-                if process.stderr:
-                    tail["stderr"] = process.stderr
+                printed = output.data[-4000:].decode(errors="backslashreplace")
+                for name, text in (("stdout", printed), ("stderr", process.stderr)):
+                    if text:  # the workspace is gone when a person reads it
+                        tail[name] = text.replace(f"{space.path}/", "")
             if self.report == "junit":
                 return self._grade_tests(_read_report(report, tail), code, tail)
         if self.report == "json":
             return _read_reply(output.data, code, tail)
-        shown = " ".join(self.value)
+        told = f"exit code {code}" if code >= 0 else f"the command {describe_exit(code)}"
         if code == self.expect:
-            return Score(1.0, f"`{shown}` {describe_exit(code)}", tail)
-        needed = f", and had to exit with code {self.expect}"
-        return Score(0.0, f"`{shown}` {describe_exit(code)}{needed}", tail)
+            return Score(1.0, told, tail)
+        return Score(0.0, f"{told}, expected {self.expect}", tail)
 
     def _grade_tests(self, tests: dict[str, _Test], code: int, details: dict[str, Any]) -> Score:
         broken = [each for each in tests.values() if each.outcome == "failed"]
@@ -460,7 +459,7 @@ class DiffGrader(Grader):
         if self.only is not None:
             outside = [path for path in paths if not matches(path, self.only)]
             if outside:
-                wrong.append(f"{_list(outside)} changed, which `only` leaves out")
+                wrong.append(f"{_list(outside)} changed, but only {_list(self.only)} may")
         if self.never is not None:
             touched = [path for path in paths if matches(path, self.never)]
             if touched:

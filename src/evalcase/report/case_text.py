@@ -178,8 +178,12 @@ def _change_lines(changes: Changes, screen: Screen) -> Iterator[str]:
     """What an agent changed in its workspace, as a coloured diff."""
     summary, *lines = describe_changes(changes).split("\n")
     yield from screen.label("changed", summary)
+    is_head = False
     for line in lines:
+        # The head of a file goes from `diff --git` to the first `@@`.
+        is_head = line.startswith("diff ") or (is_head and not line.startswith("@@"))
         style = {"+": "good", "-": "error", "@": "hint"}.get(line[:1], "")
+        style = "dim" if is_head else style
         plain = make_visible(line)
         yield f"{' ' * INDENT}{screen.paint(plain, style) if style else plain}"
     if changes.kept is not None:
@@ -251,10 +255,21 @@ def _grade_body(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
     inner = inner_grades(grade)
     for each in inner:
         yield from _grade_lines(each, heard, screen)
-    drawn = {*_SIDES, *(() if grade.passed else ("fields",)), *(("grades",) if inner else ())}
+    drawn: set[str] = {
+        *_SIDES,
+        *(() if grade.passed else ("fields",)),
+        *(("grades",) if inner else ()),
+    }
     if _is_judged(grade.details):
         drawn |= _OF_JUDGE
         yield from _judged_lines(grade.details, screen)
+    for name in ("stdout", "stderr"):
+        text = grade.details.get(name)
+        if isinstance(text, str):
+            drawn.add(name)
+            yield from screen.label(name, text.strip("\n"))
+    if f"exit code {grade.details.get('exit_code')}" in grade.reason:
+        drawn.add("exit_code")
     others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
         yield from screen.label("details", as_json(others, indent=2))

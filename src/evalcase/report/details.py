@@ -39,6 +39,8 @@ _INPUT_ROWS = 3
 _TEXT_ROWS = 8
 _REASON_ROWS = 4
 _QUOTED_ROWS = 4
+_OUTPUT_ROWS = 5
+"""Lines that the command of a grader printed last."""
 _QUOTED = ("output", "body", "stderr", "stdout", "value", "message")
 """Details of a failure that a program or a server wrote, the most telling first."""
 _DIFF_ROWS = 20
@@ -339,6 +341,14 @@ def _grade_blocks(grade: Grade, said: Said | None) -> Iterator[Block]:
     yield from _reason(words)
     if pairs:
         yield Sides(pairs)
+    if "exit_code" in grade.details:
+        texts = [grade.details.get(name) for name in ("stdout", "stderr")]
+        printed = "\n".join(text.strip("\n") for text in texts if isinstance(text, str) and text)
+        lines = printed.splitlines()
+        if len(lines) > _OUTPUT_ROWS:
+            yield Note(f"… {write_count(len(lines) - _OUTPUT_ROWS, 'line')} before", 1, dim=True)
+        for line in lines[-_OUTPUT_ROWS:]:
+            yield Note(f"│ {line}", 1, dim=True)
 
 
 def describe_changes(changes: Changes) -> str:

@@ -144,8 +144,8 @@ def closing_words(track: TrackFigures, compared: Compared) -> Iterator[str]:
     yield "The change can't be estimated." if power is None else say_power(power)
     counts = {noun: len(parts) - len(choose_parts(parts)) for noun, parts in list_parts(track)}
     if folded := [write_count(count, noun) for noun, count in counts.items() if count]:
-        few = f"without a change, or with fewer than {FEWEST} cases: `--json` has all"
-        yield f"Not shown: {' and '.join(folded)} {few}."
+        few = f"that did not change or have fewer than {FEWEST} cases"
+        yield f"`--json` also shows {' and '.join(folded)} {few}."
 
 
 def say_test(gated: Sequence[Gated]) -> str:

@@ -104,7 +104,7 @@ def _write_headline(figures: Figures, evaluated: Evaluated, wanted: Wanted) -> s
     tried = f"{counts.total - counts.skipped:,}{'' if several else ' cases'}"
     said = f"{counts.passed:,} of {tried} passed{rate}"
     if several:
-        said += f" in {count_units(counts.total + part.unfinished, figures)}"
+        said += f" in {count_units(counts.total - counts.skipped + part.unfinished, figures)}"
     if errored > counts.errored:
         said += f", {write_count(errored, 'trial')} errored"
     if wanted.verdicts:

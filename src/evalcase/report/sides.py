@@ -106,7 +106,12 @@ def open_sides(
     if names:
         return _pair_sides(open_side(names[0]), open_side(names[1]), targets)
     head, chosen = open_side("latest"), choose_base(folder)
-    base = open_side("previous" if chosen is None else chosen.path)
+    try:
+        base = open_side("previous" if chosen is None else chosen.path)
+    except ConfigError as error:
+        if len(head.stored.targets) < 2:
+            raise
+        raise ConfigError(f"{error}; to compare its targets: evalcase compare latest") from None
     if chosen is not None and (count := chosen.passed_over):
         runs = write_count(count, "run")
         why = f"the newest run before head of the same cases; {runs} of other cases in between"

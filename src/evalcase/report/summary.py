@@ -263,11 +263,13 @@ def part_rows(
 
 
 def count_scope(figures: Figures, totals: Totals) -> str:
-    """`20 cases × 2 targets × 3 repeats = 120 trials`; empty if cases are all there is to count."""
-    trials, units = totals.trials.total, totals.cases.total + totals.unfinished
-    if trials == figures.distinct:
-        return ""
+    """`20 cases × 2 targets × 3 repeats = 120 trials`; empty if cases are all there is to count.
+    Skipped cases are not tried."""
+    trials = totals.trials.total - totals.trials.skipped
+    units = totals.cases.total + totals.unfinished - totals.cases.skipped
     said = count_units(units, figures)
+    if trials == units and said == write_count(units, "case"):
+        return ""
     repeats = figures.all.repeats
     if repeats is not None and repeats.fewest == repeats.most and units * repeats.most == trials:
         return f"{said} × {repeats.most} repeats = {trials:,} trials"
@@ -275,13 +277,14 @@ def count_scope(figures: Figures, totals: Totals) -> str:
 
 
 def count_units(units: int, figures: Figures) -> str:
-    """So many cases, each at one target: `20 cases`, or `20 cases × 2 targets`."""
+    """So many cases, each at one target: `20 cases`, or `20 cases × 2 targets`; where that can't
+    be said of them, `31 pairs of case and target`."""
     targets, distinct = len(figures.by_target), figures.distinct
-    if units == distinct or targets < 2:
+    if targets < 2 or figures.all.cases.total + figures.all.unfinished == distinct:
         return write_count(units, "case")
     if units == distinct * targets:
         return f"{write_count(distinct, 'case')} × {targets} targets"
-    return f"{write_count(distinct, 'case')} at up to {targets} targets"
+    return f"{write_count(units, 'pair')} of case and target"
 
 
 def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator[str]:
@@ -391,10 +394,12 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
 
 def trial_facts(totals: Totals) -> Iterator[Fact]:
     """Trials by verdict, if they are not the cases."""
-    trials = totals.trials
-    if trials.total != totals.cases.total:
-        counted = [f"{count:,} {word}" for word in VERDICTS if (count := getattr(trials, word))]
-        yield Fact("trials", ", ".join([f"{trials.total:,} in all", *counted]))
+    trials, cases = totals.trials, totals.cases
+    tried = trials.total - trials.skipped
+    if tried != cases.total - cases.skipped:
+        words = [word for word in VERDICTS if word != "skipped"]
+        counted = [f"{count:,} {word}" for word in words if (count := getattr(trials, word))]
+        yield Fact("trials", ", ".join([f"{tried:,} in all", *counted]))
 
 
 def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
@@ -426,7 +431,7 @@ def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> I
     if score.value is not None and figures.all.partial:
         between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
         drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL_SCORES else ""
-        of = write_count(score.n, "case")
+        of = count_units(score.n, figures)
         yield Fact("scores", f"mean {score.value:.2f}{between} of {of}{drawn}")
     if verbose:
         p95_s, median_s = effort.p95_s or 0.0, effort.median_s or 0.0

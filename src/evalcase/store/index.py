@@ -129,10 +129,10 @@ class GradedBy(NamedTuple):
         if self.graders:
             return "by --grader " + ", ".join(self.graders)
         if self.number == 1:
-            return "by the suites as they were when the run began"
+            return "with the suite files at the start of the run"
         if self.recorded:
             return "by the cases in the record"
-        return f"by the suites as they were when it was {'resumed' if self.resumed else 'graded'}"
+        return f"with the suite files at the time of `{'resume' if self.resumed else 'grade'}`"
 
 
 class Index:

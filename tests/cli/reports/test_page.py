@@ -99,7 +99,7 @@ def test_every_grading_of_an_answer_is_there(project: Project) -> None:
     (trial,) = page.detail("a")["trials"]
     told = [(each["number"], each["verdict"]) for each in trial["gradings"]]
     assert told == [(1, "failed"), (2, "passed")]
-    assert page.about["run"]["grading"] == "2 of 2, by the suites as they were when it was graded"
+    assert page.about["run"]["grading"] == "2 of 2, with the suite files at the time of `grade`"
 
 
 def noise(seed: int) -> str:

@@ -9,6 +9,7 @@ from evalcase.report.summary import (
     count_scope,
     rate_facts,
     repeat_facts,
+    trial_facts,
 )
 from tests.report.figures.results import figures, once, trials
 from tests.report.terminal.endings import count
@@ -75,5 +76,18 @@ def test_a_case_is_a_case_however_many_targets_it_has() -> None:
     repeated = [*trials("a", "pfp"), *trials("b", "ppp")]
     assert count_scope(figures(repeated), count(repeated)) == "2 cases × 3 repeats = 6 trials"
     uneven = [*once("pf", target="one"), *once("p", target="two")]
-    assert count_scope(figures(uneven), count(uneven)) == "2 cases at up to 2 targets = 3 trials"
+    assert count_scope(figures(uneven), count(uneven)) == "3 pairs of case and target = 3 trials"
     assert count_scope(figures(once("pf")), count(once("pf"))) == ""
+    assert count_scope(figures(once("pfs")), count(once("pfs"))) == ""
+
+
+def test_where_targets_have_different_cases_pairs_are_counted() -> None:
+    one = [*trials("a", "pf", target="one"), *trials("b", "pf", target="one")]
+    uneven = [*one, *trials("a", "pf", target="two"), *trials("c", "ss", target="two")]
+    found = figures(uneven)
+    pairs = "3 pairs of case and target"
+    assert count_scope(found, count(uneven)) == f"{pairs} × 2 repeats = 6 trials"
+    repeats, *_, flaky = said(repeat_facts(found))
+    assert repeats.startswith(f"repeats: {pairs}, 2 trials each")
+    assert flaky == f"flaky: 3 of {pairs} passed in some trials but not in others"
+    assert said(trial_facts(count(uneven))) == ["trials: 6 in all, 3 passed, 3 failed"]

@@ -104,10 +104,14 @@ function drawTrial(detail, trial) {
 // What an agent changed in its workspace: a sentence, then a diff.
 function drawPatch(changes) {
   const [told, ...lines] = changes.split('\n');
-  const kinds = { '+': 'ins', '-': 'del' };
+  const kinds = { '+': 'span.added', '-': 'span.removed' };
+  let isHead = false; // from `diff --git` to the first `@@`
   return h('div.patch', h('h3', `Changed: ${told}`),
     lines.length > 0 && h('div.text.data', { dir: 'ltr', tabindex: '0' },
-      lines.map((line) => [h(kinds[line[0]] || 'span', spellText(line)), '\n'])));
+      lines.map((line) => {
+        isHead = line.startsWith('diff ') || (isHead && !line.startsWith('@@'));
+        return [h(isHead ? 'span.diff-head' : kinds[line[0]] || 'span', spellText(line)), '\n'];
+      })));
 }
 
 // The same conversation as it went in the other run.

@@ -114,7 +114,7 @@ function drawCharts() {
     drawRates('Pass rate by target', countGroups(rows, (row) => [targetOf(row)]), targets, (target) => change({ target })),
     drawRates('Pass rate by suite', countGroups(rows, (row) => [suiteOf(row)]), suites, (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),
-    drawHistogram(isCompared() ? 'Scores of head' : 'Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)} of ${sayCount(sorted.length, 'case')}` }),
+    drawHistogram(isCompared() ? 'Scores of head' : 'Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)} of ${sayCases(sorted.length)}` }),
     drawLatency(rows.flatMap((row) => cells.took[row].map((seconds) => [seconds, passed(row)]))),
     drawHistogram('Cost', pairs('cost'), sayMoney, { words: (sorted) => `${sayMoney(sorted.reduce((a, b) => a + b, 0))} in all, median ${sayMoney(findMedian(sorted))} a case` }),
   ].filter(Boolean);

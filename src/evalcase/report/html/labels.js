@@ -104,5 +104,5 @@ function drawLabelling(detail, trial) {
   update();
   return h('div.labelling', { role: 'group', 'aria-label': 'Your label for this answer' }, h('span', 'Your label'), [...choices.values()], note, by,
     !isCompared() && drawChip(labels.blind, () => chooseBlind(!labels.blind), 'Label blind'),
-    h('span.fine', labels.blind ? 'Verdicts and reasons are hidden until you have labelled the answer.' : 'You see what the graders said: such labels flatter a judge.'));
+    h('span.fine', labels.blind ? 'Verdicts and reasons are hidden until you have labelled the answer.' : 'You can see the verdict, which may influence your label.'));
 }

@@ -26,14 +26,15 @@ const sayFirst = (text) => text[0].toUpperCase() + text.slice(1);
 function sayRepeats(repeats) {
   if (!repeats) return [];
   const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)}`);
-  return [repeats.flaky > 0 && sayCount(repeats.flaky, 'flaky case'), ...chances];
+  return [repeats.flaky > 0 && `${sayCases(repeats.flaky)} flaky`, ...chances];
 }
 
-// So many cases; where each was put to several targets, how many were written, too.
+// So many cases, each at one target; where each was put to several, how many were written, too.
 function sayCases(count) {
   const targets = data.targets.length;
   const written = new Set(cells.case.map((_, row) => nameCase(row))).size;
-  return targets > 1 && written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : sayCount(count, 'case');
+  if (targets < 2 || data.count === written) return sayCount(count, 'case');
+  return written * targets === count ? `${sayCount(written, 'case')} × ${targets} targets` : `${sayCount(count, 'pair')} of case and target`;
 }
 
 function drawRate(run) {

@@ -43,5 +43,5 @@ function drawFailure(failure, label) {
   const [, trace] = failure.details.find(([name]) => name === 'traceback') || [];
   const raised = trace && trace.match(/^ *File .*\n.*/gm); // where, of each function on the way
   return h('div.failure', h('p', h('strong', label), ' ', h('span.kind', failure.kind)), drawText(failure.message), raised && drawText(raised.at(-1), 'json'),
-    failure.details.length > 0 && drawFold('what is known of it', h('dl', failure.details.map(([name, text]) => [h('dt', drawWord(name)), h('dd', drawText(text, 'json'))]))));
+    failure.details.length > 0 && drawFold('details', h('dl', failure.details.map(([name, text]) => [h('dt', drawWord(name)), h('dd', drawText(text, 'json'))]))));
 }
