@@ -142,3 +142,15 @@ def test_answers_and_details_of_any_shape_are_shown(project: Project) -> None:
         assert "\u202e" not in done.out
     (found,) = trials(project.run("report", "--format", "jsonl", "--case", "\x1b[2J"))
     assert (found["input"], found["answer"]) == (None, ODD)
+
+
+def test_a_failure_of_several_trials_is_shown_once_without_our_own_frames(
+    project: Project,
+) -> None:
+    code = "def answer(text):\n    raise ValueError('no ' + text)\n"
+    (project.path / "broken.py").write_text(code)
+    project.suite(case("one", "x", repeat=3))
+    project.run("run", "--quiet", "--target", "python:broken:answer")
+    out = project.run("report", "--case", "one").out
+    assert out.count(", line ") == 1, "only the frame in broken.py"
+    assert "trials 1–3, the same" in out

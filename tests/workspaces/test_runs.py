@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -162,7 +163,10 @@ def test_grading_again_rebuilds_the_workspace_or_says_why_it_cannot(shop: Shop) 
 def test_workspaces_are_kept_if_asked_for(shop: Shop, kept: str, count: int) -> None:
     graders = {"files": {"a.txt": {"exists": True}}}
     shop.suite(case("write a.txt hi", graders, id="good"), case("?", graders, id="bad"))
-    shop.run("--keep-workspaces", kept)
+    out = shop.run("--keep-workspaces", kept).out
+    told = re.search(r"^kept +(.* workspaces?): .*/evalcase/work/kept", out, re.MULTILINE)
+    by_count = {0: None, 1: "1 workspace", 3: "2 workspaces"}
+    assert (told and told[1]) == by_count[count]
     assert len(list(shop.cache.glob("evalcase/work/kept/*/workspace/cart.py"))) == count, "in all"
     assert shop.left() == []
 

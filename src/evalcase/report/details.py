@@ -45,8 +45,8 @@ _QUOTED = ("output", "body", "stderr", "stdout", "value", "message")
 """Details of a failure that a program or a server wrote, the most telling first."""
 _DIFF_ROWS = 20
 _FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
-_OURS = re.compile(r"[/\\]src[/\\]evalcase[/\\]")
-"""Our own sources in a clone; else they are installed like those of any package."""
+_OURS = re.compile(r"[/\\](?:src|site-packages|dist-packages)[/\\]evalcase[/\\]")
+"""Our own sources in a clone, or installed."""
 
 
 FindCase = Callable[[str, str], Case | None]
@@ -237,10 +237,25 @@ def case_facts(
 def failure_facts(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The details of a failure as texts. Grades inside of it are drawn as grades."""
     for name, value in details.items():
+        if name == "traceback" and isinstance(value, list):
+            value = _leave_out_ours(list(map(str, value)))  # noqa: PLW2901
         if isinstance(value, list):
             value = "\n".join(map(str, value))  # noqa: PLW2901
         if name != "grades":
             yield name, content_text(value)
+
+
+def _leave_out_ours(lines: Sequence[str]) -> list[str]:
+    """A traceback without frames of evalcase, and without the rest of a frame that was cut."""
+    kept, is_ours = [], True
+    for line in lines:
+        if match := _FRAME.match(line):
+            is_ours = _OURS.search(match["file"]) is not None
+        elif not line.startswith("    "):
+            is_ours = False
+        if not is_ours:
+            kept.append(line)
+    return kept
 
 
 def inner_grades(grade: Grade) -> list[Grade]:

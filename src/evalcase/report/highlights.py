@@ -76,6 +76,8 @@ class Highlights:
         """By suite, how far judges that voted several times agreed."""
         self.more: Counter[Verdict | None] = Counter()
         """Cases of a verdict beyond those that are shown."""
+        self.kept: list[str] = []
+        """The workspaces that were left behind."""
         self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
         self._held: dict[CaseName, dict[Verdict, Shown]] = {}
         """Of cases that lack trials: their first trial of each verdict."""
@@ -87,6 +89,8 @@ class Highlights:
         outcome and the first trial that shows why it is so."""
         name, outcome = CaseName(*result.key[:3]), self.ledger.add(result, case)
         self._note_slow(name, result.duration_s)
+        if result.workspace is not None and result.workspace.kept is not None:
+            self.kept.append(result.workspace.kept)
         for grade in result.grades:
             if grade.asked > 1:
                 for votes in votes_in(grade):

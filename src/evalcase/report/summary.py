@@ -3,8 +3,9 @@ next command. `verbose` adds latency, tokens, judging and the like."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -42,7 +43,7 @@ from evalcase.report.highlights import TROUBLED, CaseName, GridRow, Highlights, 
 from evalcase.report.source import Reported, see_suites
 from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut, defuse_lines, seen_from
 from evalcase.store.stored import StoredRun
-from evalcase.types.result import VERDICTS, Totals
+from evalcase.types.result import VERDICTS, Result, Totals
 from evalcase.types.value import replace
 from evalcase.util.text import list_some, make_visible, write_count
 
@@ -86,8 +87,10 @@ def _write_cases(reported: Reported) -> Iterator[str]:
     screen = reported.screen
     see_suite = see_suites(stored.run, place.config.root, place.cwd)
     before, known = None, None
-    for result in sorted(reported.results(), key=lambda result: result.key):
-        suite, case, _, _ = result.key
+    results = sorted(reported.results(), key=lambda result: result.key)
+    for _, group in groupby(results, _what_broke):
+        result, *others = group
+        suite, case, _, repeat = result.key
         if before is None or before[:2] != (suite, case):
             if before is not None:
                 yield ""
@@ -95,11 +98,20 @@ def _write_cases(reported: Reported) -> Iterator[str]:
             yield from case_lines(see_suite(suite), case, known, screen)
         is_first = before is None or before[:3] != result.key[:3]
         yield from trial_lines(result, known, stored.outcome(result), screen, is_first=is_first)
+        if others:
+            yield f"{'':{2 * INDENT}}trials {repeat}–{others[-1].key.repeat}, the same"
         before = result.key
     if before is None:
         yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
     elif graded := read_evaluated(stored).graded_so_far:
         yield from ("", f"not complete: {graded}")
+
+
+def _what_broke(result: Result) -> object:
+    """Equal for trials of a case at a target that errored in the same way, without an answer."""
+    if result.failure is None or result.answer is not None:
+        return result.key
+    return result.key[:3], result.verdict, result.failure, result.retried
 
 
 def gather_highlights(stored: StoredRun) -> Highlights:
@@ -137,6 +149,9 @@ def summary_lines(
     yield from _verdict_lines(evaluated, figures.all.rate, screen)
     for fact in _facts(evaluated, highlights, figures, see_suite, verbose=reader.verbose):
         yield from _fact_lines(fact, screen)
+    if kept := highlights.kept:
+        folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
+        yield from _to_copy("kept", f"{write_count(len(kept), 'workspace')}: {folder}", "", screen)
     yield from _ending_lines(evaluated, reader, _suggest(evaluated, highlights, name, reader))
 
 
