@@ -50,7 +50,8 @@ def test_a_code_that_is_not_there_is_answered_with_the_nearest(tmp_path: Path) -
     code, told, error = explain(tmp_path, "unknown-feild")
     assert (code, told) == (2, "")
     assert "did you mean `unknown-field`?" in error
-    assert "lists all codes" in explain(tmp_path, "xyz")[2]
+    for strange in ("xyz", "not-a-list"):
+        assert "lists all codes" in explain(tmp_path, strange)[2]
 
 
 def test_without_a_code_all_are_listed(tmp_path: Path) -> None:

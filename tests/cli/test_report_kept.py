@@ -48,7 +48,7 @@ def test_a_run_can_be_named_by_a_part_that_no_other_has(project: Project) -> Non
         ("./evals", "./evals is not a run: it has no run.json"),
     ],
 )
-def test_a_run_that_is_not_there_is_an_error_that_names_the_nearest(
+def test_a_run_that_is_not_there_is_an_error_that_names_those_there_are(
     project: Project, name: str, said: str
 ) -> None:
     (project.path / "evals").mkdir()
@@ -58,7 +58,10 @@ def test_a_run_that_is_not_there_is_an_error_that_names_the_nearest(
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     if "no run" in said and "/" not in name:
-        assert f"the nearest is {project.runs()[0].name}" in done.err
+        hint = "" if name == "previous" else "it has "
+        assert f"{hint}{project.runs()[0].name}" in done.err
+    run = project.runs()[0].name
+    assert f"the nearest is {run}" in project.run("report", f"{run}z").err
 
 
 def test_an_earlier_grading_can_be_looked_at(project: Project) -> None:

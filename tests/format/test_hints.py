@@ -92,6 +92,12 @@ def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
     )
 
 
+def test_an_expected_null_is_told_to_be_absent() -> None:
+    (problem,) = evalcase.check_text("input: q\nexpected_output: null\n", "a.eval.yaml")
+    assert problem.code == "nothing-to-grade"
+    assert problem.hint == 'null counts as absent; the text null is written in quotes: "null"'
+
+
 @for_each("grader", ["contain: hi", "contain: '{{x}}'", "contains: 5", "length: 5"])
 def test_a_mistake_in_a_grader_of_all_is_no_lack_of_graders(grader: str) -> None:
     text = (

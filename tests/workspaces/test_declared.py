@@ -15,11 +15,18 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("a file", {"template": "agent.py"}, "bad-file", "`agent.py` is not a folder"),
     ("outside", {"template": "../.."}, "file-outside-project", "outside the project"),
     ("misspelt", {"setpu": []}, "unknown-field", "did you mean `setup`?"),
-    ("leads out", {"files": {"../a": {"text": ""}}}, "bad-value", "no path inside"),
+    ("leads out", {"files": {"../a": {"text": ""}}}, "bad-value", "`../a` in `workspace.files`"),
     ("in .git", {"hidden": {".git/config": {"text": ""}}}, "bad-value", "`.git`"),
     ("no source", {"files": {"a": "none.txt"}}, "missing-file", "there is no file `none.txt`"),
     ("no program", {"setup": [[]]}, "bad-value", "names no program"),
-    ("a text", {"setup": ["make"]}, "wrong-type", "or {sh: a line for the shell}"),
+    ("a list of names", {"files": ["a.txt"]}, "wrong-type", "write {a.txt: path}, or {a.txt: {"),
+    ("a text", {"setup": "pip install x"}, "wrong-type",
+     "write [[pip, install, x]], or [{sh: pip install x}]"),
+    ("a text in a list", {"setup": ["sleep 5"]}, "wrong-type",
+     'write [sleep, "5"], or {sh: "sleep 5"}'),
+    ("for a shell", {"setup": ["a > b"]}, "wrong-type", 'write {sh: "a > b"}'),
+    ("blanks", {"setup": [["pip install x"]]}, "bad-value",
+     "write [pip, install, x], or {sh: pip install x}"),
     ("seen", {"files": {"a": A}, "hidden": {"a": A}}, "bad-value", "the agent sees it"),
 ]  # fmt: skip
 
@@ -50,6 +57,7 @@ def test_graders_of_workspaces_need_one(shop: Shop, grader: dict[str, Any]) -> N
     shop.write("s.eval.yaml", json.dumps([case("?", grader)]))
     done = shop.evalcase("check")
     assert (done.code, "missing-material" in done.out) == (2, True)
+    assert "add `workspace: {template: FOLDER}`" in done.out
 
 
 def test_without_execution_a_workspace_is_refused(shop: Shop) -> None:

@@ -43,7 +43,7 @@ def explain_command(code: str | None) -> int:
         return 0
     code = code.strip().strip("[]").rpartition("[")[2]
     if code not in CODES:
-        hint = did_you_mean(code, CODES) or "`evalcase explain` lists all codes"
+        hint = did_you_mean(code, CODES, 0.75) or "`evalcase explain` lists all codes"
         raise ConfigError(f"there is no diagnostic code `{code}`: {hint}")
     print_lines(page_lines(read_page(code), screen_for(sys.stdout)))
     return 0

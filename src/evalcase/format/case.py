@@ -585,7 +585,8 @@ def resolve_case(
         return None
     case = canonical_case(data)
     if not shared.lacks_graders:
-        advise_case(case, named, turns, findings)
+        has_null = "expected_output" in raw and raw["expected_output"] is None
+        advise_case(case, named, turns, findings, expects_null=has_null)
     return case if findings.errors == before else None
 
 

@@ -30,8 +30,11 @@ _DECIDING = frozenset({"graders", "criteria", "rubrics", "threshold", "repeat"})
 """Without these, only the expected output decides."""
 
 
-def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Findings) -> None:
-    """Look over a case without errors, of a suite whose graders have none."""
+def advise_case(
+    case: Case, written: Named, turns: Sequence[Named], findings: Findings, *, expects_null: bool
+) -> None:
+    """Look over a case without errors, of a suite whose graders have none. `expects_null` says
+    that it has `expected_output: null`, which is no expected output."""
     data = case._data
     parts = [(case, written), *zip(case.turns, turns, strict=True)] if turns else [(case, written)]
     for part, named in parts:
@@ -50,6 +53,8 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
             hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
         elif inside := next((name for name in GRADED if name in data.get("metadata", ())), None):
             hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
+        elif expects_null:
+            hint = 'null counts as absent; the text null is written in quotes: "null"'
         message = f"this {what} has nothing to grade, so it can never pass"
         findings.add("nothing-to-grade", written.path, message, hint)
 
@@ -150,7 +155,9 @@ def _check_material(case: Case, graders: Graders, path: KeyPath, findings: Findi
         missing = declared.missing_in(grader, case)
         if missing is not None:
             what = f"the grader `{_name_of(grader)}` needs {missing}"
-            findings.add("missing-material", path, f"{what}, which this case doesn't have")
+            # A judge says in its message where it looks.
+            hint = "add `workspace: {template: FOLDER}`" if "`workspace`" in missing else None
+            findings.add("missing-material", path, f"{what}, which this case doesn't have", hint)
 
 
 def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:

@@ -103,7 +103,7 @@ def read_judge(run: str, results: Iterable[Result], name: str | None = None) -> 
 def _choose_judge(run: str, graders: Mapping[str, Judge], name: str | None) -> Judge:
     if name is not None:
         if name not in graders:
-            close = find_nearest(name, sorted(graders)[:1000], 0.0)
+            close = find_nearest(name, sorted(graders)[:1000])
             hint = f"; the nearest is `{close}`" if close is not None else ""
             raise ConfigError(f"run {run} has no grader `{name}`{hint}")
         return graders[name]

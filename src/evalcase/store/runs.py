@@ -173,8 +173,13 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
     runs = [each.run.about for each in newest_runs(runs_dir) if each.run is not None]
     names = [about.name for about in runs if about.name is not None]
-    nearest = find_nearest(name, [*names, *known], 0.0)
-    return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest}"
+    nearest = find_nearest(name, [*names, *known])
+    if nearest is None:
+        all_names = [*dict.fromkeys(names), *known]
+        hint = f"it has {list_some(all_names[:_NAMED], len(all_names))}"
+    else:
+        hint = f"the nearest is {nearest}"
+    return f"there is no run `{name}` in {runs_dir}; {hint}"
 
 
 # The run to compare with.

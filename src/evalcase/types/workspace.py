@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -9,33 +12,77 @@ from msgspec import Meta, Struct
 
 from evalcase.types.options import Place, Seconds, Text, about, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.value import Value
+from evalcase.types.value import JSON, Value
 
 COMMAND_LIMIT_S = 300.0
 """How long a command of a workspace may take by default."""
 
 
-def _check_inside(value: str, place: Place) -> Iterator[Finding]:
-    """Names of files in a workspace are relative, and stay inside."""
-    parts = value.split("/")
-    if value.startswith("/") or ".." in parts or "" in parts or "\0" in value:
-        yield place.fault(
-            "is no path inside of the workspace", "write it from the workspace's folder: a/b.txt"
-        )
-    elif ".git" in parts:
-        yield place.fault("is in `.git`, which evalcase keeps out of a workspace")
-
-
 def _check_names(value: dict[str, Any], place: Place) -> Iterator[Finding]:
+    """Names of files in a workspace are relative, and stay inside."""
     for name in value:
-        for fault in _check_inside(name, Place((*place.path, name), place.above)):
-            yield fault._replace(at="key")
+        parts = name.split("/")
+        hint: str | None = "write it from the workspace's folder: a/b.txt"
+        if name.startswith("/") or ".." in parts:
+            why = "leaves the workspace"
+        elif "" in parts or "\0" in name:
+            why = "is not the path of a file"
+        elif ".git" in parts:
+            why, hint = "is in `.git`, which evalcase keeps out of a workspace", None
+        else:
+            continue
+        message = f"the path `{name}` in {place.label} {why}"
+        yield Finding((*place.path, name), message, hint, at="key")
 
 
 def _check_commands(value: tuple[Any, ...], place: Place) -> Iterator[Finding]:
     for number, command in enumerate(value):
-        if isinstance(command, tuple) and not (command and command[0]):
+        if not isinstance(command, tuple):
+            continue
+        program = command[0] if command else ""
+        if not program:
             yield place.below(number).fault("names no program")
+        elif any(map(str.isspace, program)):
+            hint = _hint_at_command(f"{program} {shlex.join(command[1:])}".strip())
+            what = f"names the program `{program}`, with blanks in its name"
+            yield place.below(number).fault(what, hint)
+
+
+_PLAIN_WORD = re.compile(r"(?:[A-Za-z_/]|\.\.?/|--?[A-Za-z])[\w./=@+-]*", re.ASCII)
+_NEEDS_SHELL = re.compile(r"[^\w\s./=@+:,%-]")
+
+
+def _write_text(text: str) -> str:
+    """A text in YAML, in quotes if it may need them."""
+    words = text.split(" ")
+    is_plain = all(map(_PLAIN_WORD.fullmatch, words)) and text not in ("true", "false", "null")
+    return text if is_plain else json.dumps(text, ensure_ascii=False)
+
+
+def _command_forms(line: str) -> list[str]:
+    """How to write a line as a command: as words, unless only a shell can read it, or for one."""
+    words = f"[{', '.join(map(_write_text, line.split()))}]"
+    return [*([] if _NEEDS_SHELL.search(line) else [words]), f"{{sh: {_write_text(line)}}}"]
+
+
+def _hint_at_command(value: JSON) -> str | None:
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return f"write {', or '.join(_command_forms(value))}"
+
+
+def _hint_at_commands(value: JSON) -> str | None:
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return f"write {', or '.join(f'[{form}]' for form in _command_forms(value))}"
+
+
+def _hint_at_files(value: JSON) -> str | None:
+    name = value[0] if isinstance(value, list) and value else value
+    if not isinstance(name, str) or not name:
+        return None
+    name = _write_text(name)
+    return f"write {{{name}: path}}, or {{{name}: {{text: …}}}}"
 
 
 class Shell(Struct, frozen=True, kw_only=True):
@@ -51,15 +98,20 @@ class Inline(Struct, frozen=True, kw_only=True):
 
 
 Command = Annotated[
-    tuple[str, ...] | Shell, of_kind("a list of texts, or {sh: a line for the shell}")
+    tuple[str, ...] | Shell,
+    of_kind("a list of texts, or {sh: a line for the shell}", hint=_hint_at_command),
 ]
 Commands = Annotated[
     tuple[Command, ...],
-    of_kind("a list of commands, such as [[make, db]]", check=_check_commands),
+    of_kind(
+        "a list of commands, such as [[make, db]]", check=_check_commands, hint=_hint_at_commands
+    ),
 ]
 Sources = Annotated[
     dict[str, Annotated[Text | Inline, of_kind("the path of a file, or {text: …}")]],
-    of_kind("a mapping of paths in the workspace to files", check=_check_names),
+    of_kind(
+        "a mapping of paths in the workspace to files", check=_check_names, hint=_hint_at_files
+    ),
 ]
 Patterns = tuple[Text, ...]
 
