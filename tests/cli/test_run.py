@@ -172,6 +172,13 @@ def test_criteria_without_a_judge_refuse_a_run(project: Project) -> None:
     assert project.run("check").code == 0
 
 
+def test_a_judge_of_the_suite_without_a_target_refuses_a_run(project: Project) -> None:
+    project.suite({"id": "one", "input": "hi"}, graders=[{"judge": "Is kind."}])
+    done = project.run("run")
+    assert (done.code, project.calls()) == (2, [])
+    assert "error[no-judge]" in done.err
+
+
 def test_a_grader_that_is_not_there_exits_2_before_anything_runs(project: Project) -> None:
     project.suite(case("one"), case("two", graders=["cotains"]))
     done = project.run("run")

@@ -97,8 +97,8 @@ ABOUT = """
       evalcase report -o run.html    write a page to share
       evalcase compare               see what changed since the previous run
 
-    Only run, resume and grade execute your code. The other commands never import it or open a
-    connection, except view, which serves only this machine. Exit codes: 0 success; 1 not all
+    Of the commands, only run, resume and grade execute your code. The others never import it or
+    open a connection, except view, which serves only this machine. Exit codes: 0 success; 1 not all
     passed, or a gate failed; 2 invalid file, configuration or usage; 3 trials errored, or a run is
     not complete; 130 interrupted.
     """

@@ -30,7 +30,7 @@ from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import is_inside
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import Process, describe_exit
-from evalcase.util.snapshots import matches, scan
+from evalcase.util.snapshots import matches, scan, without_git
 from evalcase.util.text import write_count
 
 _MOST_OUTPUT = 1_000_000
@@ -128,9 +128,9 @@ class RunGrader(Grader):
                 folder = stack.enter_context(TemporaryDirectory(prefix="evalcase-"))
                 report = os.path.join(folder, "report.xml")
             argv = [each.replace("{report}", report) for each in self.value]
-            environment = {
+            environment = without_git({
                 **self.surroundings.environment, **space.env, **self.env, "PWD": space.path
-            }  # fmt: skip
+            })  # fmt: skip
             async with Process(argv, space.path, environment, _MOST_OUTPUT) as process:
                 try:
                     code, output = await process.run(None)

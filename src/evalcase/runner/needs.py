@@ -362,7 +362,8 @@ def _check_needs(
     judge = catalogue.object_to("judge", "criteria") if needed.judged else None
     if not held and (unfit or judge is not None):
         for problem in _read_with(path, _Objections(unfit, judge=catalogue)):
-            if problem.code != "no-judge" or problem.case in needed.judged:
+            is_of_others = problem.case is not None and problem.case not in needed.judged
+            if problem.code != "no-judge" or not is_of_others:
                 yield problem
     elif held:
         for each in unfit.values():

@@ -31,6 +31,7 @@ from evalcase.runner.needs import (
 )
 from evalcase.runner.select import Selector, make_selector, times_of
 from evalcase.runner.suites import SomeSuites, Suites
+from evalcase.runner.workspaces import check_machine
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
 from evalcase.types.problem import in_order
@@ -212,7 +213,10 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
         name: given.find(name, given.users) or make(name, of_suite=True)
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
-    _check_workspaces(found, targets, no_exec=options.no_exec)
+    _check_workspaces(
+        found, targets, environment.variables, no_exec=options.no_exec,
+        is_remote=request.local.engine == "ray" or request.local.on is not None,
+    )  # fmt: skip
     if options.caches(config.cache):
         _check_caching(targets)
     of_given = {name for named in graders.given for name in named.grader.asks()}
@@ -232,8 +236,15 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
     )  # fmt: skip
 
 
-def _check_workspaces(found: Survey, targets: Mapping[str, Target], *, no_exec: bool) -> None:
+def _check_workspaces(
+    found: Survey, targets: Mapping[str, Target], environment: Mapping[str, str], *,
+    no_exec: bool, is_remote: bool,
+) -> None:  # fmt: skip
+    if found.workspaces:
+        check_machine(environment)
     for name, case in found.workspaces.items():
+        if is_remote:
+            raise ConfigError(f"case `{case}` has a `workspace`, which Ray can't reach")
         if no_exec:
             what = f"case `{case}` has a `workspace`, whose commands --no-exec forbids"
             raise ConfigError(what)

@@ -190,7 +190,10 @@ class Trials:
         asker = partial(self._ask_for_grader, within=question)
         space, changes = question.workspace, self._changes.get(question.session)
         if space is not None and case.has_workspace and changes is None:
-            changes = await self._workspaces.take(space, question.session)
+            try:
+                changes = await self._workspaces.take(space, question.session)
+            except WorkspaceError as error:
+                space = replace(space, fault=str(error))
             if changes is not None:
                 self._changes[question.session] = changes
         context = Context(

@@ -50,6 +50,7 @@ from evalcase.util.snapshots import (
     hash_tree,
     matches,
     scan,
+    without_git,
 )
 
 _MOST_OUTPUT = 1_000_000
@@ -173,7 +174,10 @@ class Workspaces:
         opened = self._open.get(space.path)
         if opened is None:
             return None
-        changes, patch = await asyncio.to_thread(_take, opened)
+        try:
+            changes, patch = await asyncio.to_thread(_take, opened)
+        except OSError as error:
+            raise WorkspaceError(f"what was changed can't be read: {error}") from None
         text = "" if patch is None else patch.decode(errors="replace")
         if patch is None or self._scrubber.look().told(text) != text:
             return changes
@@ -257,7 +261,7 @@ class Workspaces:
         """Run a command of the suite in a workspace. Raise WorkspaceError unless it succeeds."""
         argv = ["/bin/sh", "-c", command.sh] if isinstance(command, Shell) else list(command)
         shown = command.sh if isinstance(command, Shell) else " ".join(command)
-        environment = {**self._variables, **space.env, "PWD": space.path}
+        environment = without_git({**self._variables, **space.env, "PWD": space.path})
         began = monotonic()
         async with Process(argv, space.path, environment, _MOST_OUTPUT) as process:
             try:
@@ -274,6 +278,19 @@ class Workspaces:
 
 
 # What is asked of workspaces before a run
+
+
+def check_machine(variables: Mapping[str, str]) -> None:
+    """Raise ConfigError if no workspace can be made here."""
+    if shutil.which("git", path=variables.get("PATH")) is None:
+        raise ConfigError("workspaces need the program `git`, and there is none")
+    work = _work_folder(variables)
+    try:
+        os.makedirs(work, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"no folder for workspaces in {work}: {error.strerror}") from None
+    if not os.access(work, os.W_OK):
+        raise ConfigError(f"no folder for workspaces in {work}: it can't be written")
 
 
 _OF_GRADING = ("hidden", "restore")
@@ -427,6 +444,7 @@ def _aside(space: Space, path: str) -> str:
 def _take(opened: _Open) -> tuple[Changes, bytes | None]:
     """Compare, then put restored files back and add hidden ones."""
     space, declared, before = opened.space, opened.declared, opened.before
+    os.makedirs(space.path, exist_ok=True)  # an agent may have removed it
     after = hash_files(space.path, scan(space.path, declared.ignore), before)
 
     def find(path: str, side: Side) -> str:

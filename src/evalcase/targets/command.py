@@ -40,6 +40,7 @@ from evalcase.util.files import read_start
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Output, Process
 from evalcase.util.project import find_program
+from evalcase.util.snapshots import without_git
 from evalcase.util.sources import program_sources
 from evalcase.util.text import Template
 
@@ -79,8 +80,6 @@ def _if_command_is(type: str, shell: dict[str, JSON]) -> dict[str, JSON]:
     return {"if": command, "then": shell}
 
 
-_OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""Variables that would lead a program to another repository."""
 _RULES = (
     _if_command_is("string", {"properties": {"shell": {"const": True}}, "required": ["shell"]}),
     _if_command_is("array", {"properties": {"shell": {"const": False}}}),
@@ -340,8 +339,8 @@ class CommandTarget(Target):
             return self._cwd
         if os.path.dirname(argv[0]) and not os.path.isabs(argv[0]):
             argv[0] = os.path.join(self._cwd, argv[0])  # a program of the project
-        for name in _OF_GIT:
-            environment.pop(name, None)
+        for name in environment.keys() - without_git(environment).keys():
+            del environment[name]
         environment |= {"PWD": space.path, "GIT_CEILING_DIRECTORIES": os.path.dirname(space.path)}
         environment |= space.env
         return space.path

@@ -24,6 +24,7 @@ MOST_DIFF_BYTES = 200_000
 MOST_PATCH_BYTES = 50_000_000
 _LARGE = "5m"
 """From this size on, a file is compared as bytes."""
+_OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
 _STATUS: dict[str, Status] = {
     "A": "added", "M": "modified", "T": "modified", "D": "deleted", "R": "renamed",
@@ -55,6 +56,11 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
         else fnmatchcase(path, pattern)
         for pattern in patterns
     )
+
+
+def without_git(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables without those that lead git to another repository."""
+    return {name: value for name, value in environment.items() if name not in _OF_GIT}
 
 
 def scan(root: str, ignore: Sequence[str] = ()) -> Tree:
