@@ -32,6 +32,8 @@ FILES: list[tuple[str, Any, str]] = [
     ("cart.py", {"contains": ["a - b", "a + b"]}, "0.00"),
     ("cart.py", {"regex": "return .*b"}, "1.00"),
     ("cart.py", "unchanged", "1.00"),
+    ("tests", "unchanged", "0.00"),
+    ("./p[id].txt", "unchanged", "0.00"),
     ("tests/**", "unchanged", "0.00"),
     ("tests/test_cart.py", "absent", "1.00"),
     ("*.txt", "absent", "0.00"),
@@ -47,9 +49,7 @@ FILES: list[tuple[str, Any, str]] = [
 def test_files_are_compared_as_their_matchers_say(shop: Shop) -> None:
     data = json.dumps({"version": "2.0", "items": [2]})
     shop.write("expected.json", f"{data}\n")
-    prompt = (
-        f"write data.json {data}\nremove tests/test_cart.py\nwrite a.txt hi\nlink out /etc/passwd"
-    )
+    prompt = f"write p[id].txt x\nwrite data.json {data}\nremove tests/test_cart.py\nwrite a.txt hi\nlink out /etc/passwd"
     graders = [{"files": {path: matcher}} for path, matcher, _ in FILES]
     found = verdicts(shop, prompt, *graders)
     assert [got for got, _ in found] == [wanted for *_, wanted in FILES], found
@@ -86,7 +86,7 @@ open(sys.argv[1], "w").write('''<testsuite>
 sys.exit(1)
 """
 JUNIT: list[tuple[dict[str, Any], str]] = [
-    ({}, "0.75"),
+    ({}, "0.67"),
     ({"must_pass": ["tests/t.py::C::one[a::b]"]}, "1.00"),
     ({"must_pass": ["tests/t.py::two"]}, "0.00"),
     ({"must_pass": ["tests/t.py::three"]}, "0.00"),
@@ -110,6 +110,7 @@ ODD = [
     ("<a", 0, "is not XML"),
     ("<!DOCTYPE a><a/>", 0, "declares entities"),
     ("<a/>", 0, "has no tests"),
+    ('<a><testcase name="x"><skipped/></testcase></a>', 0, "skipped tests only"),
     (f"<a>{ONE}{ONE}</a>", 0, "twice"),
     (f"<a>{ONE}</a>", 2, "no test in its report failed"),
 ]

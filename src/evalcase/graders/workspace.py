@@ -27,7 +27,8 @@ from evalcase.types.read_options import make, problems_in
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON
 from evalcase.types.workspace import Changes, Space
-from evalcase.util.files import is_inside
+from evalcase.util.calls import seen_calls
+from evalcase.util.files import OversizeError, digest_files, is_inside, read_file
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import Process, describe_exit
 from evalcase.util.snapshots import matches, scan, without_git
@@ -52,7 +53,8 @@ def _workspace_of(context: Context) -> Space:
 
 def _changes_of(context: Context) -> Changes:
     if context.changes is None:
-        raise GraderError("workspace", "it is not known what was changed in the workspace")
+        why = f": {context.workspace.fault}" if context.workspace is not None else ""
+        raise GraderError("workspace", f"it is not known what was changed in the workspace{why}")
     return context.changes
 
 
@@ -157,7 +159,9 @@ class RunGrader(Grader):
             raise GraderError("workspace", what, details)
         named = [(name, True) for name in self.must_pass or ()]
         named += [(name, False) for name in self.keep_passing or ()]
-        named = named or [(each.name, False) for each in tests.values()]
+        named = named or [(each.name, True) for each in tests.values() if each.outcome != "skipped"]
+        if not named:
+            raise GraderError("workspace", "the report has skipped tests only", details)
         failed = []
         for name, must_run in named:
             test = tests.get(_junit_name(name)) or tests.get(name)
@@ -197,12 +201,13 @@ def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
         return GraderError("workspace", f"the JUnit report {what}", details)
 
     try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_REPORT + 1)
+        data = read_file(path, _MOST_REPORT)
+    except OversizeError:
+        raise refuse("is too large") from None
     except OSError:
         raise refuse("was not written") from None
-    if len(data) > _MOST_REPORT or b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise refuse("is too large, or declares entities")
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:
+        raise refuse("declares entities, or is not UTF-8")
     try:
         root = ET.fromstring(data)  # noqa: S314 - it declares no entities
     except ET.ParseError as error:
@@ -213,6 +218,8 @@ def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
         if name in tests:
             raise refuse(f"has the test {name} twice")
         tests[name] = _read_test(name, each)
+    if any(suite.find("error") is not None for suite in root.iter("testsuite")):
+        tests["(the suite)"] = _Test("(the suite)", "failed", "it has an error beside its tests")
     if not tests:
         raise refuse("has no tests")
     return tests
@@ -225,7 +232,8 @@ def _read_test(name: str, element: ET.Element) -> _Test:
             message = (found.get("message") or found.text or "").strip()
             return _Test(name, "failed", message.partition("\n")[0][:200])
     skipped = element.find("skipped")
-    if skipped is None or skipped.get("type") == "pytest.xfail":
+    is_run = element.get("status") not in ("notrun", "disabled")
+    if is_run and (skipped is None or skipped.get("type") == "pytest.xfail"):
         return _Test(name, "passed")
     return _Test(name, "skipped")
 
@@ -326,6 +334,12 @@ class FilesGrader(Grader):
     def load(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
 
+    def sources(self) -> dict[str, str]:
+        """The files of the project that it compares with."""
+        root = self.surroundings.root if self.surroundings is not None else ""
+        named = [each.equals_file for each in self.value.values() if isinstance(each, FileMatcher)]
+        return digest_files({name: os.path.join(root, name) for name in named if name is not None})
+
     def grade(self, context: Context) -> Any:  # noqa: ANN401 - a score, or what is awaited for it
         space, changes = _workspace_of(context), _changes_of(context)
         return settle(lambda searcher: self._judge(space.path, changes, searcher))
@@ -385,11 +399,11 @@ class FilesGrader(Grader):
 
     def _read_project_file(self, name: str) -> bytes:
         assert self.surroundings is not None, "load() comes first"
+        root = self.surroundings.root
         try:
-            with open(os.path.join(self.surroundings.root, name), "rb") as file:
-                return file.read()
-        except OSError as error:
-            raise GraderError("workspace", f"{name} can't be read: {error.strerror}") from None
+            return read_file(os.path.join(root, name), _MOST_FILE, root)
+        except (OSError, OversizeError) as error:
+            raise GraderError("workspace", f"{name} can't be read: {error}") from None
 
 
 def _object_to_json(data: bytes, wanted: Mapping[str, Matcher], searcher: Searcher) -> str | None:
@@ -456,6 +470,10 @@ class DiffGrader(Grader):
             wrong.append(f"{len(changes.changed)} files changed, at most {self.max_files} may")
         if self.max_lines is not None and changes.lines > self.max_lines:
             wrong.append(f"{changes.lines} lines changed, at most {self.max_lines} may")
+        if self.max_lines is not None and (
+            binary := [each.path for each in changes.changed if each.binary]
+        ):
+            wrong.append(f"{_list(binary)} changed, which is no text and has no lines")
         if self.only is not None:
             outside = [path for path in paths if not matches(path, self.only)]
             if outside:
@@ -497,7 +515,7 @@ class SkillUsedGrader(Grader):
     ] = "tool"
 
     def grade(self, context: Context) -> Score:
-        calls = context.answer.tool_calls
+        calls = seen_calls(context.answer)
         worked = [each for each in calls if not each.get("is_error")]
         used = {_skill_of(each) for each in worked}
         if any(each is not None and self._fits(each) for each in used):

@@ -201,7 +201,8 @@ class Dispatcher:
         once, since nothing says what it remembers of a failed call: the whole conversation may
         start over instead."""
         target = await self._targets.find(name)
-        if target.traits.stateless:
+        # What a failed call did to a workspace can't be undone: its conversation starts over.
+        if target.traits.stateless and question.workspace is None:
             return await self.ask(name, question, timeout_s)
         limit_s = self._limits.of_case(timeout_s, target)
         tried = await self._attempt(name, target, question, limit_s, self._engine)

@@ -39,6 +39,7 @@ from evalcase.util.processes import Process, describe_exit
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (
+    LEFT_OUT,
     MOST_PATCH_BYTES,
     Comparer,
     Side,
@@ -92,6 +93,8 @@ class _Open(NamedTuple):
     before: Tree
     comparer: Comparer
     setup: tuple[Ran, ...]
+    folder_id: tuple[int, int]
+    """The device and the number of the folder."""
 
     @property
     def folder(self) -> str:
@@ -166,7 +169,10 @@ class Workspaces:
         """Make the workspace of a trial, anew for each attempt. Raise WorkspaceError if that
         fails."""
         await self._discard(space)
-        self._open[space.path] = await self._make(space)
+        try:
+            self._open[space.path] = await self._make(space)
+        except OSError as error:
+            raise WorkspaceError(f"the workspace can't be made: {error}") from None
 
     async def take(self, space: Space, name: str) -> Changes | None:
         """What was changed in the workspace of a trial; all of it becomes a file of the record, by
@@ -178,12 +184,23 @@ class Workspaces:
             changes, patch = await asyncio.to_thread(_take, opened)
         except OSError as error:
             raise WorkspaceError(f"what was changed can't be read: {error}") from None
-        text = "" if patch is None else patch.decode(errors="replace")
-        if patch is None or self._scrubber.look().told(text) != text:
+        if patch is None or await asyncio.to_thread(self._holds_secret, space, changes, patch):
             return changes
         file = os.path.join(_PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
         await asyncio.to_thread(_store_patch, os.path.join(self._record, file), patch)
         return replace(changes, patch=file)
+
+    def _holds_secret(self, space: Space, changes: Changes, patch: bytes) -> bool:
+        """Whether a patch holds a secret. In it, bytes that are no text are packed: they are looked
+        at as they are."""
+        known = self._scrubber.look()
+        texts = [patch.decode(errors="replace")]
+        for each in changes.changed:
+            path = os.path.join(space.path, each.path)
+            if each.status != "deleted" and os.path.isfile(path) and not os.path.islink(path):
+                with open(path, "rb") as file:
+                    texts.append(file.read().decode(errors="replace"))
+        return any(known.told(text) != text for text in texts)
 
     async def rebuild(self, space: Space, changes: Changes) -> None:
         """Make the workspace of a stored answer again, for graders. Raise WorkspaceError where it
@@ -219,7 +236,11 @@ class Workspaces:
                 parent = os.path.join(_work_folder(self._variables), "kept")
                 os.makedirs(parent, mode=0o700, exist_ok=True)
                 kept = os.path.join(mkdtemp(dir=parent), "workspace")
-                await asyncio.to_thread(shutil.move, space.path, kept)
+                try:
+                    await asyncio.to_thread(shutil.move, space.path, kept)
+                except OSError as error:
+                    self._warn(f"a workspace can't be kept: {error}")
+                    kept = None
         await self._discard(space)
         self._reserved.pop(space.path, None)
         return kept
@@ -239,13 +260,15 @@ class Workspaces:
             ran = []
             for command in declared.setup:
                 ran.append(await self._run(command, space, declared.timeout_s))
+            found = os.lstat(space.path)
+            folder_id = found.st_dev, found.st_ino
             if ran:
                 before = await asyncio.to_thread(_look_after_setup, space, declared, before)
         except BaseException:
             _remove_tree(folder, self._warn)
             raise
         assert self._comparer is not None
-        return _Open(space, declared, sources, base, before, self._comparer, tuple(ran))
+        return _Open(space, declared, sources, base, before, self._comparer, tuple(ran), folder_id)
 
     async def _find_base(self, declared: Workspace, sources: Attachments) -> _Base:
         """The base of a workspace, made once in a run."""
@@ -345,7 +368,7 @@ def _make_base(root: str, declared: Workspace, sources: Attachments) -> _Base:
     os.makedirs(workspace)
     if declared.template is not None:
         template = _find_template(declared, sources)
-        names = [name for name in os.listdir(template) if name != ".git"]
+        names = [name for name in os.listdir(template) if name not in LEFT_OUT]
         _copy([os.path.join(template, name) for name in names], workspace)
         _drop_repositories(workspace)
     _write_files(workspace, declared.files, sources)
@@ -369,17 +392,14 @@ def _drop_repositories(root: str) -> None:
     for folder, folders, files in os.walk(root):
         if ".git" in folders:
             folders.remove(".git")
-            shutil.rmtree(os.path.join(folder, ".git"))
+            _clear(os.path.join(folder, ".git"))
         elif ".git" in files:
             os.unlink(os.path.join(folder, ".git"))
 
 
 def _write_files(root: str, files: Mapping[str, str | Inline], sources: Attachments) -> None:
     for name, source in files.items():
-        path = _safe_path(root, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with suppress(FileNotFoundError):
-            os.unlink(path)  # a link would be followed
+        path = _clear_way(root, name)
         if isinstance(source, Inline):
             with open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(source.text)
@@ -387,14 +407,25 @@ def _write_files(root: str, files: Mapping[str, str | Inline], sources: Attachme
             shutil.copy(_find_source(source, sources), path)
 
 
-def _safe_path(root: str, name: str) -> str:
-    """The path of a file in a workspace. Raise WorkspaceError where a link leads out of it."""
-    path = os.path.join(root, name)
-    if not is_inside(os.path.realpath(os.path.dirname(path)), os.path.realpath(root)):
-        raise WorkspaceError(f"`{name}` leads out of the workspace by a link")
-    if os.path.isdir(path) and not os.path.islink(path):
-        raise WorkspaceError(f"`{name}` is a folder in the workspace")
+def _clear_way(root: str, name: str) -> str:
+    """The path of a file in a workspace, where nothing stands in its way: an agent may have put
+    links, files or folders there."""
+    path = root
+    for part in name.split("/")[:-1]:
+        path = os.path.join(path, part)
+        if os.path.islink(path) or not os.path.isdir(path):
+            _clear(path)
+            os.mkdir(path)
+    path = os.path.join(path, os.path.basename(name))
+    _clear(path)
     return path
+
+
+def _clear(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.unlink(path)
 
 
 def _commit(workspace: str) -> None:
@@ -437,6 +468,11 @@ def _look_after_setup(space: Space, declared: Workspace, known: Tree) -> Tree:
     return tree
 
 
+def _is_new(path: str) -> bool:
+    """Whether a folder is one that was just made: a real one, and empty."""
+    return not os.path.islink(path) and os.listdir(path) == []
+
+
 def _aside(space: Space, path: str) -> str:
     return os.path.join(os.path.dirname(space.path), "before", path)
 
@@ -444,7 +480,11 @@ def _aside(space: Space, path: str) -> str:
 def _take(opened: _Open) -> tuple[Changes, bytes | None]:
     """Compare, then put restored files back and add hidden ones."""
     space, declared, before = opened.space, opened.declared, opened.before
-    os.makedirs(space.path, exist_ok=True)  # an agent may have removed it
+    with suppress(FileExistsError):
+        os.mkdir(space.path, 0o700)  # an agent may have removed it
+    found = os.lstat(space.path)
+    if (found.st_dev, found.st_ino) != opened.folder_id and not _is_new(space.path):
+        raise WorkspaceError("the agent put another folder in the place of its workspace")
     after = hash_files(space.path, scan(space.path, declared.ignore), before)
 
     def find(path: str, side: Side) -> str:
@@ -459,7 +499,7 @@ def _take(opened: _Open) -> tuple[Changes, bytes | None]:
             os.unlink(os.path.join(space.path, path))
     for path in differing(before, after):
         if matches(path, declared.restore):
-            copy_file(find(path, "before"), _safe_path(space.path, path))
+            copy_file(find(path, "before"), _clear_way(space.path, path))
     _write_files(space.path, declared.hidden, opened.sources)
     return replace(changes, setup=opened.setup), patch
 
@@ -474,7 +514,9 @@ def _store_patch(path: str, data: bytes) -> None:
 
 def _read_patch(folder: str, name: str | None) -> bytes | None:
     """A stored patch of a record; None if there is none, or none that can be read."""
-    if name is None or not is_inside(os.path.join(folder, name), folder):
+    if name is None or not is_inside(
+        os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder)
+    ):
         return None
     try:
         with gzip.open(os.path.join(folder, name)) as file:

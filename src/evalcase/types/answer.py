@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from math import fsum, inf
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from msgspec import Meta, field
 
@@ -143,6 +143,7 @@ FailureKind = Literal[
     "unreported", "unread-calls", "blocked", "workspace", "judge-unparseable", "judge-truncated",
     "judge-refused", "judge-unsure", "judge-split",
 ]  # fmt: skip
+FAILURE_KINDS = frozenset(get_args(FailureKind))
 """exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
 unreported: a target does not report what a grader limits; unread-calls: the answer holds calls in
 an unknown form; blocked: the provider kept the answer back; workspace: it could not be made or

@@ -12,7 +12,7 @@ from traceback import TracebackException
 from typing import Any, Literal
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.types.answer import Failure, FailureKind
+from evalcase.types.answer import FAILURE_KINDS, Failure, FailureKind
 
 _LONGEST_MESSAGE = 2000
 _LARGEST_DETAILS = 200_000
@@ -84,7 +84,9 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     if isinstance(error, TargetError | GraderError):
         holds = kind == "exception" or isinstance(error, GraderError)
         details = recordable_details(error.details)
-        return Failure(error.kind if holds else kind, message, details)
+        told_kind = error.kind if holds else kind
+        known: FailureKind = told_kind if told_kind in FAILURE_KINDS else "exception"
+        return Failure(known, message, details)
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
     name = type(error).__name__

@@ -24,6 +24,8 @@ MOST_DIFF_BYTES = 200_000
 MOST_PATCH_BYTES = 50_000_000
 _LARGE = "5m"
 """From this size on, a file is compared as bytes."""
+LEFT_OUT = (".git", ".evalcase")
+"""Repositories and records, which are no part of a workspace."""
 _OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
 _STATUS: dict[str, Status] = {
@@ -49,13 +51,15 @@ Find = Callable[[str, Side], str]
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a path fits one of some globs, in which `*` also stands for slashes."""
-    return any(
-        fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", f"/{pattern.removeprefix('**')}")
-        if pattern.startswith("**/")
-        else fnmatchcase(path, pattern)
-        for pattern in patterns
-    )
+    """Whether a path fits one of some globs, in which `*` also stands for slashes, or lies below
+    one. Brackets stand for themselves."""
+    for pattern in patterns:
+        plain = pattern.removeprefix("./").rstrip("/").replace("[", "[[]")
+        # `**/a` is also `a` itself, and a folder is all that is below it.
+        for each in (plain, plain.removeprefix("**/")):
+            if fnmatchcase(path, each) or fnmatchcase(path, f"{each}/*"):
+                return True
+    return False
 
 
 def without_git(environment: Mapping[str, str]) -> dict[str, str]:
@@ -72,7 +76,7 @@ def scan(root: str, ignore: Sequence[str] = ()) -> Tree:
         with os.scandir(os.path.join(root, below)) as entries:
             for each in entries:
                 path = f"{below}/{each.name}" if below else each.name
-                if each.name == ".git" or (ignore and matches(path, ignore)):
+                if each.name in LEFT_OUT or (ignore and matches(path, ignore)):
                     continue
                 if each.is_dir(follow_symlinks=False):
                     folders.append(path)
@@ -253,8 +257,12 @@ class Comparer:
         ) as process:  # fmt: skip
             assert process.stdout is not None
             data = process.stdout.read(most + 1)
-            process.kill()
-        return data, len(data) > most
+            is_cut = len(data) > most
+            if is_cut:
+                process.kill()
+        if process.returncode != 0 and not is_cut:
+            raise OSError("git diff-tree failed")
+        return data[:most], is_cut
 
     def _git(self, args: Sequence[str]) -> bytes:
         ran = subprocess.run(  # noqa: S603 - git, with our own arguments
@@ -267,7 +275,8 @@ class Comparer:
 
     @staticmethod
     def _argv(args: Sequence[str]) -> list[str]:
-        return ["git", "-c", f"core.bigFileThreshold={_LARGE}", "-c", "core.quotePath=false", *args]
+        return ["git", "-c", f"core.bigFileThreshold={_LARGE}", "-c", "core.quotePath=false",
+                "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false", *args]  # fmt: skip
 
 
 def copy_file(source: str, target: str) -> None:
