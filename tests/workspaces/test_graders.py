@@ -49,7 +49,8 @@ FILES: list[tuple[str, Any, str]] = [
 def test_files_are_compared_as_their_matchers_say(shop: Shop) -> None:
     data = json.dumps({"version": "2.0", "items": [2]})
     shop.write("expected.json", f"{data}\n")
-    prompt = f"write p[id].txt x\nwrite data.json {data}\nremove tests/test_cart.py\nwrite a.txt hi\nlink out /etc/passwd"
+    prompt = f"write p[id].txt x\nwrite data.json {data}\nremove tests/test_cart.py\n"
+    prompt += "write a.txt hi\nlink out /etc/passwd"
     graders = [{"files": {path: matcher}} for path, matcher, _ in FILES]
     found = verdicts(shop, prompt, *graders)
     assert [got for got, _ in found] == [wanted for *_, wanted in FILES], found
