@@ -168,9 +168,9 @@ def test_user_code_that_blocks_the_loop_is_named_once_it_is_over() -> None:
                 await asyncio.to_thread(spoken.wait, 60)
 
     run_async(main())
-    (line,) = said
+    # A machine under load may hold the loop up at other times, too.
+    line = next(each for each in said if "block` (" in each)
     assert line.startswith("the-case: `")
-    assert "block` (" in line
     assert "test_event_loop.py:" in line
     assert " blocked the event loop for at least " in line
 
