@@ -200,3 +200,14 @@ def test_a_run_that_was_killed_leaves_nothing_after_the_next(shop: Shop) -> None
     shop.write("agent.py", "print()")
     assert shop.run().code == 0
     assert shop.left() == []
+
+
+def test_a_merged_run_has_the_patches_of_its_shards(shop: Shop) -> None:
+    grader = {"files": {"cart.py": {"contains": "a + b"}}}
+    shop.suite(*[case(FIX, grader, id=f"c{number}") for number in range(4)])
+    for shard in ("1/2", "2/2"):
+        assert shop.run("--shard", shard).code == 0
+    runs = sorted(path.name for path in (shop.root / ".evalcase/runs").glob("2*"))
+    assert shop.evalcase("merge", *runs).code == 0
+    assert shop.evalcase("grade", "latest").code == 0
+    assert len(shop.trials()) == 4

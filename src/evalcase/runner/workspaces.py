@@ -27,6 +27,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from evalcase.errors import ConfigError, TargetError
+from evalcase.store.folder import PATCHES
 from evalcase.types.case import Case
 from evalcase.types.problem import Finding
 from evalcase.types.value import replace
@@ -55,8 +56,6 @@ from evalcase.util.snapshots import (
 )
 
 _MOST_OUTPUT = 1_000_000
-_PATCHES = "workspaces"
-"""The folder of a record that holds patches."""
 _TAIL = 2000
 _REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
 _COMMITTED = {
@@ -186,7 +185,7 @@ class Workspaces:
             raise WorkspaceError(f"what was changed can't be read: {error}") from None
         if patch is None or await asyncio.to_thread(self._holds_secret, space, changes, patch):
             return changes
-        file = os.path.join(_PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
+        file = os.path.join(PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
         await asyncio.to_thread(_store_patch, os.path.join(self._record, file), patch)
         return replace(changes, patch=file)
 

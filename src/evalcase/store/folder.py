@@ -35,6 +35,9 @@ from evalcase.util.files import (
 from evalcase.util.json import DEEPEST_ROW, JOURNAL, MAX_LINE, compact_encoder, parse_object
 from evalcase.util.text import write_count
 
+PATCHES = "workspaces"
+"""The folder of a record with the patches of workspaces."""
+
 VERSION = 4
 """The version of run.json and of the rows of the journal."""
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")

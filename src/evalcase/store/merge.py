@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from shutil import rmtree
+from shutil import copytree, rmtree
 from typing import Any
 
 from evalcase.config.options import RunOptions, Shard, shard_number
 from evalcase.errors import ConfigError, RecordError
-from evalcase.store.folder import Run, RunAbout, Sealer, SelectedCases, create_run
+from evalcase.store.folder import PATCHES, Run, RunAbout, Sealer, SelectedCases, create_run
 from evalcase.store.rows import CaseRow, End, GradingRow, write_row
 from evalcase.store.stored import StoredRun
 from evalcase.types.target import TargetVersion
@@ -205,6 +205,10 @@ def merge_shards(
             file.writelines(_merge_lines(shards, root))
             file.flush()
             disk.fsync(file.fileno())
+        for part in shards.parts:
+            patches = os.path.join(part.stored.run.path, PATCHES)
+            if os.path.isdir(patches):
+                copytree(patches, os.path.join(run.path, PATCHES), dirs_exist_ok=True)
         path = os.path.join(runs_dir, run.id)
         disk.rename(run.path, path)
         sync_folder(disk, runs_dir)
