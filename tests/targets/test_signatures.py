@@ -11,7 +11,6 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.targets.signatures import bind_function
-from evalcase.types.message import Message
 from evalcase.types.question import Question
 from tests.for_each import for_each
 from tests.targets.questions import question
@@ -67,14 +66,12 @@ def test_files_are_a_list_of_absolute_paths() -> None:
 
 
 QUESTIONS = [
-    "Question", "evalcase.Question", "'Question'", "'evalcase.Question'", "Question | None",
-    "'Question | None'", "Optional[Question]", "'Optional[Question]'", "'Optional[\\'Question\\']'",
-    "Optional['Question']", "Annotated[Question, 1]",
+    "Question", "evalcase.Question", "'Question'", "Question | None", "Optional['Question']",
 ]  # fmt: skip
 SEEN = """
-from typing import Annotated, Optional
+from typing import Optional
 import evalcase
-from evalcase import Case, Message, Question
+from evalcase import Case, Question
 """
 
 
@@ -102,17 +99,6 @@ def test_a_class_of_ones_own_that_is_called_the_same_is_another(future: str) -> 
     classes = "class Question: pass\nclass Case: pass\n"
     assert called(define(f"{future}{classes}def f(q: Question): return q")) == "Hi"
     assert called(define(f"{future}{classes}def f(q: Case): return q")) == "Hi"
-
-
-@for_each(
-    "annotation",
-    ["list[Message]", "tuple[Message, ...]", "list[evalcase.Message]", "list[Message] | None"],
-)
-@for_each("future", ["", "from __future__ import annotations\n"])
-def test_an_annotation_of_several_messages_is_given_them(annotation: str, future: str) -> None:
-    given = called(define(f"{future}{SEEN}def f(history: {annotation}): return history"))
-    assert given == list(GIVEN.messages)
-    assert all(type(message) is Message for message in given)
 
 
 CASES = ["case", "*, case", "case, /", "case=None", "prompt, case=None", "case: str"] + [
@@ -170,17 +156,17 @@ def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
         bind_function(define(f"def f({parameters}): pass"), "agent:f")
 
 
-@for_each("first", ["messages", "given: Question", "given: list[Message]"])
+@for_each("first", ["messages", "given: Question"])
 @for_each(
     "name",
     ["text", "question", "prompt", "input", "query", "q", "message", "user_message", "last_text"],
 )
 def test_a_text_may_be_asked_for_beside_the_messages(first: str, name: str) -> None:
     parameters = f"{first}, {name}"
-    assert returning(parameters, name, Question=Question, Message=Message) == "Hi"
+    assert returning(parameters, name, Question=Question) == "Hi"
 
 
-@for_each("first", ["messages", "given: Question", "given: list[Message]"])
+@for_each("first", ["messages", "given: Question"])
 @for_each(
     ("name", "hint"),
     [
@@ -193,7 +179,7 @@ def test_what_is_no_text_is_not_given_one_beside_the_messages(
     first: str, name: str, hint: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        returning(f"{first}, {name}", "1", Question=Question, Message=Message)
+        returning(f"{first}, {name}", "1", Question=Question)
     wanted = name.partition(":")[0]
     start = f"python target `agent:f`: there is nothing to give to `{wanted}`; {hint}"
     assert str(caught.value).startswith(start)

@@ -1,6 +1,6 @@
-"""How a function of the user's is called: decided once, by the names and annotations of its
-parameters. `case`, or the annotation Case, is refused: what is expected is not for the eyes of the
-target."""
+"""How a function of the user's is called: decided once, by the names of its parameters, and the
+annotation `Question`. `case`, or the annotation Case, is refused: what is expected is not for the
+eyes of the target."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.targets.base import last_user_content
@@ -17,22 +17,23 @@ from evalcase.types.problem import did_you_mean
 from evalcase.types.question import Question
 from evalcase.types.value import JSON, copy_value
 
-Role = Literal[
-    "content",
-    "messages",
-    "files",
-    "metadata",
-    "attempt",
-    "session",
-    "turn",
-    "workspace",
-    "question",
-    "default",
-]
 
-_BY_NAME: tuple[Role, ...] = (
-    "messages", "files", "metadata", "attempt", "session", "turn", "workspace"
-)  # fmt: skip
+def _copy_content(question: Question) -> JSON:
+    """The text, of content parts their joined text; data as it is."""
+    content = last_user_content(question)
+    text = text_of(content)
+    return text if text is not None else copy_value(content)
+
+
+_BY_NAME: dict[str, Callable[[Question], Any]] = {
+    "messages": lambda question: list(copy_of(question.messages)),
+    "files": lambda question: list(question.files.values()),
+    "metadata": lambda question: copy_value(question.metadata),
+    "attempt": lambda question: question.attempt,
+    "session": lambda question: question.session,
+    "turn": lambda question: question.turn,
+    "workspace": lambda question: None if question.workspace is None else question.workspace.path,
+}
 _NAMES = "`messages`, `files`, `metadata`, `attempt`, `session`, `turn` and `workspace`"
 _TEXT_NAMES = frozenset({
     "text", "question", "prompt", "input", "query", "q", "message", "msg", "content", "request",
@@ -41,17 +42,15 @@ _TEXT_NAMES = frozenset({
 """The last word in the name of a parameter for the user's text: `text`, `user_message`."""
 
 
-_SEVERAL = {"list", "tuple", "sequence", "iterable", "collection"}
-
-
 class Slot(NamedTuple):
     """A parameter, with what it is given."""
 
-    role: Role
     name: str
+    role: str
+    """Its name if it is one of those above, else `question`, `content` or `default`."""
     give: Callable[[Question], Any]
-    by_name: bool = False
-    """Whether it can't be passed by place."""
+    by_place: bool = False
+    """Whether it can't be passed by name."""
 
 
 class BoundFunction:
@@ -62,50 +61,48 @@ class BoundFunction:
         self.is_async = is_async(function)
         self.slots = slots
         self.roles = {slot.role for slot in slots}
-        self.sees_last_only = "content" in self.roles and self.roles.isdisjoint(
-            {"messages", "question"}
-        )
+        self.sees_last_only = "content" in self.roles and not self.roles & {"messages", "question"}
         """Whether it sees only the last user message of several messages."""
 
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """The arguments by place and by name. They share nothing that could be changed."""
-        by_place = [slot.give(question) for slot in self.slots if not slot.by_name]
-        return by_place, {slot.name: slot.give(question) for slot in self.slots if slot.by_name}
+        by_place = [slot.give(question) for slot in self.slots if slot.by_place]
+        return by_place, {
+            slot.name: slot.give(question) for slot in self.slots if not slot.by_place
+        }
 
 
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
     """Find out how to call a function. Raise ConfigError if it can't be."""
     slots = _make_slots(function, name)
-    roles = [slot.role for slot in slots]
+    roles = {slot.role for slot in slots}
     texts = [slot.name for slot in slots if slot.role == "content"]
     if inspect.isfunction(function) and "." in name.partition(":")[2] and "self" in texts[:1]:
         owner, _, method = name.rpartition(".")
         hint = f"name the class, `{owner}`, or an instance of it"
         raise ConfigError(f"python target `{name}`: `{method}` is a method: {hint}")
-    if len(texts) > 1 or all(role == "default" for role in roles):
+    if len(texts) > 1 or roles <= {"default"}:
         odd = f": there is nothing to give to `{texts[1]}`" if len(texts) > 1 else ""
         hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
         raise ConfigError(f"python target `{name}`: it can't be asked a question{odd}; {hint}")
-    if texts and not {"messages", "question"}.isdisjoint(roles):
-        _refuse_odd_name(texts[0], name)
-    return BoundFunction(function, slots)
-
-
-def _refuse_odd_name(wanted: str, name: str) -> None:
-    """Raise ConfigError where another parameter has the user's text already, and the name of the
-    one that is left doesn't say that it is a text."""
-    if wanted and wanted.lower().rpartition("_")[2] not in _TEXT_NAMES:
-        near = did_you_mean(wanted, _BY_NAME)
+    if (
+        texts
+        and texts[0].lower().rpartition("_")[2] not in _TEXT_NAMES
+        and (roles & {"messages", "question"})
+    ):
+        # Another parameter has the user's text, and the name of this one doesn't say it is a text.
+        near = did_you_mean(texts[0], _BY_NAME)
         raise ConfigError(
-            f"python target `{name}`: there is nothing to give to `{wanted}`; "
+            f"python target `{name}`: there is nothing to give to `{texts[0]}`; "
             f"{f'{near} ' if near else ''}{_NAMES} are given by their names, and the last user "
             "text as `text`; give it a default if it needs none"
         )
+    return BoundFunction(function, slots)
 
 
 def bind_target(answer: Callable[..., Any]) -> BoundFunction:
     """The same for the method of a target, which is always given the question."""
-    return BoundFunction(answer, (Slot("question", "question", copy_of),))
+    return BoundFunction(answer, (Slot("question", "question", copy_of, by_place=True),))
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -122,44 +119,23 @@ def takes_nothing(function: Callable[..., Any], name: str) -> bool:
 
 
 def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
-    content = Slot("content", "", _copy_content)
-    parameters = _list_parameters(function)
-    if parameters is None:
+    content = Slot("text", "content", _copy_content, by_place=True)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function written in C that doesn't say
         return [content]
-    slots = [
-        slot
-        for each in parameters
-        if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-        if (slot := _make_slot(each, name)) is not None
-    ]
+    with suppress(Exception):  # annotations are code of the user's
+        parameters = inspect.signature(function, eval_str=True).parameters.values()
+    stars = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    slots = [_make_slot(each, name) for each in parameters if each.kind not in stars]
     takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
     if takes_any and all(slot.role == "default" for slot in slots):
-        slots.append(content)
+        return [*(slot for slot in slots if slot.by_place), content]
     return slots
 
 
-def _list_parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """The parameters; None for a function written in C that doesn't say. Annotations stay texts
-    where they name something that only type checkers import."""
-    for eval_str in (True, False):
-        with suppress(Exception):  # annotations are code of the user's
-            return [*inspect.signature(function, eval_str=eval_str).parameters.values()]
-    return None
-
-
-def _make_slot(parameter: inspect.Parameter, name: str) -> Slot | None:
-    has_default = parameter.default is not parameter.empty
-    is_by_place = parameter.kind is parameter.POSITIONAL_ONLY
-    role = _find_role(parameter, name)
-    if role == "content" and has_default:
-        # Left alone; but what follows by place can't be given without it.
-        return Slot("default", "", lambda _: parameter.default) if is_by_place else None
-    by_name = parameter.kind is parameter.KEYWORD_ONLY or (has_default and not is_by_place)
-    return Slot(role, parameter.name, _GIVES[role], by_name)
-
-
-def _find_role(parameter: inspect.Parameter, name: str) -> Role:
-    names = _names_in(parameter.annotation)
+def _make_slot(parameter: inspect.Parameter, name: str) -> Slot:
+    names, by_place = _names_in(parameter.annotation), parameter.kind is parameter.POSITIONAL_ONLY
     if parameter.name == "case" or "Case" in names:
         raise ConfigError(
             f"python target `{name}`: its parameter `{parameter.name}` asks for the case, and what "
@@ -167,11 +143,12 @@ def _find_role(parameter: inspect.Parameter, name: str) -> Role:
             f"the rest, and so do {_NAMES}, each a part of it"
         )
     if "Question" in names:
-        return "question"
+        return Slot(parameter.name, "question", copy_of, by_place)
     if parameter.name in _BY_NAME:
-        return next(role for role in _BY_NAME if role == parameter.name)
-    holders = {each.rpartition(".")[2].lower() for each in names}
-    return "messages" if "Message" in names and holders & _SEVERAL else "content"
+        return Slot(parameter.name, parameter.name, _BY_NAME[parameter.name], by_place)
+    if parameter.default is not parameter.empty:
+        return Slot(parameter.name, "default", lambda _: parameter.default, by_place)
+    return Slot(parameter.name, "content", _copy_content, by_place)
 
 
 def _names_in(annotation: object) -> set[str]:
@@ -179,23 +156,3 @@ def _names_in(annotation: object) -> set[str]:
     user's own may be called the same."""
     words = re.findall(r"[\w.]+", inspect.formatannotation(annotation))
     return {re.sub(r"^evalcase\.(types\.\w+\.)?", "", word) for word in words}
-
-
-def _copy_content(question: Question) -> JSON:
-    """The text, of content parts their joined text; data as it is."""
-    content = last_user_content(question)
-    text = text_of(content)
-    return text if text is not None else copy_value(content)
-
-
-_GIVES: dict[Role, Callable[[Question], Any]] = {
-    "content": _copy_content,
-    "messages": lambda question: list(copy_of(question.messages)),
-    "files": lambda question: list(question.files.values()),
-    "workspace": lambda question: None if question.workspace is None else question.workspace.path,
-    "metadata": lambda question: copy_value(question.metadata),
-    "attempt": lambda question: question.attempt,
-    "session": lambda question: question.session,
-    "turn": lambda question: question.turn,
-    "question": copy_of,
-}
