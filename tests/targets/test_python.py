@@ -50,7 +50,6 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         "async def f(prompt): return prompt.upper()\nanswer = lambda prompt: f(prompt)",
         "async def answer(messages): return messages[0]['content'].upper()",
         "from evalcase import Question\ndef answer(it: Question): return it.text.upper()",
-        "def answer(history: 'list[Message]'): return history[0].text.upper()",
         "class Agent:\n    def __call__(self, prompt): return prompt.upper()\nanswer = Agent()",
         "class Agent:\n    async def __call__(self, p): return p.upper()\nanswer = Agent()",
         "class Agent:\n    def answer(self, prompt): return prompt.upper()\nanswer = Agent()",

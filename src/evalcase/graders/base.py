@@ -295,25 +295,22 @@ class SharedOptions(Value, frozen=True):
         Share,
         about(
             "The score at which it passes.", example=0.8,
-            elsewhere=("min_score", "pass_threshold"),
+            elsewhere=("min_score",)
         ),
     ] = 1.0  # fmt: skip
     timeout_s: Annotated[
         Seconds | None,
-        about("Its time limit, in seconds.", example=30, elsewhere=("timeout", "time_limit")),
+        about("Its time limit, in seconds.", example=30, elsewhere=("timeout",)),
     ] = None
     negated: Annotated[
         bool,
-        about(
-            "Whether to invert it: passed becomes failed, and the score 1 minus the score.",
-            elsewhere=("negate", "inverse"),
-        ),
+        about("Whether to invert it: passed becomes failed, and the score 1 minus the score."),
     ] = field(name="not", default=False)
     path: Annotated[
         JsonPath | None,
         about(
             "The part of the answer to grade, as a path in its JSON.",
-            example="items.0.name", elsewhere=("jsonpath", "json_path", "field"),
+            example="items.0.name", elsewhere=("jsonpath",)
         ),
     ] = None  # fmt: skip
 

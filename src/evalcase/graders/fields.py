@@ -150,11 +150,9 @@ class MatcherOptions(Value, frozen=True):
     ] = None
     within: Annotated[
         Amount,
-        about("How far a number may be off; for a date, in days.", elsewhere=("tolerance", "days")),
+        about("How far a number may be off; for a date, in days.", elsewhere=("tolerance",)),
     ] = 0.0
-    within_percent: Annotated[
-        Amount, about("How far a number may be off, in percent.", elsewhere=("relative",))
-    ] = 0.0
+    within_percent: Annotated[Amount, about("How far a number may be off, in percent.")] = 0.0
     formats: Annotated[
         Annotated[tuple[DateFormat, ...], Meta(min_length=1)],
         about(

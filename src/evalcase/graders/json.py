@@ -60,9 +60,7 @@ class JsonGrader(Grader):
     reads = "either"
     example = "- json"
 
-    strict: Annotated[
-        bool, about("Whether a fence around the JSON is a failure.", elsewhere=("no_fence",))
-    ] = False
+    strict: Annotated[bool, about("Whether a fence around the JSON is a failure.")] = False
 
     def grade(self, context: Context) -> Score:
         content = context.answer.content if context.part is None else context.part.value
@@ -367,7 +365,7 @@ class JsonEqualsGrader(Grader):
         about(
             "Paths to leave out of the comparison.",
             example=["id", "items.*.created"],
-            elsewhere=("exclude", "ignore_paths"),
+            elsewhere=("ignore_paths",),
         ),
     ] = ()
     unordered: Annotated[
@@ -380,17 +378,11 @@ class JsonEqualsGrader(Grader):
     ] = False
     extra: Annotated[
         Literal["forbid", "allow"],
-        about(
-            "Whether mappings may have unexpected keys.", elsewhere=("extra_keys", "allow_extra")
-        ),
+        about("Whether mappings may have unexpected keys.", elsewhere=("allow_extra",)),
     ] = "forbid"
     within: Annotated[
         Amount,
-        about(
-            "How far apart numbers may be.",
-            example=0.01,
-            elsewhere=("tolerance", "epsilon", "delta"),
-        ),
+        about("How far apart numbers may be.", example=0.01, elsewhere=("tolerance",)),
     ] = 0.0
 
     def conflicts(self) -> Iterator[Finding]:

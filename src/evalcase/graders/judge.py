@@ -83,17 +83,13 @@ class JudgeGrader(Grader):
     ] = None
     rubric: Annotated[
         BuiltInRubric | None,
-        about(
-            "A built-in rubric; `evalcase graders NAME` shows it.",
-            example="correct",
-            elsewhere=("preset", "metric"),
-        ),
+        about("A built-in rubric; `evalcase graders NAME` shows it.", example="correct"),
     ] = None
     rubrics: Annotated[
         Annotated[tuple[Text | RubricItem, ...], Meta(min_length=1)],
         about(
             "Criteria to check one by one, as in the `rubrics` of a case.",
-            elsewhere=("checks", "steps", "points"),
+            elsewhere=("steps",),
             words="a list of rubrics",
         ),
     ] = ()
@@ -102,15 +98,13 @@ class JudgeGrader(Grader):
         about(
             "The target that judges, instead of that of [judge].",
             example="judge",
-            elsewhere=("model", "provider"),
+            elsewhere=("model",),
         ),
     ] = None
     votes: Annotated[
         Count, about("How often each judge is asked; the majority of all votes decides.", example=3)
     ] = 1
-    panel: Annotated[
-        TargetNames, about("Several judges, instead of `target`.", elsewhere=("judges", "jury"))
-    ] = ()
+    panel: Annotated[TargetNames, about("Several judges, instead of `target`.")] = ()
     template: Annotated[
         Template | None,
         about(

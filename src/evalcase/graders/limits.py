@@ -29,11 +29,7 @@ class LatencyGrader(Grader):
 
     value: Annotated[
         Seconds,
-        about(
-            "The most seconds it may take.",
-            example=2.5,
-            elsewhere=("max", "max_s", "seconds", "max_seconds"),
-        ),
+        about("The most seconds it may take.", example=2.5, elsewhere=("max",)),
     ]
 
     steps: Annotated[Text | None, about_steps("Each of")] = None
@@ -90,11 +86,7 @@ class CostGrader(Grader):
 
     value: Annotated[
         Amount,
-        about(
-            "The most it may cost, in USD.",
-            example=0.01,
-            elsewhere=("max", "budget", "max_usd", "usd"),
-        ),
+        about("The most it may cost, in USD.", example=0.01, elsewhere=("max", "budget")),
     ]
 
     def grade(self, context: Context) -> Score:
@@ -117,14 +109,10 @@ class TokensGrader(Grader):
 
     value: Annotated[
         Whole | None,
-        about("The most tokens in total.", example=1000, elsewhere=("max", "total", "max_total")),
+        about("The most tokens in total.", example=1000, elsewhere=("max", "total")),
     ] = None
-    input: Annotated[
-        Whole | None, about("The most input tokens.", elsewhere=("max_input", "prompt"))
-    ] = None
-    output: Annotated[
-        Whole | None, about("The most output tokens.", elsewhere=("max_output", "completion"))
-    ] = None
+    input: Annotated[Whole | None, about("The most input tokens.")] = None
+    output: Annotated[Whole | None, about("The most output tokens.")] = None
 
     def conflicts(self) -> Iterator[Finding]:
         if self.value is None and self.input is None and self.output is None:
@@ -167,7 +155,7 @@ class FinishGrader(Grader):
         about(
             "The accepted finish reason, or several, such as `stop`, `length` or `end_turn`.",
             example="stop",
-            elsewhere=("reason", "finish_reason", "stop_reason"),
+            elsewhere=("finish_reason", "stop_reason"),
         ),
     ] = None
     refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"

@@ -80,7 +80,7 @@ class PythonGrader(Grader):
         about(
             "Further arguments for the function, by parameter name.",
             example={"least": 3},
-            elsewhere=("args", "kwargs", "config", "params"),
+            elsewhere=("args", "kwargs", "params"),
             words="a mapping of names to values",
         ),
     ] = {}

@@ -68,7 +68,7 @@ class ScriptGrader(Grader):
         about(
             "The program and its arguments. It runs in the project folder, without a shell.",
             example=["python3", "evals/polite.py"],
-            elsewhere=("command", "script", "cmd", "argv"),
+            elsewhere=("command", "cmd"),
         ),
     ]
     mode: Annotated[
@@ -80,7 +80,7 @@ class ScriptGrader(Grader):
     ] = "once"
     cwd: Annotated[
         Text | None,
-        about("The folder to run it in, from the project folder.", elsewhere=("dir", "folder")),
+        about("The folder to run it in, from the project folder."),
     ] = None
     memory_mb: Annotated[
         Count | None,

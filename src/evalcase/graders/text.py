@@ -117,7 +117,7 @@ class TextGrader(Grader, kw_only=True):
     """What graders of text share: the differences that they may ignore."""
 
     ignore_case: Annotated[
-        bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive", "ignorecase"))
+        bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive",))
     ] = False
     ignore_space: Annotated[
         bool,
@@ -303,14 +303,10 @@ class RegexGrader(TextGrader):
     example = r"- regex: '\d{4}-\d{2}-\d{2}'"
 
     value: Annotated[Pattern, about("The pattern to search for.", example="\\d+ items?")]
-    full: Annotated[
-        bool, about("Whether the whole answer must match.", elsewhere=("fullmatch", "full_match"))
-    ] = False
+    full: Annotated[bool, about("Whether the whole answer must match.")] = False
     timeout_s: Annotated[
         Seconds,
-        about(
-            "Time limit of the search, in seconds.", example=5, elsewhere=("timeout", "time_limit")
-        ),
+        about("Time limit of the search, in seconds.", example=5, elsewhere=("timeout",)),
     ] = LIMIT_S
 
     def accepts_silence(self) -> bool:
@@ -363,15 +359,11 @@ class LengthGrader(TextGrader):
 
     min: Annotated[
         Whole | None,
-        about(
-            "The shortest length allowed.", example=1, elsewhere=("least", "min_length", "at_least")
-        ),
+        about("The shortest length allowed.", example=1),
     ] = None
     max: Annotated[
         Whole | None,
-        about(
-            "The greatest length allowed.", example=100, elsewhere=("most", "max_length", "at_most")
-        ),
+        about("The greatest length allowed.", example=100),
     ] = None
     unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
 
@@ -421,7 +413,7 @@ class SimilarityGrader(TextGrader):
         about(
             "A target that embeds texts: compare by the cosine of both embeddings, instead of by "
             "the characters that differ.",
-            elsewhere=("embeddings", "embedder", "model", "provider"),
+            elsewhere=("model",),
         ),
     ] = None
 

@@ -67,7 +67,7 @@ def about_steps(what: str) -> Meta:
     """Declares the option by which a grader looks at steps."""
     return about(
         f"{what} the steps whose span has this name; `*` and `?` are wildcards.",
-        words="a name of spans", example="chat *", elsewhere=("step", "span", "spans", "span_name"),
+        words="a name of spans", example="chat *"
     )  # fmt: skip
 
 
@@ -114,25 +114,18 @@ class ToolCallsGrader(Grader):
     example = "- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}"
 
     min: Annotated[Whole | None, about("The fewest calls.")] = None
-    max: Annotated[
-        Whole | None, about("The most calls.", example=5, elsewhere=("budget", "max_calls"))
-    ] = None
+    max: Annotated[Whole | None, about("The most calls.", example=5, elsewhere=("budget",))] = None
     needed: Annotated[
         Minimums,
         about(
             "Tools that must be called, each with its minimum number of calls.",
             example={"search": 1},
-            elsewhere=("minimums", "required", "required_tools"),
+            elsewhere=("required",),
         ),
     ] = {}
     forbidden: Annotated[
         Texts,
-        about(
-            "Tools that must not be called.",
-            example=["delete"],
-            elsewhere=("denied", "deny"),
-            words="a list of tools",
-        ),
+        about("Tools that must not be called.", example=["delete"], words="a list of tools"),
     ] = ()
     max_repeats: Annotated[
         Count | None,

@@ -176,9 +176,7 @@ def _join_block(start: dict[str, Any], *deltas: dict[str, Any]) -> JSON:
 
 
 class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
-    version: Annotated[
-        Text, about("The version of the API.", elsewhere=("anthropic_version", "api_version"))
-    ] = "2023-06-01"
+    version: Annotated[Text, about("The version of the API.")] = "2023-06-01"
 
     @property
     def preset(self) -> Preset:

@@ -96,15 +96,14 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         about(
             "The name of the model.",
             example="some-model",
-            elsewhere=("model_name", "engine", "deployment", "name"),
+            elsewhere=("model_name", "name"),
             words="the name of a model",
         ),
     ]
     base_url: Annotated[
         Address | None,
         about(
-            "The base URL of the API; by default, the provider's.",
-            elsewhere=("url", "api_base", "endpoint", "host", "base"),
+            "The base URL of the API; by default, the provider's.", elsewhere=("url", "api_base")
         ),
     ] = None
     params: Annotated[
@@ -112,9 +111,8 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         about(
             "Further parameters of requests: temperature, tools, stream, …",
             elsewhere=(
-                "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "tools",
-                "tool_choice", "stream", "response_format", "stop", "seed", "thinking",
-                "reasoning_effort", "extra_body", "parameters",
+                "temperature", "max_tokens", "top_p", "tools", "tool_choice", "stream",
+                "response_format", "seed",
             ),
         ),
     ] = {}  # fmt: skip
@@ -122,7 +120,7 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         Price | None,
         about(
             "The price of tokens, in USD per million.",
-            elsewhere=("prices", "cost", "pricing"),
+            elsewhere=("cost",),
             decides_answer=False,
             words="a mapping of prices",
         ),
@@ -131,7 +129,6 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         bool,
         about(
             "Send questions in batches, at half the price; answers may take a day.",
-            elsewhere=("batched", "batch_api"),
             decides_answer=False,
         ),
     ] = False

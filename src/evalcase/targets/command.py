@@ -101,22 +101,19 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
         tuple[str, ...] | Text | None,
         about(
             "The program and its arguments, as a list; with `shell`, one text.",
-            elsewhere=("cmd", "argv", "args", "program", "exec"),
+            elsewhere=("cmd", "args"),
         ),
     ] = None
     shell: Annotated[bool, about("Run the text with `/bin/sh -c`.")] = False
     cwd: Annotated[
         Text | None,
-        about(
-            "The folder to run it in; by default, the project folder.",
-            elsewhere=("working_directory", "workdir", "folder"),
-        ),
+        about("The folder to run it in; by default, the project folder.", elsewhere=("workdir",)),
     ] = None
     env: Annotated[
         Annotated[dict[str, str], of_kind(check=_check_variables)],
         about(
             "Environment variables to set, in addition to those of evalcase.",
-            elsewhere=("environment", "variables"),
+            elsewhere=("environment",),
         ),
     ] = {}
     stdin: Annotated[
@@ -131,7 +128,7 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
         Literal["auto", "text", "json", TranscriptFormat] | None,
         about(
             "How to read its output: `auto`, `text`, `json`, or the transcript of a coding agent.",
-            elsewhere=("output_format", "format"),
+            elsewhere=("format",),
         ),
     ] = None
     max_output_bytes: Annotated[Count, about("How many bytes of output to keep.")] = 10000000
@@ -147,10 +144,7 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
     ] = None
     trace: Annotated[
         bool,
-        about(
-            "Set TRACEPARENT, so that its spans join the trace of the trial.",
-            elsewhere=("tracing", "otel"),
-        ),
+        about("Set TRACEPARENT, so that its spans join the trace of the trial."),
     ] = False
     files_format: Annotated[
         Text | None, about("For `command_template`: how to write each of `{FILES}`.")

@@ -70,43 +70,40 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
         about(
             "The URL of the service.",
             example="http://localhost:8000/answer",
-            elsewhere=("base_url", "endpoint", "address", "uri"),
+            elsewhere=("base_url",),
         ),
     ]
     method: Annotated[
         Literal["POST", "GET", "PUT", "PATCH"],
-        about(
-            "How the service is asked; a GET has no body, and asks by `query`.",
-            elsewhere=("verb", "http_method"),
-        ),
+        about("How the service is asked; a GET has no body, and asks by `query`."),
     ] = "POST"
     query: Annotated[
         Parameters,
         about(
             "Parameters that are added to the URL, with placeholders in their texts.",
             example={"q": "{prompt}"},
-            elsewhere=("params", "parameters", "query_params", "queryParams"),
+            elsewhere=("params",),
         ),
     ] = {}
     body: Annotated[
         JSON,
         about(
             "The JSON body, with placeholders in its texts; by default, what programs are given.",
-            elsewhere=("data", "payload", "json", "request"),
+            elsewhere=("data",),
         ),
     ] = None
     answer: Annotated[
         ReplyPath | None,
         about(
             "The path of the answer in the JSON response; by default, the whole body.",
-            elsewhere=("response", "response_path", "transform", "output_path"),
+            elsewhere=("transform",),
         ),
     ] = None
     tool_calls: Annotated[
         ReplyPath | Never | None,
         about(
             "The path of the list of tool calls in the response; `false` if its calls don't count.",
-            elsewhere=("tools", "calls", "tool_calls_path"),
+            elsewhere=("tools",),
         ),
     ] = None
     usage: Annotated[ReplyPath | None, about("The path of the token usage in the response.")] = None
@@ -122,15 +119,11 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
         about(
             "For an answer that is a stream of events: the path of the text in the JSON of each.",
             example="choices.0.delta.content",
-            elsewhere=("sse", "delta", "streaming"),
         ),
     ] = None
     trace: Annotated[
         bool,
-        about(
-            "Send a `traceparent` header, so that its spans join the trace of the trial.",
-            elsewhere=("tracing", "otel"),
-        ),
+        about("Send a `traceparent` header, so that its spans join the trace of the trial."),
     ] = False
 
     @property

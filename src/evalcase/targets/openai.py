@@ -221,8 +221,7 @@ class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):
         Literal["chat", "responses", "embeddings"] | None,
         about(
             "The API to use: `chat`, `responses` or `embeddings`; by default `chat`, or "
-            "`embeddings` if the name of the model has `embed` in it.",
-            elsewhere=("api_type", "endpoint_type"),
+            "`embeddings` if the name of the model has `embed` in it."
         ),
     ] = None
 

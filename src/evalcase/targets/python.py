@@ -41,17 +41,13 @@ if TYPE_CHECKING:
 class PythonOptions(TargetOptions, frozen=True, kw_only=True):
     function: Annotated[
         FunctionName,
-        about(
-            "The function, class or object that answers.",
-            example="my_agent:answer",
-            elsewhere=("target", "callable", "path", "module", "entrypoint"),
-        ),
+        about("The function, class or object that answers.", example="my_agent:answer"),
     ]
     arguments: Annotated[
         dict[str, JSON] | None,
         about(
             "Keyword arguments for the class, or for a factory function.",
-            elsewhere=("args", "kwargs", "config"),
+            elsewhere=("args", "kwargs"),
         ),
     ] = None
     per_session: Annotated[
@@ -59,10 +55,7 @@ class PythonOptions(TargetOptions, frozen=True, kw_only=True):
     ] = False
     trace: Annotated[
         bool,
-        about(
-            "Keep the steps of each answer, from OpenTelemetry spans.",
-            elsewhere=("tracing", "otel"),
-        ),
+        about("Keep the steps of each answer, from OpenTelemetry spans."),
     ] = False
 
 

@@ -173,16 +173,13 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
         about(
             "The environment variable that holds the API key.",
             example="MY_KEY",
-            elsewhere=("api_key", "apikey", "key", "token", "api_key_env", "api_token", "auth"),
+            elsewhere=("api_key", "token", "auth"),
         ),
     ] = None
     headers: Annotated[Headers, about("Headers to send, with their values.")] = {}
     header_env: Annotated[
         dict[str, EnvironmentName],
-        about(
-            "Headers to send, with the environment variables that hold their values.",
-            elsewhere=("env_headers", "headers_env"),
-        ),
+        about("Headers to send, with the environment variables that hold their values."),
     ] = {}
     max_output_bytes: Annotated[Count, about("How many bytes of a response to keep.")] = 10000000
     connect_timeout_s: Annotated[
