@@ -254,8 +254,11 @@ def note_unread(
 ) -> tuple[Message, ...]:
     """The messages, with a note of the calls in a part of the reply that is not kept. `describe`
     says what can be done, at the first of them."""
+    shapes = list(find_calls(dropped))
+    if not shapes:
+        return tuple(messages)
     read = ReadCalls(call for message in messages for call in message.tool_calls)
-    found = [shape for shape in find_calls(dropped) if shape not in read]
+    found = [shape for shape in shapes if shape not in read]
     unread: list[JSON] = [*map(describe, found[:1]), *map(str, found[1:])]
     return _put_on_last(messages, UNREAD, unread) if unread else tuple(messages)
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
-from evalcase.targets.client import HttpClient, Reply, connection_error, read_all
+from evalcase.targets.client import HttpClient, Reply, connection_error
 from evalcase.targets.web import error_message, protocol_error
 from evalcase.types.question import Question
 from evalcase.types.target import SentBatch
@@ -82,7 +82,7 @@ class DraftFile:
         return True
 
     def finish(self) -> BinaryIO:
-        """The whole body. The client closes this file; the draft can be sent again."""
+        """The whole body. This file is closed once it is sent; the draft can be sent again."""
         self._file.seek(self._size)
         self._file.write(self.form.tail)
         self._file.flush()
@@ -135,11 +135,14 @@ class BatchRequests:
         try:
             async with (
                 asyncio.timeout(_LONGEST_S),
-                self._client().send(method, url, data, headers) as reply,
+                await self._client().send(method, url, data, headers) as reply,
             ):
                 yield reply
         except TimeoutError:
             raise connection_error(f"nothing within {_LONGEST_S:g} s", self._base_url) from None
+        finally:
+            if not isinstance(data, bytes):
+                data.close()
 
 
 def _id_of(value: dict[str, Any], what: str) -> str:
@@ -151,7 +154,7 @@ def _id_of(value: dict[str, Any], what: str) -> str:
 
 
 async def _read_object(reply: Reply) -> dict[str, Any]:
-    return _parse_object((await read_all(reply.chunks, _MOST_BYTES)).data, "the answer")
+    return _parse_object((await reply.read(_MOST_BYTES)).data, "the answer")
 
 
 def _parse_object(data: bytes, what: str) -> dict[str, Any]:
@@ -363,7 +366,7 @@ class ChatBatches:
         for place in await self._service.places(id):
             async with self._service.send("GET", place) as reply:
                 rest = b""
-                async for chunk in reply.chunks:
+                while chunk := await reply.next():
                     *lines, rest = (rest + chunk).split(b"\n")
                     if len(rest) > _MOST_ROW_BYTES:
                         raise protocol_error("a row of the batch is too long", rest[:1000])

@@ -339,14 +339,11 @@ class ChatTarget(WebTarget):
         return self._make_body(question, await self._load_files(question), "prompt")
 
     async def _ask(self, body: JSON) -> dict[str, Any]:
-        from evalcase.targets.client import read_all
-
         most_bytes = self._options.max_output_bytes
-        async with self._http().reply(body) as reply:
+        async with await self._http().reply(body) as reply:
             if self._streams and reply.content_type == "text/event-stream":
-                stream = await read_stream(reply.chunks, self._api.last_events, most_bytes)
-                return self._join(stream)
-            return _read_object(await read_all(reply.chunks, most_bytes))
+                return self._join(await read_stream(reply, self._api.last_events, most_bytes))
+            return _read_object(await reply.read(most_bytes))
 
     def _join(self, stream: Stream) -> dict[str, Any]:
         try:

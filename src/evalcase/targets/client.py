@@ -14,13 +14,13 @@ import json
 import os
 import re
 import socket
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import responses
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 from urllib.parse import urljoin
 
 import aiohttp
@@ -60,13 +60,6 @@ _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Reply(NamedTuple):
-    """The beginning of an answer, and its bytes as they come, or a TargetError."""
-
-    content_type: str
-    chunks: AsyncIterator[bytes]
-
-
 class HttpClient:
     """Asks one endpoint."""
 
@@ -75,7 +68,7 @@ class HttpClient:
         self._surroundings = surroundings
         self._session: aiohttp.ClientSession | None = None
         self._url: URL | str = endpoint.url
-        self._headers: dict[str, str] = {}
+        self._headers: CIMultiDict[str] = CIMultiDict()
         self._how: dict[str, Any] = {}
         """Arguments of every request: proxy, authorities, no redirects."""
         self._quota: Quota | None = None
@@ -87,7 +80,7 @@ class HttpClient:
         # They are no default of the session: aiohttp would send those to a proxy, too.
         # aiohttp takes half of a gzip file for a whole answer, so none is asked for.
         own = {"User-Agent": _AGENT, "Accept-Encoding": "identity"}
-        self._headers = {**own, **endpoint.sent_headers(environment)}
+        self._headers = CIMultiDict({**own, **endpoint.sent_headers(environment)})
         if not options.allow_link_local:
             check_literal(kind, url)
         self._url = self._read_url(url)
@@ -124,42 +117,43 @@ class HttpClient:
         self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
     ) -> tuple[str, Output]:
         """The content type and the whole answer, cut where it is larger than is kept."""
-        async with self.reply(body, headers, query) as reply:
-            output = await read_all(reply.chunks, self._endpoint.options.max_output_bytes)
-            return reply.content_type, output
+        async with await self.reply(body, headers, query) as reply:
+            return reply.content_type, await reply.read(self._endpoint.options.max_output_bytes)
 
-    def reply(
+    async def reply(
         self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
-    ) -> AbstractAsyncContextManager[Reply]:
+    ) -> Reply:
         """An answer with a status of 2xx, whose bytes come one by one. Headers and an encoded query
         are for this request only."""
         data = _to_json(body).encode() if self._endpoint.has_body else b""
         # aiohttp writes a file in pieces, and warns of bytes as large as this.
         sent = data if len(data) < _LARGE_BODY else io.BytesIO(data)
-        url = self._endpoint.with_query(query) if query else self._url
-        return self.send(self._endpoint.method, url, sent, headers)
+        url = self._read_url(self._endpoint.with_query(query)) if query else self._url
+        return await self.send(self._endpoint.method, url, sent, headers)
 
-    @asynccontextmanager
     async def send(
         self, method: str, url: URL | str, data: bytes | BinaryIO = b"",
         headers: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Reply]:  # fmt: skip
-        """Ask anything of the host. A file of data is closed. What is not read of the answer closes
-        its connection."""
+    ) -> Reply:  # fmt: skip
+        """Ask anything of the host. The reply has to be closed."""
         assert self._session is not None, "open() comes first"
-        sent = CIMultiDict(self._headers)
-        sent.update(headers or {})
+        sent = self._headers
+        if headers:
+            sent = sent.copy()
+            sent.update(headers)
         try:
-            async with await self._session.request(
+            response = await self._session.request(
                 method, self._read_url(url), data=data or None, headers=sent, **self._how
-            ) as response:
-                await self._check_status(response)
-                yield Reply(response.content_type, self._read_chunks(response))
+            )
         except aiohttp.ClientError as error:
             raise self._failure(error) from None
-        finally:
-            if not isinstance(data, bytes):
-                data.close()
+        reply = Reply(response, self._failure)
+        try:
+            await self._check_status(response, reply)
+        except BaseException:
+            await reply.close()
+            raise
+        return reply
 
     def _read_url(self, url: URL | str) -> URL:
         try:
@@ -168,36 +162,26 @@ class HttpClient:
             kind, place = self._endpoint.kind, without_query(str(url))
             raise ConfigError(f"{kind} target: {place} can't be asked: {error}") from None
 
-    async def _check_status(self, response: aiohttp.ClientResponse) -> None:
-        headers, now_s = response.headers, self._surroundings.now()
+    async def _check_status(self, response: aiohttp.ClientResponse, reply: Reply) -> None:
+        headers, now_s, status = response.headers, self._surroundings.now(), response.status
         self._quota = read_quota(headers, now_s) or self._quota
-        status, place = response.status, self._endpoint.place
         if 200 <= status <= 299 and status != _PARTIAL:
+            encoding = headers.get("Content-Encoding", "identity").strip().lower()
+            if encoding not in ("", "identity"):
+                what = f"its Content-Encoding is `{encoding:.40}`, and none was asked for"
+                raise protocol_error(f"{self._endpoint.place}: {what}", b"")
             return
+        place = self._endpoint.place
         if status == HTTPStatus.UNAUTHORIZED and not self._endpoint.key_names:
             place += "; no key was sent: `key_env` in the configuration names the variable of one"
         if 300 <= status <= 399:
             raise _redirect_error(response, place)
-        data = bytearray()
+        body = b""
         # The status says more than a body that breaks off, or never comes.
         with suppress(TargetError, TimeoutError):
             async with asyncio.timeout(_ERROR_S):
-                async for chunk in self._read_chunks(response):
-                    data += chunk
-                    if len(data) > _ERROR_BYTES:
-                        break
-        raise _status_error(status, headers, bytes(data), place, now_s)
-
-    async def _read_chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-        if encoding not in ("", "identity"):
-            what = f"its Content-Encoding is `{encoding:.40}`, and none was asked for"
-            raise protocol_error(f"{self._endpoint.place}: {what}", b"")
-        try:
-            async for chunk in response.content.iter_any():
-                yield chunk
-        except aiohttp.ClientError as error:
-            raise self._failure(error) from None
+                body = (await reply.read(_ERROR_BYTES)).data
+        raise _status_error(status, headers, body, place, now_s)
 
     def _failure(self, error: Exception) -> TargetError:
         """The error of a connection, the more exact kinds first."""
@@ -223,14 +207,42 @@ class HttpClient:
         return connection_error(what, place, may_succeed_later=later)
 
 
-async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
-    """Bytes up to a bound. The rest is not waited for."""
-    data = bytearray()
-    async for chunk in chunks:
-        data += chunk
-        if len(data) > most_bytes:
-            return Output(bytes(data[:most_bytes]), True)
-    return Output(bytes(data), False)
+class Reply:
+    """The beginning of an answer, and its bytes as they come, or a TargetError. What is not read
+    of it closes its connection."""
+
+    def __init__(
+        self, response: aiohttp.ClientResponse, failure: Callable[[Exception], TargetError]
+    ) -> None:
+        self.content_type = response.content_type
+        self._response = response
+        self._failure = failure
+
+    async def __aenter__(self) -> Reply:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        self._response.release()
+        await self._response.wait_for_close()
+
+    async def next(self) -> bytes:
+        """Some more bytes; none at the end."""
+        try:
+            return await self._response.content.readany()
+        except aiohttp.ClientError as error:
+            raise self._failure(error) from None
+
+    async def read(self, most_bytes: int) -> Output:
+        """Bytes up to a bound. The rest is not waited for."""
+        data = bytearray()
+        while chunk := await self.next():
+            data += chunk
+            if len(data) > most_bytes:
+                return Output(bytes(data[:most_bytes]), True)
+        return Output(bytes(data), False)
 
 
 def _make_socket(address: tuple[Any, ...]) -> socket.socket:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from io import IncrementalNewlineDecoder
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.targets.web import error_message, protocol_error
 from evalcase.types.value import JSON
 from evalcase.util.json import parse_object
+
+if TYPE_CHECKING:
+    from evalcase.targets.client import Reply
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
 _DRAIN_S, _DRAIN_CHUNKS = 1.0, 4
@@ -86,9 +89,7 @@ class Stream(NamedTuple):
         return protocol_error(what, self.data, **more)
 
 
-async def read_stream(
-    chunks: AsyncIterator[bytes], last: Collection[str], most_bytes: int
-) -> Stream:
+async def read_stream(reply: Reply, last: Collection[str], most_bytes: int) -> Stream:
     """The events up to `[DONE]`, or up to one of the `last` types. Raise TargetError for a stream
     that makes no sense, is too large, or ends with an error."""
     reader, events, data, is_over = EventReader(), list[dict[str, Any]](), bytearray(), False
@@ -103,7 +104,7 @@ async def read_stream(
         return False
 
     try:
-        async for chunk in chunks:
+        while chunk := await reply.next():
             data += chunk
             if len(data) > most_bytes:
                 raise ValueError("it is larger than `max_output_bytes`")
@@ -115,10 +116,10 @@ async def read_stream(
     except ValueError as error:
         raise Stream(events, bytes(data), is_over).broken(str(error)) from None
     # Read the little that may be left, so that the connection can be used again.
-    with suppress(StopAsyncIteration, TimeoutError, TargetError):
+    with suppress(TimeoutError, TargetError):
         async with asyncio.timeout(_DRAIN_S):
             for _ in range(_DRAIN_CHUNKS):
-                await anext(chunks)
+                await reply.next()
     return Stream(events, bytes(data), is_over)
 
 
