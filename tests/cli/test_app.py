@@ -139,17 +139,10 @@ def test_no_command_shows_the_help() -> None:
         (["version"], "Did you mean 'evalcase --version'?"),
         (["bot.eval.yaml"], "Did you mean 'evalcase run bot.eval.yaml'?"),
         (["."], "Did you mean 'evalcase run .'?"),
-        (["run", "--targets", "echo"], "No such option '--targets'. Did you mean '--target'?"),
-        (["run", "--model", "echo"], "Did you mean '--target'?"),
-        (["run", "--filter", "x"], "Did you mean '--case'?"),
-        (["run", "--max-samples", "3"], "Did you mean '--limit'?"),
-        (["run", "--config", "x"], "'--config'. evalcase.toml is found automatically"),
-        (["run", "--tiemout", "3"], "Did you mean '--timeout'?"),
-        (["check", "--json"], "Did you mean '--format json'?"),
-        (["--target", "echo", "run"], "It goes after the command: evalcase run --target …"),
+        (["run", "--tiemout", "3"], "No such option '--tiemout'. (Did you mean one of:"),
     ],
 )
-def test_what_others_call_commands_and_options(typed: list[str], hint: str) -> None:
+def test_what_others_call_commands(typed: list[str], hint: str) -> None:
     result = evalcase(*typed)
     assert (result.code, result.out) == (2, "")
     assert hint in result.err

@@ -165,10 +165,6 @@ def test_errored_trials_are_run_again_only_if_asked_and_failed_ones_never(projec
     done = project.run("resume", run, "--retry-errored", "--json")
     assert (done.code, done.counts()) == (1, {"passed": 2, "failed": 1})
     assert project.calls() == ["broken"] * 2
-    refused = project.run("resume", run, "--retry-failed")
-    assert refused.code == 2
-    assert "evalcase run --failed-of RUN" in refused.err
-    assert "Did you mean" not in refused.err
 
 
 def test_the_options_of_the_run_hold_when_it_goes_on(project: Project, gate: Gate) -> None:

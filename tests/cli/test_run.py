@@ -109,7 +109,6 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         ("concurency = 3", [], "did you mean `concurrency`?"),
         ("[targets.a]\nfunction = 'agent:answer'", ["--target", "a"], "needs `kind`"),
         ("[targets.a]\nkind = 'echo'\nnoise = 1", ["--target", "a"], "noise"),
-        (CONFIG, ["--output", "out.json"], "Did you mean '-o'?"),
         (CONFIG, ["--fail-under", "60"], "60.0 is out of range: 0 to 1. Did you mean 0.6?"),
         (
             CONFIG,

@@ -68,17 +68,6 @@ _ELSEWHERE: Mapping[str, str] = {
 }  # fmt: skip
 """What other tools call what a command does."""
 
-_OPTIONS: Mapping[str, str] = {
-    "-m": "--target", "--model": "--target", "--provider": "--target", "--agent": "--target",
-    "-j": "--concurrency", "--workers": "--concurrency", "--max-concurrency": "--concurrency",
-    "--max-connections": "--concurrency", "--epochs": "--repeat", "--trials": "--repeat",
-    "--filter": "--case", "--filter-pattern": "--case", "--tags": "--tag",
-    "--max-samples": "--limit", "--json": "--format json", "--html": "--format html",
-    "--threshold": "--fail-under", "--env": "--env-file", "--budget": "--max-cost",
-    "--output": "-o", "--out": "-o", "--last-failed": "--failed-of", "--lf": "--failed-of",
-}  # fmt: skip
-"""The same for options: what to write, where a command has it."""
-
 ABOUT = """
     Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
 
@@ -188,39 +177,8 @@ def _invoke(arguments: list[str]) -> object:
     except (SuiteError, ConfigError, TargetError, RecordError) as error:
         return explain_error(error)
     except click.ClickException as error:
-        hint = _hint_at_usage(error)
-        if hint is not None and isinstance(error, click.UsageError):
-            # Without what click itself finds to be spelt alike.
-            is_unknown = isinstance(error, click.NoSuchOption)
-            said = error.message if is_unknown else error.format_message()
-            error = click.UsageError(f"{said} {hint}", error.ctx)
         error.show()
         return 2
-
-
-def _hint_at_usage(error: click.ClickException) -> str | None:
-    """What to type instead; None where click's own message says enough."""
-    if isinstance(error, click.MissingParameter) and error.param and error.param.name == "run":
-        return "'latest' is the newest one."
-    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
-        return None
-    word, command = error.option_name, error.ctx.command
-    if isinstance(command, click.Group):
-        is_of_run = word in _flags_of(command_of("run"))
-        return f"It goes after the command: evalcase run {word} …" if is_of_run else None
-    if word == "--retry-failed":
-        return "To run failed cases again: evalcase run --failed-of RUN"
-    if word in ("-c", "--config", "--config-file"):
-        return "evalcase.toml is found automatically, in this folder or one above it."
-    flags = _flags_of(command)
-    for meant in (_OPTIONS.get(word, ""), find_nearest(word, flags) or ""):
-        if meant.partition(" ")[0] in flags:
-            return f"Did you mean '{meant}'?"
-    return None
-
-
-def _flags_of(command: click.Command) -> list[str]:
-    return [flag for each in command.params for flag in each.opts]
 
 
 def _make_writable(stream: TextIO | None) -> TextIO:
