@@ -28,7 +28,7 @@ from evalcase.stats.intervals import find_mean
 from evalcase.types.case import Case
 from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Verdict
-from evalcase.types.value import Value, are_same
+from evalcase.types.value import Value
 from evalcase.util.text import list_some, write_count
 
 _NAMED = 3
@@ -36,13 +36,6 @@ _MOST_NAMED = 10_000
 """Cases of a kind whose names are kept. All of them are counted."""
 _MOST_PARTS = 1_000
 """Tags, or graders, that are told apart."""
-_MOST_LOOKED_AT = 1_000
-"""Cases that are searched for what changed in them."""
-_PARTS = {
-    "expected_output": "what is expected", "criteria": "criteria", "rubrics": "rubrics",
-    "graders": "graders", "threshold": "thresholds",
-}  # fmt: skip
-_CODE = "the code of a grader, or the model or prompt of a judge"
 
 
 class ChangedPair(NamedTuple):
@@ -141,7 +134,7 @@ def compare_sides(
 ) -> Comparison:
     """Compare the targets of head that are named with those of base that they are paired with.
     Targets without a pair count as missing, unless a person has `chosen` the targets."""
-    paired, conditions = PairedCases(base, head, targets), _Conditions(base, head)
+    paired, conditions = PairedCases(base, head, targets), _Conditions()
     tracks = {name: _Track(targets[name], name, clustering) for name in targets}
     # A gate is not met with errors of what has no pair, either.
     only_paired = chosen or base is head
@@ -162,7 +155,7 @@ def compare_sides(
         is_compared = pair.kind not in ("skipped", "unfinished")
         if pair.base is not None and pair.head is not None and is_compared:
             known = head.stored.find_case(pair.head.suite, pair.head.case)
-            conditions.look(pair.base, pair.head, known)
+            conditions.look(pair.base, pair.head)
             track.compare(pair.base, pair.head, known)
     figures = tuple(track.figures() for track in tracks.values())
     remarks = chain(
@@ -323,41 +316,24 @@ class _Noted(Struct):
 class _Conditions:
     """What differs between two sides beside the answers."""
 
-    def __init__(self, base: Side, head: Side) -> None:
-        self._base = base
-        # A file of trials has only what was asked and expected of a case.
-        parts = _PARTS if base.whole_cases and head.whole_cases else ("expected_output",)
-        self._parts = {part: _PARTS[part] for part in parts}
+    def __init__(self) -> None:
         self._asked = _Noted()
         self._graded = _Noted()
-        self._changed: Counter[str] = Counter()
         self._repeats: Counter[tuple[int, int]] = Counter()
 
-    def look(self, base: CaseTrials, head: CaseTrials, known: Case | None) -> None:
+    def look(self, base: CaseTrials, head: CaseTrials) -> None:
         one, other = base.trials[-1], head.trials[-1]
         if one.question_hash != other.question_hash:
             self._asked.add(head.case)
         if base.outcome.repeats != head.outcome.repeats:
             self._repeats[base.outcome.repeats, head.outcome.repeats] += 1
-        if one.grading_hash == other.grading_hash:
-            return
-        self._graded.add(head.case)
-        if self._graded.count > _MOST_LOOKED_AT:
-            return
-        before = self._base.stored.find_case(base.suite, base.case)
-        if before is not None and known is not None:
-            changed = [
-                words
-                for part, words in self._parts.items()
-                if not are_same(before._data.get(part), known._data.get(part))
-            ]
-            self._changed.update(changed or [_CODE])
+        if one.grading_hash != other.grading_hash:
+            self._graded.add(head.case)
 
     def say(self) -> Iterator[str]:
-        changed = ", ".join(part for part, _ in self._changed.most_common())
         for noted, what in (
             (self._asked, "asked a different question in head than in base"),
-            (self._graded, f"graded differently in head than in base ({changed} changed)"),
+            (self._graded, "graded differently in head than in base"),
         ):
             if noted.count:
                 cases = write_count(noted.count, "case")

@@ -53,8 +53,6 @@ class Measured(Value, frozen=True):
     """p with regard to the other tests of the comparison; None where it is no part of them."""
     lost: int = 0
     """How many pairs have a number in base, and none in head, or only one of some trials."""
-    at_worst: Measured | None = None
-    """What it would be with those that are lost, each 0 in head; None where none is."""
 
     @property
     def final_p(self) -> float:
@@ -133,13 +131,9 @@ class Differences:
 
 
 class ScoreDifferences(Differences):
-    """Takes the scores of cases, which some trials may lack. A case is lost that has a score in
-    base and none in some trials of head: it is also measured with 0 for those."""
+    """Takes the scores of cases, which some trials may lack."""
 
-    def __init__(self, name: str, clustered: bool = False) -> None:
-        super().__init__(name, clustered)
-        self._lost = 0
-        self._at_worst = Differences(name, clustered)
+    _lost = 0
 
     def add_scores(
         self, base: Sequence[float | None], head: Sequence[float | None], trials: int, cluster: str
@@ -149,15 +143,12 @@ class ScoreDifferences(Differences):
         if before is None or not 0 <= before <= 1:  # a stranger's record has any number
             return
         after = after if after is not None and 0 <= after <= 1 else None
-        scored = sum(score is not None for score in head)
-        self._lost += after is None or scored < trials
-        self._at_worst.add(before, (after or 0.0) * min(1.0, scored / trials), cluster)
+        self._lost += after is None or sum(score is not None for score in head) < trials
         if after is not None:
             self.add(before, after, cluster)
 
     def measure(self) -> Measured:
-        at_worst = self._at_worst.measure() if self._lost else None
-        return replace(super().measure(), lost=self._lost, at_worst=at_worst)
+        return replace(super().measure(), lost=self._lost)
 
 
 _PAIR = Struct("<dd")

@@ -208,9 +208,9 @@ def _judge_gate(
         return GateFinding(name, 1, "; ".join(faults))
     if gate.name == "removed":
         return GateFinding(name, 0, "")
-    if unsure := [each for each in gated if _may_fail(gate, each)]:
+    if unsure := [each for each in gated if each.measured.lost or not each.measured.pairs]:
         return GateFinding(name, 3, "; ".join(map(_say_unscored, unsure)))
-    return GateFinding(name, 0, "; ".join(_say_extent(comparison, gated)))
+    return GateFinding(name, 0, _say_extent(comparison))
 
 
 def _find_faults(
@@ -253,14 +253,6 @@ def _loses_cases(gate: ComparisonGate, each: Gated) -> bool:
     return each.is_of_trials and fell > gate.margin
 
 
-def _may_fail(gate: ComparisonGate, each: Gated) -> bool:
-    """Whether it would fail if all that has no score in head had the lowest."""
-    worst = each.measured.at_worst
-    if gate.name == "broken":
-        return not each.measured.pairs or (worst is not None and worst.worse > 0)
-    return worst is not None and _fails(gate, replace(each, measured=worst))
-
-
 def _say_fault(gate: ComparisonGate, each: Gated) -> str:
     change, at = each.measured.change, _at_target(each)
     if change is None:
@@ -287,17 +279,10 @@ def _say_unscored(each: Gated) -> str:
     return f"{write_count(lost, 'case')} with a score by {by} in base lack one in head"
 
 
-def _say_extent(comparison: Comparison, gated: Sequence[Gated]) -> Iterator[str]:
-    """Of how much of base the gates are met, where head has only a part of it; and of how many
-    cases, where others have no score."""
-    missing = sum(_count_missing(comparison))
-    if missing:
-        total = comparison.pairs + missing
-        yield f"in the {comparison.pairs:,} of {total:,} cases of base that head ran"
-    for each in gated:
-        pairs, of = each.measured.pairs, each.track.pairs
-        if each.is_of_scores and pairs < of:
-            yield f"in the {pairs:,} of {of:,} cases with a score by {_name_measure(each)} in both"
+def _say_extent(comparison: Comparison) -> str:
+    """Of how much of base the gates are met, where head has only a part of it."""
+    missing, pairs = sum(_count_missing(comparison)), comparison.pairs
+    return f"in the {pairs:,} of {pairs + missing:,} cases of base that head ran" if missing else ""
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:

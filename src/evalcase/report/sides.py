@@ -55,8 +55,6 @@ class Side(Value, frozen=True):
     """Why it is not complete; empty if it is."""
     mixed: tuple[str, ...] = ()
     """The targets with answers from before and after a change."""
-    whole_cases: bool = True
-    """Whether it has all of each case, and not only what was asked and expected."""
     origin: str = ""
     """The run whose cases that did not pass these are."""
     choice: str = ""
@@ -210,7 +208,7 @@ def _open_file(path: str, root: str, stack: ExitStack) -> Side:
         stack.callback(stored.close)
         return Side(
             stored, path, find_suite_places(root, stored.folder), stored.missing, stored.mixed,
-            whole_cases=False, origin=stored.origin or "",
+            origin=stored.origin or "",
             part=f"cases that did not pass in {stored.origin}" if stored.origin else "",
         )  # fmt: skip
     except OSError as error:

@@ -12,7 +12,6 @@ from evalcase.report.gates import (
     GateFinding,
     Measure,
     find_gated,
-    gates_exit_code,
     judge_gates,
     read_gate,
 )
@@ -51,22 +50,9 @@ def test_where_no_case_has_a_score_nothing_is_decided() -> None:
 
 
 @pytest.mark.parametrize("by", [SCORE, GRADER])
-@pytest.mark.parametrize("gate", ["worse", "worse-than:0.5"])
-def test_lost_scores_that_may_decide_a_gate_leave_it_open(gate: str, by: dict[str, Any]) -> None:
+@pytest.mark.parametrize("gate", ["worse", "worse-than:0.5", "significantly-worse"])
+def test_lost_scores_leave_a_gate_open(gate: str, by: dict[str, Any]) -> None:
     (found,) = judge("P" * 40, "P" * 20 + "E" * 20, gate, **by)
     name = "`expected`" if by is GRADER else "all graders"
     assert found.code == 3
     assert found.reason == f"20 cases with a score by {name} in base lack one in head"
-
-
-def test_a_significant_loss_may_hide_in_cases_without_a_score() -> None:
-    assert (
-        gates_exit_code(judge("P" * 40, "P" * 20 + "E" * 20, "significantly-worse", **SCORE)) == 3
-    )
-    assert gates_exit_code(judge("P" * 40, "P" * 39 + "E", "significantly-worse", **SCORE)) == 0
-
-
-def test_a_gate_that_passes_without_some_cases_says_of_how_many() -> None:
-    (found,) = judge("F" * 5 + "P" * 5, "P" * 9 + "E", "worse", **SCORE)
-    said = "passed, in the 9 of 10 cases with a score by all graders in both"
-    assert str(found) == f"--fail-on worse: {said}"
