@@ -14,7 +14,6 @@ from evalcase.stats.intervals import (
     Cluster,
     beta_quantile,
     estimate_clusters,
-    estimate_difference,
     estimate_exact_around,
     estimate_share,
     estimate_units,
@@ -49,14 +48,6 @@ def test_fleiss(rows: list[list[int]], value: float) -> None:
     for met, not_met in rows:
         votes.add({"met": met, "not_met": not_met})
     assert votes.kappa == pytest.approx(value, abs=1e-12)
-
-
-@for_each(("first", "second", "low", "high"), FOUND["welch"])
-def test_welch(first: list[float], second: list[float], low: float, high: float) -> None:
-    """statsmodels: CompareMeans(…).tconfint_diff(usevar="unequal")."""
-    found = estimate_difference(first, second)
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
 @for_each(("freedom", "value"), FOUND["t"])

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations, zip_longest
-from math import exp, log
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -29,7 +28,7 @@ from evalcase.stats.agreement import (
     estimate_true_share,
     estimate_youden,
 )
-from evalcase.stats.intervals import LEVEL, Estimate, estimate_difference, estimate_share
+from evalcase.stats.intervals import LEVEL, Estimate, estimate_share
 from evalcase.types.case import Case
 from evalcase.types.grade import AnswerName, Judged, Label
 from evalcase.types.result import Result
@@ -50,8 +49,6 @@ class JudgedPair(NamedTuple):
 
     judge: bool
     people: bool
-    length: int
-    """Its characters."""
     drawn_from: float | None
     """The share of the run from which it was drawn; None if it was not drawn."""
 
@@ -129,8 +126,6 @@ class Section(Value, frozen=True):
     pass_rate_refused: str | None
     itself: Itself
     people: tuple[Between, ...]
-    length_ratio: Estimate | None
-    """The lengths of false passes by those of false fails."""
 
     @property
     def constant_agreement(self) -> float:
@@ -263,7 +258,6 @@ def _make_section(
         kappa.interval if kappa is not None and kappa_refused is None else None, kappa_refused,
         judged, passed / judged if judged else None, estimate_share(passed, judged), true_share,
         true_refused, compare_with_itself(said, criterion), _compare_raters(ratings.values()),
-        _compare_lengths(pairs),
     )  # fmt: skip
 
 
@@ -299,7 +293,7 @@ def _match_labels(
             counts["used"] += len(labels)
             shares = [label.drawn_from for label in labels if label.drawn_from is not None]
             people = 2 * passed > len(labels)
-            pairs.append(JudgedPair(verdict, people, judged.length, shares[0] if shares else None))
+            pairs.append(JudgedPair(verdict, people, shares[0] if shares else None))
     known = {id for judged in answers.values() for id in judged.criteria}
     return pairs, LabelCounts(
         counts["used"], len(pairs), counts["refused"], counts["elsewhere"], counts["undecided"],
@@ -360,15 +354,6 @@ def compare_with_itself(said: Iterable[Judged], criterion: str | None = None) ->
 
 def _pairs_among(count: int) -> int:
     return count * (count - 1) // 2
-
-
-def _compare_lengths(pairs: Iterable[JudgedPair]) -> Estimate | None:
-    """By means of logarithms."""
-    false = [pair for pair in pairs if pair.judge != pair.people]
-    passes, fails = ([log(1 + pair.length) for pair in false if pair.judge is word]
-                     for word in (True, False))  # fmt: skip
-    ratio = estimate_difference(passes, fails)
-    return None if ratio is None else Estimate(*map(exp, ratio))
 
 
 def draw_answers(answers: Iterable[Judged], criterion: str | None, seed: str) -> list[Judged]:
@@ -486,7 +471,7 @@ def _figure_lines(section: Section, screen: Screen) -> Iterator[str]:
 
 def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
     """What else is known of the judge and of the people."""
-    itself, ratio = section.itself, section.length_ratio
+    itself = section.itself
     if itself.agreement is not None:
         told = f"of {write_count(itself.answers, 'answer')} that it judged again"
         yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
@@ -495,11 +480,6 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
         yield "votes", f"Fleiss' kappa of {itself.voted:,} votes on criteria {kappa}"
     for between in section.people[:_MOST_RATER_PAIRS]:
         yield "people", _say_between(between)
-    if ratio is not None:
-        told = f"false passes are {ratio.value:.1f} times as long as false fails"
-        favours = "long" if ratio.low > 1 else "short" if ratio.high < 1 else ""
-        doubt = f": the judge may favour {favours} answers" if favours else ""
-        yield "length", f"{told} ({ratio.low:.1f} to {ratio.high:.1f}){doubt}"
 
 
 def _say_between(between: Between) -> str:

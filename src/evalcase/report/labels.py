@@ -89,14 +89,14 @@ def read_judge(run: str, results: Iterable[Result], name: str | None = None) -> 
         if result.answer is None:
             continue
         answer = AnswerName(*result.key[:3], result.answer.fingerprint())
-        length, seen = len(result.answer.text), set[str]()
+        seen = set[str]()
         for grade in result.grades:
             if grade.grader not in seen:  # of two with one name the first counts
                 seen.add(grade.grader)
                 judge = graders.setdefault(grade.grader, Judge(grade.grader))
                 judge.asks = judge.asks or grade.asked > 0 or "protocol" in grade.details
                 if name in (None, grade.grader):
-                    judge.said.append(_read_grade(grade, answer, result.key.repeat, length))
+                    judge.said.append(_read_grade(grade, answer, result.key.repeat))
     return _choose_judge(run, graders, name)
 
 
@@ -116,7 +116,7 @@ def _choose_judge(run: str, graders: Mapping[str, Judge], name: str | None) -> J
     return asking[0]
 
 
-def _read_grade(grade: Grade, answer: AnswerName, repeat: int, length: int) -> Judged:
+def _read_grade(grade: Grade, answer: AnswerName, repeat: int) -> Judged:
     gave_verdict = grade.failure is None and grade.score is not None
     criteria: dict[str, bool] = {}
     votes: dict[str, Mapping[str, int]] = {}
@@ -127,7 +127,7 @@ def _read_grade(grade: Grade, answer: AnswerName, repeat: int, length: int) -> J
         if isinstance(cast, dict) and cast and all(map(_is_count, cast.values())):
             votes[each["id"]] = cast
     passed = grade.passed if gave_verdict else None
-    return Judged(answer, repeat, passed, length, criteria, votes)
+    return Judged(answer, repeat, passed, criteria, votes)
 
 
 def _is_count(count: object) -> bool:

@@ -184,8 +184,6 @@ class Judged(NamedTuple):
     repeat: int
     passed: bool | None
     """None where it gave no verdict."""
-    length: int
-    """The characters of the answer."""
     criteria: Mapping[str, bool]
     """Whether each criterion is met, by its id; only judges have criteria."""
     votes: Mapping[str, Mapping[str, int]]

@@ -9,11 +9,11 @@ from evalcase.types.grade import AnswerName, Judged, Label
 
 
 def judged(
-    number: int, passed: bool | None, *, repeat: int = 1, length: int = 100,
+    number: int, passed: bool | None, *, repeat: int = 1,
     criteria: dict[str, bool] | None = None, votes: dict[str, dict[str, int]] | None = None,
 ) -> Judged:  # fmt: skip
     answer = AnswerName("s.eval.yaml", f"c{number}", "agent", f"{number:016x}")
-    return Judged(answer, repeat, passed, length, criteria or {}, votes or {})
+    return Judged(answer, repeat, passed, criteria or {}, votes or {})
 
 
 def label(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.types.grade import Judged, Label
 from tests.for_each import for_each
-from tests.report.calibration.labels import judged, label, of_table, only
+from tests.report.calibration.labels import of_table
 
 
 def test_the_figures_of_a_good_judge() -> None:
@@ -83,16 +82,3 @@ def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
 )
 def test_a_sentence_says_what_it_comes_to(cells: tuple[int, int, int, int], said: str) -> None:
     assert said in of_table(cells, more=(10, 10)).verdict
-
-
-def test_false_passes_and_false_fails_are_compared_by_length() -> None:
-    said: list[Judged] = []
-    labels: list[Label] = []
-    for number in range(24):
-        passed = number % 2 == 0
-        length = (400 if passed else 100) + number
-        said.append(judged(number, passed, length=length))
-        labels.append(label(number, not passed))
-    length_gap = only(said, labels).length_ratio
-    assert length_gap is not None
-    assert 3.3 < length_gap.low < length_gap.value < 4.1
