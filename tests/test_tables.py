@@ -1,18 +1,16 @@
-"""What came of a run, as rows for data frames and as a table for notebooks."""
+"""What came of a run, as rows for data frames."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 import evalcase
 from evalcase import Case
-from evalcase.report.tables import MOST_TABLE_ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -52,51 +50,6 @@ def test_a_row_for_each_trial_with_the_columns_of_reports() -> None:
     assert all(type(cell) in (str, int, float, type(None)) for row in rows for cell in row.values())
 
 
-class Tags(HTMLParser):
-    """Reads HTML, and fails where a tag is not closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: set[str] = set()
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        self.open.append(tag)
-        self.seen.add(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
-def test_a_notebook_shows_a_table_in_which_nothing_of_the_answers_is_html() -> None:
-    done = evalcase.evaluate(CASES, agent)
-    reader = Tags()
-    reader.feed(done._repr_html_())
-    assert not reader.open
-    assert reader.seen == {"div", "p", "table", "tr", "th", "td"}
-    assert reader.texts[0] == "1 passed, 1 failed, 1 errored, 1 skipped; pass rate 33.3%"
-    assert "<script>alert(1)</script>" in reader.texts
-    assert "ValueError: boom" in reader.texts
-
-
-def test_targets_and_repeats_are_told_where_there_are_several() -> None:
-    done = evalcase.evaluate(CASES[:1], [agent, "echo"], repeat=3)
-    html = done._repr_html_()
-    assert html.count("3 of 3 passed, all needed") == 2
-
-
-def test_a_large_run_shows_its_first_cases_and_says_how_many_more() -> None:
-    many = [Case(id=f"c{n}", input="x", expected_output="x") for n in range(MOST_TABLE_ROWS + 7)]
-    html = evalcase.evaluate(many, agent)._repr_html_()
-    assert html.count("<tr>") == MOST_TABLE_ROWS + 1
-    assert "7 more; " in html
-
-
 def test_a_run_that_is_read_has_its_tables_whatever_was_imported_before() -> None:
     done = evalcase.evaluate(CASES, agent)
     program = """
@@ -107,8 +60,8 @@ from evalcase.store.stored import StoredRun
 
 assert "evalcase.cli" not in sys.modules
 done = read_evaluated(StoredRun(read_run(sys.argv[1])))
-print(json.dumps([done.to_dicts(), done._repr_html_()]))
+print(json.dumps(done.to_dicts()))
 """
     command = [sys.executable, "-c", program, done.path]
     read = subprocess.run(command, capture_output=True, check=True)
-    assert json.loads(read.stdout) == [done.to_dicts(), done._repr_html_()]
+    assert json.loads(read.stdout) == done.to_dicts()

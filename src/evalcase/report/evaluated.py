@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from math import fsum
 from typing import Any
 
@@ -12,7 +11,7 @@ from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import Figures, Interval
-from evalcase.report.tables import MOST_TABLE_ROWS, notebook_row, notebook_table, trial_row
+from evalcase.report.tables import trial_row
 from evalcase.stats.intervals import find_mean
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
@@ -79,14 +78,6 @@ class Evaluated(Value, frozen=True):
             ]  # fmt: skip
         columns = dict.fromkeys(name for row in rows for name in row)
         return [{name: row.get(name) for name in columns} for row in rows]
-
-    def _repr_html_(self) -> str:
-        """For a notebook: the verdict in a line, and a row for each case at a target."""
-        with StoredRun(self.run, self.grading) as stored:
-            shown = islice(fold_trials(stored.results(), stored.outcome), MOST_TABLE_ROWS)
-            rows = [notebook_row(each, stored.find_case(each.suite, each.case)) for each in shown]
-        notice = "" if self.complete else self.notice or self.status
-        return notebook_table(self.totals, rows, notice)
 
     def __str__(self) -> str:
         """How it ended, what came of it and where its record is, in a line."""

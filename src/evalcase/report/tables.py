@@ -1,4 +1,4 @@
-"""Tables whose rows are trials: CSV for spreadsheets, Parquet for data frames, HTML for notebooks.
+"""Tables whose rows are trials: CSV for spreadsheets, Parquet for data frames.
 
 CSV shows formulas and never computes them: a text that begins like a formula gets an apostrophe, as
 spreadsheets themselves do for text, and so do digits that would lose their zeros.
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # What came of a run has a table, and is what is reported.
-    from evalcase.report.evaluated import CaseTrials
     from evalcase.report.source import Reported
 
 
@@ -18,15 +17,14 @@ import csv
 import io
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import chain, islice
 from tempfile import TemporaryFile
 
-from evalcase.report.details import UNFINISHED, broken_turn, passed_of, reason_of, turn_of
+from evalcase.report.details import UNFINISHED, broken_turn, reason_of, turn_of
 from evalcase.types.case import Case
 from evalcase.types.message import Message
-from evalcase.types.result import Outcome, Result, Totals
-from evalcase.util.text import UNSEEN, as_json, call_lines, content_text, make_visible, shorten_text
+from evalcase.types.result import Outcome, Result
+from evalcase.util.text import UNSEEN, as_json, call_lines, content_text
 
 RowCell = str | int | float | None
 COLUMN_TYPES: Mapping[str, type] = {
@@ -159,44 +157,6 @@ def parquet_pieces(
 def _parquet_cell(value: RowCell) -> RowCell:
     """Text as UTF-8 can hold it."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-
-
-MOST_TABLE_ROWS = 200
-_MOST_CHARACTERS = 240
-_CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;max-width:28em"
-
-
-def notebook_row(each: CaseTrials, case: Case | None) -> dict[str, str]:
-    """What is said of a case at a target, by the trial that tells most about its verdict."""
-    row = trial_row("", each.telling, case, each.outcome)
-    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
-    told += [str(row["reason"])] if row["reason"] and each.verdict != "passed" else []
-    return {
-        "case": each.case, "target": each.target, "verdict": each.verdict,
-        "score": "" if each.score is None else f"{each.score:.3g}",
-        "input": str(row["input"] or ""), "expected": str(row["expected_output"] or ""),
-        "answer": str(row["answer"] or row["tool_calls"] or ""), "reason": "; ".join(told),
-        "seconds": f"{each.duration_s:.3f}",
-    }  # fmt: skip
-
-
-def notebook_table(totals: Totals, rows: Sequence[dict[str, str]], notice: str = "") -> str:
-    """The whole of it. No text of an answer is read as markup."""
-    cells = [list(rows[0]) if rows else [], *(list(row.values()) for row in rows)]
-    lines = [
-        "".join(f'<{tag} style="{_CELL}">{_cut_text(cell)}</{tag}>' for cell in row)
-        for tag, row in zip(("th", *["td"] * len(rows)), cells, strict=True)
-    ]
-    left = totals.cases.total + totals.unfinished - len(rows)
-    more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
-    said = f"<p>{_cut_text(notice)}</p>" if notice else ""
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<div><p>{escape(totals.describe())}</p>{said}<table>{body}</table>{more}</div>"
-
-
-def _cut_text(text: str) -> str:
-    """Text that is safe wherever it is put, with an end in sight."""
-    return escape("\n".join(map(make_visible, shorten_text(text, _MOST_CHARACTERS).split("\n"))))
 
 
 def write_csv(reported: Reported) -> Iterator[str]:
