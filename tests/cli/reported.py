@@ -16,6 +16,6 @@ def trials(done: Done) -> list[dict[str, Any]]:
 
 def next_of(done: Done) -> list[str]:
     """The words of the command that is suggested, without the name of the run."""
-    found = re.search(r"^next +(?:fix it, then: )?evalcase (.*)$", done.out, re.MULTILINE)
+    found = re.search(r"^next +evalcase (.*)$", done.out, re.MULTILINE)
     words = found[1].split() if found else []
     return [word for word in words if not re.match(r"\d{8}-", word)]

@@ -147,13 +147,12 @@ def test_answers_and_details_of_any_shape_are_shown(project: Project) -> None:
     assert (found["input"], found["answer"]) == (None, ODD)
 
 
-def test_a_failure_of_several_trials_is_shown_once_without_our_own_frames(
+def test_a_failure_is_shown_without_our_own_frames(
     project: Project,
 ) -> None:
     code = "def answer(text):\n    raise ValueError('no ' + text)\n"
     (project.path / "broken.py").write_text(code)
-    project.suite(case("one", "x", repeat=3))
+    project.suite(case("one", "x"))
     project.run("run", "--quiet", "--target", "python:broken:answer")
     out = project.run("report", "--case", "one").out
     assert out.count(", line ") == 1, "only the frame in broken.py"
-    assert "trials 1–3, the same" in out

@@ -14,13 +14,8 @@ from tests.run.project import Project, case, cases
         ("say ok", [], []),
         ("say no", [], ["report", "--case", "one"]),
         ("say no", ["--fail-fast"], ["report", "--case", "one"]),
-        ("raise x", [], ["run", "--failed-of"]),
-        (
-            "raise x",
-            ["--target", "python:agent:answer"],
-            ["run", "--target", "python:agent:answer", "--failed-of"],
-        ),
-        ("raise x", ["--fail-fast"], ["run"]),
+        ("raise x", [], ["resume", "--retry-errored"]),
+        ("raise x", ["--fail-fast"], ["resume", "--retry-errored"]),
     ],
 )
 def test_the_next_command_is_the_one_that_helps(

@@ -20,7 +20,7 @@ from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Figuring
 from evalcase.report.figures import PART_KINDS, Interval, PartKind
 from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
-from evalcase.report.source import RecordPlace, Reported, Wanted
+from evalcase.report.source import Reader, Reported, Wanted
 from evalcase.store.folder import is_own
 from evalcase.types.result import VERDICTS
 from evalcase.types.value import replace
@@ -89,11 +89,11 @@ def report_command(
     Only the record is read: its suites may be gone, and it may come from somebody else.
     """
     with open_run(run, runs_dir) as (kept, config):
-        place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
+        own = is_own(kept.run, this_environment().state, config.root)
+        reader = Reader(os.getcwd(), config, is_own=own, verbose=verbose)
         reported = Reported(
-            kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or PART_KINDS,
-            is_own=is_own(kept.run, this_environment().state, config.root),
-            max_size=max_size, junit_properties=junit_properties, verbose=verbose,
+            kept, reader, Wanted(case, target, verdicts), Figuring(interval, cluster, ks),
+            by or PART_KINDS, max_size, junit_properties,
         )  # fmt: skip
         chosen = choose_form(form, output)
         if output is not None:
@@ -101,5 +101,6 @@ def report_command(
             tell_written(output)
         else:
             refuse_terminal(chosen, sys.stdout)
-            print_pieces(write_form(chosen, replace(reported, screen=screen_for(sys.stdout))))
+            shown = reader._replace(screen=screen_for(sys.stdout))
+            print_pieces(write_form(chosen, replace(reported, reader=shown)))
     return 0

@@ -33,13 +33,13 @@ from evalcase.cli.terminal import (
 from evalcase.config.config import Config
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.errors import ConfigError, EvalcaseError, RecordError
-from evalcase.report.conclusion import Reader, name_run
+from evalcase.report.conclusion import name_run
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.formats import form_of, require_form, write_file
 from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
 from evalcase.report.progress import LiveView, LogView, QuietView, RunView
-from evalcase.report.source import RecordPlace, Reported
+from evalcase.report.source import Reader, Reported
 from evalcase.report.summary import gather_highlights, last_lines, summary_lines
 from evalcase.report.terminal import defuse_lines, seen_from
 from evalcase.runner.event_loop import LoopEndedError, run_async
@@ -171,7 +171,7 @@ class Session:
         summary."""
         self.config = config
         self.folder = config.find_runs(runs_dir)
-        self.place = RecordPlace(os.getcwd(), config)  # `resume` works elsewhere
+        self.reader = Reader(os.getcwd(), config, verbose=output.verbose)
         self.is_own = True
         """Whether the record is this user's own, with which `resume` goes on."""
         self._requests = _request_reports(output.reports)
@@ -229,7 +229,7 @@ class Session:
         hint = "await what takes long, write a plain function, or use --processes"
         err = self._streams.err
         write_prose(f"evalcase: can't continue: {said}; {hint}", err)
-        name = name_run(event.run, self.place)
+        name = name_run(event.run, self.reader)
         write_prose(f"finished trials are kept: evalcase resume {name}", err)
         err.flush()
         os._exit(CRASH_CODE)
@@ -296,8 +296,7 @@ class Session:
     def _print_summary(
         self, evaluated: Evaluated, highlights: Highlights | None, kept: StoredRun
     ) -> None:
-        screen = screen_for(self._streams.out)
-        reader = Reader(self.place, screen, self.is_own, self._output.verbose)
+        reader = self.reader._replace(screen=screen_for(self._streams.out), is_own=self.is_own)
         if highlights is None and not self._output.quiet:
             try:
                 highlights = gather_highlights(kept)
@@ -318,9 +317,9 @@ class Session:
         code = 0
         for form, path in self._requests:
             try:
-                write_file(form, Reported(kept, self.place), path)
+                write_file(form, Reported(kept, self.reader), path)
                 if not self._output.quiet:
-                    tell_written(seen_from(self.place.cwd, path))
+                    tell_written(seen_from(self.reader.cwd, path))
             except EvalcaseError as error:
                 write_prose(f"evalcase: {error}")
                 left.add(form)

@@ -17,10 +17,9 @@ from evalcase.api import prepare_evaluation
 from evalcase.config.config import Config, name_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.report.conclusion import Reader
 from evalcase.report.details import detail_lines, passed_of, reason_of, result_heard
 from evalcase.report.evaluated import CaseTrials, Evaluated
-from evalcase.report.source import RecordPlace
+from evalcase.report.source import Reader
 from evalcase.report.summary import last_lines
 from evalcase.report.terminal import Screen
 from evalcase.runner.event_loop import run_async
@@ -167,8 +166,8 @@ class BackgroundRun:
         for warning in self.warnings:
             yield f"warning: {warning}"
         if self.evaluated is not None:
-            place = RecordPlace(self._settings.cwd, self._settings.config)
-            yield from last_lines(self.evaluated, Reader(place, Screen(self.width)))
+            reader = Reader(self._settings.cwd, self._settings.config, Screen(self.width))
+            yield from last_lines(self.evaluated, reader)
         if (fault := self.find_problem()) is not None:
             yield f"not well: {fault}"
 

@@ -4,44 +4,29 @@ gates, and the next command."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
-from shlex import join, quote
+from shlex import quote
 from typing import NamedTuple
 
 from evalcase.report.evaluated import Evaluated, read_evaluated
-from evalcase.report.figures import Mean, rate_totals, write_money
-from evalcase.report.source import RecordPlace
-from evalcase.report.terminal import Screen, seen_from
+from evalcase.report.figures import Mean, rate_totals
+from evalcase.report.source import Reader
+from evalcase.report.terminal import seen_from
 from evalcase.store.folder import (
     RUN_ID,
     Run,
     describe_name,
     describe_part,
-    folder_of_run,
     is_run,
 )
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
-from evalcase.types.answer import Failure
 from evalcase.types.question import TrialKey
-from evalcase.types.result import Result
 from evalcase.util.text import write_count
-
-
-class Reader(NamedTuple):
-    """The person who reads a summary."""
-
-    place: RecordPlace
-    screen: Screen
-    is_own: bool = True
-    """Whether the record is this person's own, and may be resumed."""
-    verbose: bool = False
 
 
 def rate_of(evaluated: Evaluated) -> Mean:
     """The pass rate of a run, with the interval that follows from its totals, if one does."""
-
     holds = not (evaluated.is_biased or evaluated.is_shared)
     return rate_totals(evaluated.totals, "wilson" if holds else "sequence", evaluated.decision).rate
 
@@ -54,27 +39,17 @@ def say_mixed(targets: Sequence[str]) -> str:
     return f"answers from before and after {names} changed"
 
 
-def name_run(run: Run, place: RecordPlace) -> str:
+def name_run(run: Run, reader: Reader) -> str:
     """How a run is named on the command line: by its id where it is looked for there, else by its
     folder. What a record says of itself is no name: it may come from anyone."""
     stored = os.path.dirname(os.path.realpath(run.path))
     id = os.path.basename(os.path.realpath(run.path))
     if not RUN_ID.fullmatch(id):  # a renamed folder is found by its path only
-        return quote(seen_from(place.cwd, run.path))
-    if stored == os.path.realpath(place.config.find_runs()):
+        return quote(seen_from(reader.cwd, run.path))
+    if stored == os.path.realpath(reader.config.find_runs()):
         return quote(id)
-    folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
+    folder = os.path.dirname(seen_from(reader.cwd, run.path)) or "."
     return f"{quote(id)} --runs-dir {quote(folder)}"
-
-
-def say_saved(evaluated: Evaluated) -> str:
-    """What a run that was decided early has spared, by what its cases cost so far."""
-    done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
-    if evaluated.decision is None or not evaluated.not_run:
-        return ""
-
-    cost = f", about {write_money(spent / done * evaluated.not_run)}" if spent and done else ""
-    return f"{evaluated.not_run:,} cases that were not run{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
@@ -101,15 +76,13 @@ def _say_trials(evaluated: Evaluated) -> str:
 
 
 def suggest_next(
-    evaluated: Evaluated, name: str, failed: TrialKey | None = None, fixed: str = "", *,
-    is_own: bool = True,
-) -> str:  # fmt: skip
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True
+) -> str:
     """The command that most people want now; none if all is well. A run that this person
-    did not make is never suggested to be resumed: that does what its record says. `fixed` is for
-    errors where trying again would not help."""
+    did not make is never suggested to be resumed: that does what its record says."""
     if not is_run(evaluated.run.path):  # it was removed while it was written
         return ""
-    resuming = _suggest_resuming(evaluated, name, fixed)
+    resuming = _suggest_resuming(evaluated, name)
     if resuming and is_own:
         return resuming
     graded = name_grading(evaluated, name)
@@ -128,13 +101,13 @@ def name_grading(evaluated: Evaluated, name: str) -> str:
     return f"{run}@{evaluated.grading}{option}{folder}"
 
 
-def _suggest_resuming(evaluated: Evaluated, name: str, fixed: str) -> str:
+def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
     """How to go on with a run that can be gone on with; an earlier grading can not."""
     by = evaluated.graded_by
     if by is not None and not (by.complete or by.is_newest):
         return ""
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
-        return fixed or f"evalcase resume {name} --retry-errored"
+        return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
         return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
     if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
@@ -169,51 +142,6 @@ def note_run(evaluated: Evaluated) -> dict[str, str]:
         "decided": f"{decision}; {left}" if is_settled else "",
         "missing": "" if is_settled else "; ".join(filter(None, missing)),
     }
-
-
-_LASTING = ("exception", "exit", "protocol", "unreported", "unread-calls", "blocked")
-"""Failures by the code of a target, or by what the stored answer holds or lacks."""
-_PASSING = re.compile(
-    r"\w*(?:Time(?:d)?Out|Timeout|Connect|RateLimit|Unavailable|Overloaded|InternalServer)\w*:"
-)
-"""What clients of services call errors that are gone after a while."""
-
-
-def stays_errored(result: Result) -> bool:
-    """Whether to try the same again can only come to the same."""
-    failures = [result.failure, *(grade.failure for grade in result.grades)]
-    known = [failure for failure in failures if failure is not None]
-    return bool(known) and all(map(_is_lasting, known))
-
-
-def _is_lasting(failure: Failure) -> bool:
-    if failure.kind == "http":
-        status = failure.details.get("status")
-        return isinstance(status, int) and 400 <= status < 500 and status not in (408, 429)
-    return failure.kind in _LASTING and not _PASSING.match(failure.message)
-
-
-def suggest_new_run(evaluated: Evaluated, name: str, place: RecordPlace) -> str:
-    """How to run again what did not pass, with the suites and targets that were named."""
-    if not evaluated.totals.cases.not_passed:  # only some of the trials of cases that passed
-        return ""
-    options, words = evaluated.run.about.options, ["evalcase", "run"]
-    folder = os.path.join(place.config.root, folder_of_run(evaluated.run))
-    for path in _texts(options.get("paths")):
-        seen = path if path == "-" else seen_from(place.cwd, os.path.join(folder, path))
-        words += [seen] if seen != "." else []  # the default
-    for target in _texts(options.get("targets")):
-        words += ["--target", target]
-    for path in _texts([options.get("env_file")]):
-        words += ["--env-file", seen_from(place.cwd, os.path.join(folder, path))]
-    # In a run that ended early, the cases that don't pass are not all known.
-    failed_of = f" --failed-of {name}" if evaluated.complete else ""
-    return f"fix it, then: {join(words)}{failed_of}"
-
-
-def _texts(value: object) -> list[str]:
-    """Those of a list in a record, which may say anything."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def say_gate(evaluated: Evaluated) -> str:

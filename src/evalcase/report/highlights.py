@@ -1,23 +1,21 @@
-"""The cases of a run that its summary names: those that did not pass, flaky and slow ones, and
-those that targets differ on.
+"""The cases of a run that its summary names: those that did not pass, flaky ones, and those
+that targets differ on.
 
-Memory grows with these up to limits, with cases that lack trials, and by eight bytes a trial for
-latency; no more with cases that passed.
+Memory grows with these up to limits, and with cases that lack trials; no more with cases that
+passed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection
+from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from evalcase.report.aggregate import Ledger
 from evalcase.report.details import Heard, reason_of, result_heard
-from evalcase.stats.agreement import Fleiss
 from evalcase.types.case import Case
-from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result, Verdict
 from evalcase.types.value import replace
 
@@ -26,8 +24,6 @@ MOST_IN_FULL = 20
 _MOST_HELD = 1000
 """Cases that lack trials, and cases whose verdicts by target are held."""
 _MOST_SHAKY = 10
-_SLOWEST = 3
-_NAMED = 3
 TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
 
 
@@ -48,8 +44,6 @@ class Shown(Struct):
     outcome: Outcome
     same: int = 0
     """Other cases that errored in the same way."""
-    named: list[CaseName] = field(default_factory=list)
-    """The first of those."""
 
 
 class GridRow(NamedTuple):
@@ -66,14 +60,9 @@ class Highlights:
         self, shown: Collection[Verdict | None] = TROUBLED, ledger: Ledger | None = None
     ) -> None:
         self.ledger = ledger or Ledger()
-        self.slowest: dict[CaseName, float] = {}
-        """The seconds of their slowest trials."""
         self.shaky: list[tuple[CaseName, Outcome, str]] = []
         """The first cases that passed although some of their trials did not; and why a trial of
         theirs errored, if one did."""
-        self.more_shaky = 0
-        self.votes: dict[str, Fleiss] = {}
-        """By suite, how far judges that voted several times agreed."""
         self.more: Counter[Verdict | None] = Counter()
         """Cases of a verdict beyond those that are shown."""
         self.kept: list[str] = []
@@ -88,13 +77,8 @@ class Highlights:
         """Add a result, with its case if that has tags. Of a case that is decided now, return the
         outcome and the first trial that shows why it is so."""
         name, outcome = CaseName(*result.key[:3]), self.ledger.add(result, case)
-        self._note_slow(name, result.duration_s)
         if result.workspace is not None and result.workspace.kept is not None:
             self.kept.append(result.workspace.kept)
-        for grade in result.grades:
-            if grade.asked > 1:
-                for votes in votes_in(grade):
-                    self.votes.setdefault(name.suite, Fleiss()).add(votes)
         self._note_verdict(result, outcome.verdict)
         if outcome.repeats > 1:
             return self._add_repeat(name, outcome, result)
@@ -138,11 +122,8 @@ class Highlights:
             return None
         self._held.pop(name, None)
         if outcome.verdict == "passed" and outcome.passed < outcome.trials:
-            if len(self.shaky) < _MOST_SHAKY:
-                why = reason_of(held["errored"].result) if "errored" in held else ""
-                self.shaky.append((name, outcome, why))
-            else:
-                self.more_shaky += 1
+            why = reason_of(held["errored"].result) if "errored" in held else ""
+            self.shaky += [(name, outcome, why)] if len(self.shaky) < _MOST_SHAKY else []
         trial = held.get(outcome.verdict) or next(iter(held.values()))
         if outcome.verdict in self._shown:
             self._show(outcome, trial.result, trial)
@@ -159,13 +140,6 @@ class Highlights:
             self._grid[place] = result.number, {}
         self._grid[place][1][result.key.target] = verdict
 
-    def _note_slow(self, name: CaseName, took_s: float) -> None:
-        slowest = self.slowest
-        if len(slowest) < _SLOWEST or took_s > min(slowest.values()):
-            slowest[name] = max(took_s, slowest.get(name, 0.0))
-            if len(slowest) > _SLOWEST:
-                del slowest[min(slowest, key=slowest.__getitem__)]
-
     def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
         shown = self._shown[outcome.verdict]
         if outcome.verdict == "errored":
@@ -174,8 +148,6 @@ class Highlights:
             like = next((each for each in shown if reason_of(each.result) == why), None)
             if like is not None:
                 like.same += 1
-                if len(like.named) < _NAMED:
-                    like.named.append(CaseName(*result.key[:3]))
                 return
         if len(shown) >= MOST_IN_FULL:
             self.more[outcome.verdict] += 1
@@ -185,24 +157,3 @@ class Highlights:
 
 def _shorten_result(result: Result, outcome: Outcome) -> Shown:
     return Shown(replace(result, answer=None), result_heard(result), outcome)
-
-
-def votes_in(grade: Grade) -> Iterator[Mapping[str, int]]:
-    """For each criterion that judges voted on, how often each verdict was given. A record may come
-    from anyone, so nothing is taken for granted of its shape."""
-    details = grade.failure.details if grade.failure is not None else grade.details
-    votes = details.get("votes")
-    if not isinstance(votes, list) or len(votes) < 2:
-        return
-    counts: dict[str, Counter[str]] = {}
-    for vote in votes:
-        for each in _rows_in(vote, "criteria"):
-            id, verdict = each.get("id"), each.get("verdict")
-            if isinstance(id, str) and isinstance(verdict, str):
-                counts.setdefault(id, Counter())[verdict] += 1
-    yield from counts.values()
-
-
-def _rows_in(value: Any, name: str) -> list[dict[str, Any]]:  # noqa: ANN401 - anything a record holds
-    rows = value.get(name) if isinstance(value, dict) else None
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

@@ -21,8 +21,8 @@ class LineFinder:
 
     def __init__(self, reported: Reported, state: str | None) -> None:
         """`state` is the folder of what is kept for this user."""
-        self._project = reported.place.config.root
-        self._cwd = reported.place.cwd
+        self._project = reported.reader.config.root
+        self._cwd = reported.reader.cwd
         self._state = state
         self._stored = reported.stored
         self._run = reported.stored.run

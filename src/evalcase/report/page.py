@@ -288,7 +288,7 @@ def write_html(
     yield from page.write(read_case_rows(reported, ledger))
     figures = reported.sum_up(ledger, evaluated)
     told = {"run": describe_run(evaluated, figures), "home": home, "watch": watch}
-    yield from page.finish(told, f"evalcase view {name_run(stored.run, reported.place)}")
+    yield from page.finish(told, f"evalcase view {name_run(stored.run, reported.reader)}")
 
 
 def describe_run(evaluated: Evaluated, figures: Figures) -> PageObject:

@@ -22,11 +22,16 @@ from evalcase.types.result import Result
 from evalcase.types.value import Value, fits_pattern, replace
 
 
-class RecordPlace(NamedTuple):
-    """Where a person is who reads what is printed; `resume` works elsewhere."""
+class Reader(NamedTuple):
+    """The person who reads a report."""
 
     cwd: str
+    """Where they are; `resume` works elsewhere."""
     config: Config
+    screen: Screen = Screen()
+    is_own: bool = True
+    """Whether the record is their own, and may be resumed."""
+    verbose: bool = False
 
 
 def find_suite_places(root: str, folder: str) -> Callable[[str], str]:
@@ -116,17 +121,13 @@ class Reported(Value, frozen=True):
     """A run that is reported, and for whom."""
 
     stored: StoredRun
-    place: RecordPlace
+    reader: Reader
     wanted: Wanted = Wanted()
-    screen: Screen = Screen()
     figuring: Figuring = Figuring()
     by: tuple[PartKind, ...] = PART_KINDS
     """The parts whose rates are shown."""
-    is_own: bool = True
-    """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
-    verbose: bool = False
     junit_properties: bool = False
     """Whether test cases of JUnit have properties."""
 

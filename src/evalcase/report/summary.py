@@ -5,22 +5,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.conclusion import (
-    Reader,
     name_grading,
     name_run,
     note_run,
     rate_of,
     say_gate,
-    say_saved,
-    stays_errored,
-    suggest_new_run,
     suggest_next,
     why_incomplete,
 )
@@ -39,13 +35,13 @@ from evalcase.report.figures import (
     write_percent,
     write_rate,
 )
-from evalcase.report.highlights import TROUBLED, CaseName, GridRow, Highlights, Shown
-from evalcase.report.source import Reported, see_suites
+from evalcase.report.highlights import TROUBLED, GridRow, Highlights, Shown
+from evalcase.report.source import Reader, Reported, see_suites
 from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut, defuse_lines, seen_from
 from evalcase.store.stored import StoredRun
-from evalcase.types.result import VERDICTS, Result, Totals
+from evalcase.types.result import VERDICTS, Totals
 from evalcase.types.value import replace
-from evalcase.util.text import list_some, make_visible, write_count
+from evalcase.util.text import make_visible, write_count
 
 _COLUMN = LABEL - 1
 _FACT_ROWS = 4
@@ -76,21 +72,18 @@ def _write_summary(reported: Reported) -> Iterator[str]:
     highlights = Highlights(verdicts or TROUBLED, ledger)  # type: ignore[arg-type]
     evaluated = reported.evaluated(highlights)
     figures = reported.sum_up(highlights.ledger, evaluated)
-    reader = Reader(reported.place, reported.screen, reported.is_own, reported.verbose)
-    find_case = reported.stored.find_case
+    find_case, reader = reported.stored.find_case, reported.reader
     return summary_lines(evaluated, highlights, find_case, reader, figures, reported.by)
 
 
 def _write_cases(reported: Reported) -> Iterator[str]:
     """One case in full; or several, where suites have the same id."""
-    stored, place, wanted = reported.stored, reported.place, reported.wanted
-    screen = reported.screen
-    see_suite = see_suites(stored.run, place.config.root, place.cwd)
+    stored, reader, wanted = reported.stored, reported.reader, reported.wanted
+    screen = reader.screen
+    see_suite = see_suites(stored.run, reader.config.root, reader.cwd)
     before, known = None, None
-    results = sorted(reported.results(), key=lambda result: result.key)
-    for _, group in groupby(results, _what_broke):
-        result, *others = group
-        suite, case, _, repeat = result.key
+    for result in sorted(reported.results(), key=lambda result: result.key):
+        suite, case = result.key[:2]
         if before is None or before[:2] != (suite, case):
             if before is not None:
                 yield ""
@@ -98,20 +91,11 @@ def _write_cases(reported: Reported) -> Iterator[str]:
             yield from case_lines(see_suite(suite), case, known, screen)
         is_first = before is None or before[:3] != result.key[:3]
         yield from trial_lines(result, known, stored.outcome(result), screen, is_first=is_first)
-        if others:
-            yield f"{'':{2 * INDENT}}trials {repeat}–{others[-1].key.repeat}, the same"
         before = result.key
     if before is None:
         yield f"case {make_visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
     elif graded := read_evaluated(stored).graded_so_far:
         yield from ("", f"not complete: {graded}")
-
-
-def _what_broke(result: Result) -> object:
-    """Equal for trials of a case at a target that errored in the same way, without an answer."""
-    if result.failure is None or result.answer is not None:
-        return result.key
-    return result.key[:3], result.verdict, result.failure, result.retried
 
 
 def gather_highlights(stored: StoredRun) -> Highlights:
@@ -129,9 +113,9 @@ def summary_lines(
     """All of it. Parts of the kinds in `by` are shown if there are several."""
     figures = figures or Figuring().sum_up(highlights.ledger, evaluated)
     highlights.finish()
-    screen, place, several = reader.screen, reader.place, len(figures.by_target) > 1
-    see_suite = see_suites(evaluated.run, place.config.root, place.cwd)
-    name = name_run(evaluated.run, place)
+    screen, several = reader.screen, len(figures.by_target) > 1
+    see_suite = see_suites(evaluated.run, reader.config.root, reader.cwd)
+    name = name_run(evaluated.run, reader)
     for verdict in (*TROUBLED, "passed", "skipped"):
         for shown in highlights.shown(verdict):
             yield from _case_lines(shown, find_case, see_suite, screen, several=several)
@@ -147,30 +131,25 @@ def summary_lines(
     if scope := count_scope(figures, evaluated.totals):
         yield from screen.wrap(scope)
     yield from _verdict_lines(evaluated, figures.all.rate, screen)
-    for fact in _facts(evaluated, highlights, figures, see_suite, verbose=reader.verbose):
+    for fact in _facts(evaluated, highlights, figures, verbose=reader.verbose):
         yield from _fact_lines(fact, screen)
     if kept := highlights.kept:
         folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
         yield from _to_copy("kept", f"{write_count(len(kept), 'workspace')}: {folder}", "", screen)
-    yield from _ending_lines(evaluated, reader, _suggest(evaluated, highlights, name, reader))
+    failed = highlights.shown("failed")
+    first = failed[0].result.key if failed else None
+    next_one = suggest_next(evaluated, name, first, is_own=reader.is_own)
+    yield from _ending_lines(evaluated, reader, next_one)
 
 
 def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
     next_one = ""
     if not evaluated.complete:
-        name = name_run(evaluated.run, reader.place)
+        name = name_run(evaluated.run, reader)
         next_one = suggest_next(evaluated, name, is_own=reader.is_own)
     verdict = _verdict_lines(evaluated, rate_of(evaluated), reader.screen)
     return chain(verdict, _ending_lines(evaluated, reader, next_one))
-
-
-def _suggest(evaluated: Evaluated, highlights: Highlights, name: str, reader: Reader) -> str:
-    failed, errored = highlights.shown("failed"), highlights.shown("errored")
-    first, fixed = failed[0].result.key if failed else None, ""
-    if errored and all(stays_errored(each.result) for each in errored):
-        fixed = suggest_new_run(evaluated, name, reader.place)
-    return suggest_next(evaluated, name, first, fixed, is_own=reader.is_own)
 
 
 def _case_lines(
@@ -182,18 +161,9 @@ def _case_lines(
     case = find_case(result.key.suite, result.key.case)
     yield from detail_lines(result, shown.heard, case, screen)
     if shown.same:
-        names = [
-            (f"{see_suite(each.suite)}: " if each.suite != result.key.suite else "")
-            + _name_case(each, several=each.target != result.key.target)
-            for each in shown.named
-        ]
-        said = cut(f"the same for {list_some(names, shown.same)}", screen.width - INDENT)
+        said = f"the same for {write_count(shown.same, 'more case')}"
         yield screen.paint(f"{'':{INDENT}}{said}", "dim")
     yield ""
-
-
-def _name_case(name: CaseName, *, several: bool) -> str:
-    return f"{name.case} ({name.target})" if several else name.case
 
 
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen) -> Iterator[str]:
@@ -330,9 +300,8 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
     screen, notes = reader.screen, note_run(evaluated)
     told = {
         **{topic: notes[topic] for topic in ("run", "part", "mixed")},
-        "record": seen_from(reader.place.cwd, evaluated.run.path),
+        "record": seen_from(reader.cwd, evaluated.run.path),
         "stopped": why_incomplete(evaluated),
-        "saved": say_saved(evaluated),
         "gate": say_gate(evaluated),
         "next": next_one,
     }
@@ -354,25 +323,17 @@ def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]
 
 
 def _facts(
-    evaluated: Evaluated, highlights: Highlights, figures: Figures, see_suite: SeeSuite, *,
-    verbose: bool,
-) -> Iterator[Fact]:  # fmt: skip
+    evaluated: Evaluated, highlights: Highlights, figures: Figures, *, verbose: bool
+) -> Iterator[Fact]:
     several = len(figures.by_target) > 1
     yield from rate_facts(figures)
     yield from trial_facts(evaluated.totals)
     yield from repeat_facts(figures, verbose=verbose)
     for name, outcome, why in highlights.shaky:
-        said = f"{_name_case(name, several=several)}: {passed_of(outcome)}: passed"
+        at = f" ({name.target})" if several else ""
+        said = f"{name.case}{at}: {passed_of(outcome)}: passed"
         yield Fact("", f"{said}, though a trial errored: {why}" if why else said)
-    if highlights.more_shaky:
-        yield Fact("", f"{highlights.more_shaky:,} more passed, but not in every trial")
     yield from effort_facts(figures, evaluated.totals, verbose=verbose)
-    if verbose and evaluated.totals.cases.total > 1:
-        slowest = sorted(highlights.slowest.items(), key=lambda each: -each[1])
-        slow = [(name, took_s) for name, took_s in slowest if took_s >= _SLOW_S]
-        if said_slow := [f"{_name_case(name, several=several)} {s:.2f} s" for name, s in slow]:
-            yield Fact("slowest", ", ".join(said_slow))
-        yield from _vote_facts(highlights, see_suite)
     if grading := note_run(evaluated)["grading"]:
         yield Fact("grading", grading)
 
@@ -490,19 +451,6 @@ def _list_costs(totals: Totals) -> Iterator[str]:
             yield f"{what} {write_money(usd)}"
     if totals.cached:
         yield f"{write_count(totals.cached, 'answer')} given earlier"
-
-
-def _vote_facts(highlights: Highlights, see_suite: SeeSuite) -> Iterator[Fact]:
-    """How far the votes of judges agreed beyond chance, by suite."""
-    label = "votes"
-    for suite, votes in highlights.votes.items():
-        if not votes.subjects:
-            continue
-        on = "1 criterion" if votes.subjects == 1 else f"{votes.subjects:,} criteria"
-        kappa = "always the same verdict" if votes.kappa is None else f"{votes.kappa:.2f}"
-        where = f" in {see_suite(suite)}" if len(highlights.votes) > 1 else ""
-        yield Fact(label, f"Fleiss' kappa on {on}: {kappa}{where}")
-        label = ""
 
 
 def _fact_lines(fact: Fact, screen: Screen) -> Iterator[str]:

@@ -45,7 +45,7 @@ from evalcase.report.page import (
     write_html,
 )
 from evalcase.report.sides import open_sides
-from evalcase.report.source import RecordPlace, Reported, find_suite_places
+from evalcase.report.source import Reader, Reported, find_suite_places
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.reader import is_written, read_end
 from evalcase.store.runs import list_runs
@@ -177,7 +177,7 @@ async def serve_viewer(opening: Opening, environment: Environment, out: TextIO) 
     """Serve until Ctrl-C. Raise ConfigError if the port can't be used."""
     token = urlsafe_b64encode(environment.entropy(32)).rstrip(b"=").decode()
     listing = Listing(opening.folder, opening.config.root, environment.state)
-    viewer = Viewer(token, listing, RecordPlace(environment.cwd, opening.config))
+    viewer = Viewer(token, listing, Reader(environment.cwd, opening.config))
     server = web.Server(
         viewer.answer, access_log=None, logger=_silent_logger(),
         max_line_size=_LONGEST_HEADER, max_field_size=_LONGEST_HEADER,
@@ -221,10 +221,10 @@ def _silent_logger() -> logging.Logger:
 class Viewer:
     """Answers requests. Records are read in a thread, one page at a time."""
 
-    def __init__(self, token: str, listing: Listing, place: RecordPlace) -> None:
+    def __init__(self, token: str, listing: Listing, reader: Reader) -> None:
         self._token = token
         self._listing = listing
-        self._place = place
+        self._reader = reader
         self._turn = asyncio.Lock()
         self._growing: dict[str, GrowingJournal] = {}
         self.port = 0
@@ -301,12 +301,12 @@ class Viewer:
             reached = self._journal_of(run).reach()
             watch = {"address": f"../rows/{os.path.basename(run.path)}", "offset": reached}
         with StoredRun(run) as stored:
-            reported = Reported(stored, self._place, max_size=_LARGEST)
+            reported = Reported(stored, self._reader, max_size=_LARGEST)
             yield from write_html(reported, home="../", watch=watch)
 
     def _make_comparison(self, base: Run, head: Run) -> Iterable[bytes]:
         with ExitStack() as stack:
-            sides = open_sides((base.path, head.path), self._place.config, stack)
+            sides = open_sides((base.path, head.path), self._reader.config, stack)
             comparison = compare_sides(*sides[:3], chosen=sides.chosen)
             gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
             compared = Compared(comparison, gated, ())

@@ -6,10 +6,9 @@ from typing import Any
 
 from evalcase.config.config import Config
 from evalcase.report.case_text import case_lines, trial_lines
-from evalcase.report.conclusion import Reader
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.highlights import Highlights
-from evalcase.report.source import RecordPlace
+from evalcase.report.source import Reader
 from evalcase.report.summary import summary_lines
 from evalcase.report.terminal import Screen
 from evalcase.store.folder import Run, RunAbout
@@ -207,7 +206,7 @@ def summary(
         highlights.add(each)
     run = Run("20260301-090000-a1b2c3", "runs/20260301-090000-a1b2c3", "", RunAbout({}))
     evaluated = Evaluated(run, changes.pop("status", "completed"), count(results), **changes)
-    reader = Reader(RecordPlace("/project", Config("/project")), screen, verbose=verbose)
+    reader = Reader("/project", Config("/project"), screen, verbose=verbose)
     return list(summary_lines(evaluated, highlights, find_case, reader))
 
 
