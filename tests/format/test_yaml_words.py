@@ -74,8 +74,6 @@ def test_a_hash_in_a_text_or_a_comment_is_left_alone(text: str) -> None:
     [
         ("input: What is C #?\n", "cut-text", (1, 18, 1, 20)),
         ("input:\n- role: user\n  content: Close issue #12\n", "cut-text", (3, 24, 3, 27)),
-        ("input: “Hello”\n", "smart-quotes", (1, 8, 1, 15)),
-        ("input: {v: [„Hello“]}\n", "smart-quotes", (1, 13, 1, 20)),
     ],
 )
 def test_text_that_was_probably_meant_otherwise_gets_a_warning(
@@ -94,9 +92,6 @@ def test_text_that_was_probably_meant_otherwise_gets_a_warning(
         "input: q\ntimeout_s: 30 #seconds\n",
         "input: q\n#id: old\n",
         "input: q\nmetadata: {a: [1, 2]} #todo\n",
-        "input: “Hi,” she said. “Bye.”\n",
-        "input: She said “Hi”\n",
-        'input: "“Hello”"\n',
         "input: |\n  What is C #?\n",
     ],
 )

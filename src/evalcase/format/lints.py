@@ -26,37 +26,39 @@ Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
 
 
-_DECIDING = frozenset({"graders", "criteria", "rubrics", "threshold", "repeat"})
-"""Without these, only the expected output decides."""
-
-
 def advise_case(
     case: Case, written: Named, turns: Sequence[Named], findings: Findings, *, expects_null: bool
 ) -> None:
     """Look over a case without errors, of a suite whose graders have none. `expects_null` says
     that it has `expected_output: null`, which is no expected output."""
     data = case._data
+    if "skip" in data:
+        return
     parts = [(case, written), *zip(case.turns, turns, strict=True)] if turns else [(case, written)]
     for part, named in parts:
         if "expected_output" in part._data:
             _advise_expected(part._data, named, findings)
-        if not _DECIDING.isdisjoint(part._data):
-            _advise_part(part, named, findings)
+        if "graders" in part._data or part.needs_judge:
+            _advise_graders(part, named, findings)
     if "user" in data:
         _advise_user(case, written.path, findings)
-    if "expected_output" in data or "skip" in data:
-        return
-    if not any(map(_is_graded, (data, *data.get("turns", ())))):
-        what = "conversation" if case.is_conversation else "case"
-        hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
-        if case.is_conversation:
-            hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
-        elif inside := next((name for name in GRADED if name in data.get("metadata", ())), None):
-            hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
-        elif expects_null:
-            hint = 'null counts as absent; the text null is written in quotes: "null"'
-        message = f"this {what} has nothing to grade, so it can never pass"
-        findings.add("nothing-to-grade", written.path, message, hint)
+    if "threshold" in data or "repeat" in data:
+        _advise_passing(data, written.path, findings)
+    if "expected_output" not in data and not any(map(_is_graded, (data, *data.get("turns", ())))):
+        _report_ungraded(case, written.path, findings, expects_null)
+
+
+def _report_ungraded(case: Case, path: KeyPath, findings: Findings, expects_null: bool) -> None:
+    what = "conversation" if case.is_conversation else "case"
+    hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
+    if case.is_conversation:
+        hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
+    elif inside := next((name for name in GRADED if name in case._data.get("metadata", ())), None):
+        hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
+    elif expects_null:
+        hint = 'null counts as absent; the text null is written in quotes: "null"'
+    message = f"this {what} has nothing to grade, so it can never pass"
+    findings.add("nothing-to-grade", path, message, hint)
 
 
 def _is_graded(part: dict[str, Any]) -> bool:
@@ -66,65 +68,33 @@ def _is_graded(part: dict[str, Any]) -> bool:
     return any(not each.get("indicator") for each in part.get("graders", ()))
 
 
-def _advise_part(part: Case, written: Named, findings: Findings) -> None:
+def _advise_graders(part: Case, written: Named, findings: Findings) -> None:
     """Look over how a case or a turn is graded."""
     data, path, graders = part._data, written.path, part._data.get("graders", ())
-    has_expected, is_skipped = "expected_output" in data, "skip" in data
-    _advise_passing(data, path, findings)
+    has_expected = "expected_output" in data
     if graders and "turns" not in data:
         _check_weights(data, path, findings)
-    if not (has_expected or part.needs_judge or is_skipped):
+    if not (has_expected or part.needs_judge):
         _advise_absent(graders, path, findings)
-    if is_skipped:
-        return
     _check_material(part, graders, path, findings)
-    if (graders or part.needs_judge) and findings.known is not None:
+    if findings.known is not None:
         _check_judges(data, path, findings)
-        if has_expected:
+        if has_expected and part.needs_judge:
             _advise_replaced(data, written.at("expected_output"), findings)
 
 
-def _name_of(grader: Mapping[str, Any]) -> str:
-    return str(grader.get("name", grader["type"]))
-
-
 def _advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
-    """Warn of a case that no answer can fail, and of an expected output that no answer can fail
-    by, because all that compare with it pass at any score, or count for nothing."""
-    graders, threshold = data.get("graders", ()), data.get("threshold")
-    if not graders and threshold is None and "repeat" not in data:
-        return
-    compared = "expected_output" in data
-    comparing = [each for each in graders if any(_find_compared([each], findings))]
-    deciding = comparing if compared else graders
-    is_lax = bool(deciding) and not needs_judge(data) and all(
-        _lets_all_pass(each, threshold is not None) for each in deciding
-    )  # fmt: skip
-    if compared and is_lax:
-        names = " and ".join(f"`{_name_of(each)}`" for each in comparing)
-        why = "passes at any score" if threshold is None else "counts for nothing"
-        hint = f"give it a `{'threshold' if threshold is None else 'weight'}` over 0"
-        message = f"`expected_output` can make no answer fail: {names} compares with it, and {why}"
-        findings.add("not-compared", path, message, hint)
-    if "skip" in data or "turns" in data:
-        return
-    if threshold == 0 and not any(each.get("required") for each in graders):
-        name = "threshold"
-    elif data.get("repeat", {}).get("pass_rate") == 0 and threshold != 0:
+    """Warn of a case that no answer can fail."""
+    if data.get("repeat", {}).get("pass_rate") == 0:
         name = "pass_rate"
-    elif is_lax and not compared and threshold is None:
+    elif data.get("threshold") == 0 and not any(
+        each.get("required") for each in data.get("graders", ())
+    ):
         name = "threshold"
     else:
         return
     message = f"no answer can fail this case: its `{name}` is 0"
     findings.add("nothing-to-grade", path, message, f"give it a `{name}` over 0")
-
-
-def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
-    passes = grader.get("threshold") == 0 and not grader.get("not")
-    if not by_mean:
-        return passes
-    return grader.get("weight") == 0 and (passes or not grader.get("required"))
 
 
 def _check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
@@ -154,7 +124,8 @@ def _check_material(case: Case, graders: Graders, path: KeyPath, findings: Findi
     for grader, declared in _each_grader(graders, findings):
         missing = declared.missing_in(grader, case)
         if missing is not None:
-            what = f"the grader `{_name_of(grader)}` needs {missing}"
+            name = grader.get("name", grader["type"])
+            what = f"the grader `{name}` needs {missing}"
             # A judge says in its message where it looks.
             hint = "add `workspace: {template: FOLDER}`" if "`workspace`" in missing else None
             findings.add("missing-material", path, f"{what}, which this case doesn't have", hint)
@@ -180,7 +151,7 @@ def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
 
 def _advise_user(case: Case, path: KeyPath, findings: Findings) -> None:
     """Warn of a simulated user that is the model it talks to."""
-    if findings.known is None or case.user is None or "skip" in case._data:
+    if findings.known is None or case.user is None:
         return
     for target in case.targets or (None,):
         same = findings.known.describe_same_user(case.user.target, target)
@@ -217,11 +188,9 @@ def _advise_replaced(data: Mapping[str, Any], expected_at: KeyPath, findings: Fi
     """Say once in a file that a judge has `expected_output` as its reference. Without a judge
     there is a warning already."""
     assert findings.known is not None
-    name = next((name for name in ("criteria", "rubrics") if name in data), None)
-    name = name if needs_judge(data) else None
-    if name is None or findings.known.object_to("judge", name) is not None:
-        return
-    if _is_added(data["expected_output"], data.get("graders", ()), findings):
+    name = "criteria" if "criteria" in data else "rubrics"
+    is_judged = findings.known.object_to("judge", name) is None
+    if is_judged and _is_added(data["expected_output"], data.get("graders", ()), findings):
         message = f"with `{name}`, `expected_output` is shown to the judge, and not compared"
         hint = "add `expected` to `graders` to have it compared, too"
         findings.add_once("not-compared", expected_at, message, hint, "key")
@@ -254,7 +223,7 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
         hint = "a grader of your own that reads what is expected may compare more"
         place = _place_expected(written, below)
         findings.add("not-compared", place, reason, hint if has_code else None, at)
-    elif "skip" not in data and not has_code:
+    elif not has_code:
         message = "there is nothing here to compare an answer with, so no answer can pass"
         hint = "it takes tool calls, or content that is text or data, of the assistant"
         findings.add("nothing-to-grade", written.at("expected_output"), message, hint)

@@ -591,8 +591,6 @@ _COMMENT = re.compile(r"#[^\r\n]*")
 _CLOSE_COMMENT = re.compile(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
 _PLAIN_LINE = re.compile(r"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
 """A line of plain text: most texts with a `#` are in quotes, or below a header."""
-_QUOTED = re.compile("[:,[{-] ?[\u201c\u201d\u201e\u2018]")
-_OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
 
 
 def _list_events(text: str) -> Iterator[Any]:
@@ -628,7 +626,7 @@ def _find_lost_text(text: str) -> Iterator[Fault]:
 
 
 def find_lints(text: str) -> Iterator[Fault]:
-    """Plain text of a readable document that is cut by a comment, or has quotes as a part of it."""
+    """Plain text of a readable document that is cut by a comment."""
     text = _prepare_text(text)
     close = (found.start() for found in _CLOSE_COMMENT.finditer(text))
     may_be_cut = any(_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close)
@@ -639,14 +637,6 @@ def find_lints(text: str) -> Iterator[Fault]:
             message = "this is a comment, so the text before it ends there"
             hint = "put the text in quotes; a comment is easier to tell with a space after its `#`"
             yield Fault("cut-text", message, at, at + len(shown), hint)
-    may_be_quoted = any(quote in text for quote in _OPENING) and _QUOTED.search(text)
-    for event in _list_events(text) if may_be_quoted else ():
-        value = event.value if type(event) is ScalarEvent and event.implicit[0] else ""
-        is_quoted = len(value) > 1 and value[0] in _OPENING and value[-1] in _CLOSING
-        if is_quoted and not any(quote in value[1:-1] for quote in _QUOTES):
-            message = "these quotes are a part of the text"
-            hint = "quotes that only mark where a text begins and ends are straight: \" or '"
-            yield _fault_at(event, "smart-quotes", message, hint)
 
 
 def _is_text(value: str) -> bool:

@@ -81,7 +81,6 @@ CODES: dict[str, Code] = {
     "empty-input": Code("warning", "The `input` of a case is blank text."),
     "lost-spelling": Code("warning", "An expected number is not written as it is read."),
     "cut-text": Code("warning", "A comment ends a text that was probably meant to go on."),
-    "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
     "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
     "misplaced-field": Code("warning", "A field of a case stands inside a message."),
     "misnamed-input": Code("warning", "The arguments of an expected call have another name."),
