@@ -23,9 +23,9 @@ SUITE = """\
 # What the agent was told of itself (system messages) is left out.
 
 cases:
+  # draft: what was answered when it was traced; make it what should be
   - id: where-is-my-order
     input: Where is my order?
-    # draft: what was answered when it was traced; make it what should be
     expected_output: On its way.
     metadata:
       trace: "00000000000000000000000000000001"

@@ -10,8 +10,6 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from evalcase.errors import SuiteError
 from evalcase.format.case import read_expected_output, read_input
 from evalcase.format.document import Findings
@@ -70,15 +68,30 @@ def suite_text(suite: Suite, path: str, known: Known) -> str:
 def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -> Iterator[str]:
     """The text of a suite, in chunks. Nothing is shortened: `shorten` does that.
 
-    Each comment stands above the value at its path (`("cases", 3, "graders", 0)`). If there is no
-    such value, it stands at the end of the nearest list or mapping on the path.
+    A comment on a path in a case (`("cases", 3, "graders", 0)`) stands above the case, others at
+    the top.
     """
+    notes: dict[KeyPath, list[str]] = {}
+    for path, comment in comments.items():
+        notes.setdefault(path[:2] if path[:1] == ("cases",) else (), []).append(comment)
     value = _lay_out(written, _SUITE_ORDER)
-    if isinstance(cases := value.pop("cases", None), list):
-        value["cases"] = Spaced(
-            _lay_out(case, _CASE_ORDER) if isinstance(case, dict) else case for case in cases
-        )
-    return write_yaml(value, comments)
+    cases = value.pop("cases", None)
+    head = "".join(_comment_lines(notes.pop((), ()), 0))
+    yield f"{head}\n" if head else ""
+    yield from write_yaml(value) if value or not isinstance(cases, list) else ()
+    if not isinstance(cases, list):
+        return
+    yield "\n" if value else ""
+    yield "cases:\n" if cases else "cases: []\n"
+    before = ""
+    for number, case in enumerate(cases):
+        # A blank line after a text that ends in blank lines would become part of the text.
+        yield "\n" if number and not before.endswith("\n\n") else ""
+        yield from _comment_lines(notes.pop(("cases", number), ()), STEP)
+        before = "".join(_block_lines([_lay_out(case, _CASE_ORDER)], STEP))
+        yield before
+    for left in notes.values():
+        yield from _comment_lines(left, STEP)
 
 
 def _lay_out(fields: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
@@ -222,54 +235,13 @@ class Inline(dict[str, Any]):
     """A mapping that is written on one line, `{a: 1, b: 2}`, if it is short."""
 
 
-class Spaced(list[Any]):
-    """A list with blank lines between its items, and above it."""
-
-
-class _Notes(Struct):
-    """The comments on a value: above it, at its end, and on what is in it."""
-
-    above: list[str] = []
-    below: list[str] = []
-    inner: dict[object, _Notes] = {}
-
-
-_NO_NOTES = _Notes()
-
-
-def write_yaml(value: object, comments: Comments = _NO_COMMENTS) -> Iterator[str]:
+def write_yaml(value: object) -> Iterator[str]:
     """Yield the text in chunks. Raise TypeError or ValueError for what is no JSON value."""
-    notes = _place_comments(value, comments)
-    yield from _comment_lines(notes.above, 0)
-    text = _on_one_line(value, 0, notes)
+    text = _on_one_line(value, 0)
     if text is not None:
         yield f"{text}\n"
-        return
-    if notes.above:
-        yield "\n"
-    before = ""
-    for chunk in _block_lines(value, 0, notes):
-        # A blank line after a text that ends in blank lines would become part of the text.
-        if chunk != "\n" or not before.endswith("\n\n"):
-            yield chunk
-        before = chunk
-
-
-def _place_comments(value: object, comments: Comments) -> _Notes:
-    root = _Notes()
-    for path, comment in comments.items():
-        notes, here = root, value
-        for step in path:
-            if not isinstance(here, dict | list) or not here:
-                notes.above.append(comment)
-                break
-            if step not in (here if isinstance(here, dict) else range(len(here))):
-                notes.below.append(comment)
-                break
-            notes, here = notes.inner.setdefault(step, _Notes()), here[step]  # type: ignore[index]
-        else:
-            notes.above.append(comment)
-    return root
+    else:
+        yield from _block_lines(value, 0)
 
 
 def _comment_lines(comments: Iterable[str], indent: int) -> Iterator[str]:
@@ -278,34 +250,22 @@ def _comment_lines(comments: Iterable[str], indent: int) -> Iterator[str]:
             yield f"{' ' * indent}{f'# {make_visible(line)}'.rstrip()}\n"
 
 
-def _block_lines(value: object, indent: int, notes: _Notes) -> Iterator[str]:
-    """A list or mapping in block style: comments and entries, each a chunk of whole lines."""
+def _block_lines(value: object, indent: int) -> Iterator[str]:
+    """A list or mapping in block style: its entries, each a chunk of whole lines."""
     assert isinstance(value, dict | list)
     pad = " " * indent
-    for number, (step, item) in enumerate(
-        value.items() if isinstance(value, dict) else enumerate(value)
-    ):
-        inner = notes.inner.get(step, _NO_NOTES)
-        if number and isinstance(item if isinstance(value, dict) else value, Spaced):
-            yield "\n"
-        yield from _comment_lines(inner.above, indent)
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value):
         start = pad + (_key_text(step, indent) if isinstance(value, dict) else "-")
-        text = _on_one_line(item, indent, inner)
+        text = _on_one_line(item, indent)
         if text is not None:
             yield f"{start} {text}\n"
         elif isinstance(value, dict):
             yield f"{start}\n"
-            yield from _block_lines(item, indent + STEP, inner)
-        else:
-            # The first entry stands on the line of the dash, and comments on it above the dash.
-            chunks = _block_lines(item, indent + STEP, inner)
-            for chunk in chunks:
-                if not chunk.lstrip(" ").startswith("#"):
-                    yield f"{start} {chunk[indent + STEP :]}"
-                    break
-                yield chunk[STEP:]
+            yield from _block_lines(item, indent + STEP)
+        else:  # the first entry stands on the line of the dash
+            chunks = _block_lines(item, indent + STEP)
+            yield f"{start} {next(chunks)[indent + STEP :]}"
             yield from chunks
-    yield from _comment_lines(notes.below, indent)
 
 
 def _key_text(key: object, indent: int) -> str:
@@ -315,13 +275,11 @@ def _key_text(key: object, indent: int) -> str:
     return f"{text}:" if len(text) <= LONGEST_SIMPLE_KEY else f"? {text}\n{' ' * indent}:"
 
 
-def _on_one_line(value: object, indent: int, notes: _Notes) -> str | None:
+def _on_one_line(value: object, indent: int) -> str | None:
     """What starts on the line of its key or dash; None for a collection in block style."""
     if isinstance(value, dict | list):
         if not value:
             return "{}" if isinstance(value, dict) else "[]"
-        if notes.inner or notes.below or isinstance(value, Spaced):
-            return None
         return _flow_text(value)
     literal = _literal_text(value, indent + STEP) if isinstance(value, str) else None
     return scalar_text(value) if literal is None else literal
