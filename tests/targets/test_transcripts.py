@@ -11,7 +11,8 @@ import pytest
 
 import evalcase
 from evalcase import Answer, TargetError
-from evalcase.targets.transcripts import LONGEST_OUTPUT, TranscriptFormat
+from evalcase.targets.agent_messages import LONGEST_OUTPUT
+from evalcase.targets.transcripts import TranscriptFormat
 
 RECORDED = Path(__file__).parents[1] / "answers"
 CLAUDE: TranscriptFormat = "claude-stream-json"
@@ -167,3 +168,108 @@ def test_messages_of_the_agent_sdk_are_read_as_they_are() -> None:
     assert (answer.text, calls(answer)) == ("Two.", [("Bash", "shell", False)])
     assert answer.usage == evalcase.Usage(3, 1)
     assert answer.cost_usd == 0.01
+
+
+def test_lines_end_at_line_feeds_and_half_a_line_is_an_error() -> None:
+    item = {"id": "i", "type": "command_execution", "command": "echo \u2028", "status": "failed"}
+    end = '{"type": "turn.completed", "usage": {}}'
+    line = json.dumps({"type": "item.completed", "item": item}, ensure_ascii=False)
+    assert calls(evalcase.read_transcript(f"{line}\n{end}", CODEX))[0][2]
+    with pytest.raises(TargetError, match="a line that is not JSON"):
+        evalcase.read_transcript(f"{line[:40]}\n{end}", CODEX)
+
+
+def test_what_an_agent_did_until_it_was_stopped_is_an_answer() -> None:
+    cut = "\n".join(lines("claude_code/one_call.jsonl")[:3]) + '\n{"type": "resu'
+    answer = evalcase.read_transcript(cut, CLAUDE, stopped="max_time")
+    assert (len(answer.tool_calls), answer.text) == (1, "")
+    assert answer.messages[-1]["finish_reason"] == "max_time"
+
+
+def message(*blocks: Any, **more: Any) -> dict[str, Any]:
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 3}
+    said = {"id": "m", "role": "assistant", "model": "wren-5", "content": [*blocks], "usage": usage}
+    return {"type": "assistant", "message": said, **more}
+
+
+def use(id: str, tool: str, **input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": tool, "input": input}
+
+
+def test_a_session_of_claude_code_has_the_calls_of_subagents() -> None:
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x", "is_error": True}
+    events: list[dict[str, Any]] = [
+        {"type": "summary", "summary": "a bug"},
+        {"type": "user", "message": {"role": "user", "content": "Fix it."}},
+        message(use("t1", "Bash", command="ls")),
+        {"type": "user", "message": {"role": "user", "content": [result]}},
+        message(use("t2", "Read"), isSidechain=True),
+        {"type": "progress", "parentToolUseID": "t9",
+         "data": {"message": message(use("t3", "Grep"))}},
+        message({"type": "text", "text": "Done."}),
+        {"type": "mood", "mood": "calm"},
+    ]  # fmt: skip
+    answer = evalcase.read_transcript(events, "claude-session")
+    assert calls(answer) == [
+        ("Bash", "shell", True),
+        ("Read", "read", False),
+        ("Grep", "search", False),
+    ]
+    assert [each.get("parent") for each in answer.tool_calls] == [None, "sidechain", "t9"]
+    assert (answer.text, answer.usage, answer.cost_usd) == ("Done.", evalcase.Usage(7, 3, 2), None)
+    failure = message({"type": "text", "text": "API Error: 529"}, isApiErrorMessage=True)
+    with pytest.raises(TargetError, match="API Error: 529"):
+        evalcase.read_transcript([*events, failure], "claude-session")
+
+
+def item(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "response_item", "payload": {"type": kind, **fields}}
+
+
+def test_a_rollout_of_codex_is_read() -> None:
+    given = json.dumps({"command": ["ls"]})
+    total = {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": 2}
+    events = [
+        {"type": "session_meta", "payload": {"id": "s"}},
+        {"type": "turn_context", "payload": {"model": "heron-3"}},
+        item("function_call", name="shell", arguments=given, call_id="c1"),
+        item("function_call_output", call_id="c1",
+             output=json.dumps({"output": "no", "metadata": {"exit_code": 1}})),
+        item("custom_tool_call", name="apply_patch", input="*** Begin", call_id="c2"),
+        item("custom_tool_call_output", call_id="c2", output="Exit code: 0\nDone"),
+        {"type": "event_msg",
+         "payload": {"type": "token_count", "info": {"total_token_usage": total}}},
+        item("message", role="assistant", content=[{"type": "output_text", "text": "Done."}]),
+    ]  # fmt: skip
+    answer = evalcase.read_transcript(events, "codex-rollout")
+    assert calls(answer) == [("shell", "shell", True), ("apply_patch", "edit", False)]
+    assert (answer.tool_calls[0].output, answer.text, answer.model) == ("no", "Done.", "heron-3")
+    assert answer.usage == evalcase.Usage(9, 2, 4)
+    with pytest.raises(TargetError, match="unknown form"):
+        evalcase.read_transcript(
+            [item("robot_call", name="grab", arguments="{}"), *events], "codex-rollout"
+        )
+
+
+def test_events_of_copilot_end_with_the_tokens_of_the_session() -> None:
+    usage = {"inputTokens": 8, "outputTokens": 2, "cacheReadTokens": 1, "cacheWriteTokens": 0}
+    end = {"modelMetrics": {"heron-3": {"requests": {"count": 1}, "usage": usage}}}
+    events = [json.loads(line) for line in lines("copilot/one_call.jsonl")[:-1]]
+    events.append({"type": "session.shutdown", "data": end})
+    answer = evalcase.read_transcript(events, "copilot-events")
+    assert (answer.text, answer.usage) == ("There are two beds.", evalcase.Usage(8, 2, 1))
+
+
+def test_transcripts_of_agentv_are_read_one_test_at_a_time() -> None:
+    rows = [
+        {"test_id": "a", "role": "user", "content": "?"},
+        {"test_id": "a", "role": "assistant", "content": "",
+         "tool_calls": [{"tool": "Bash", "input": {"command": "ls"}, "output": "x"}]},
+        {"test_id": "a", "role": "assistant", "content": "Done.", "transcript_cost_usd": 0.2,
+         "transcript_token_usage": {"input": 5, "output": 1}},
+    ]  # fmt: skip
+    answer = evalcase.read_transcript(rows, "agentv-transcript")
+    assert (calls(answer), answer.text) == ([("Bash", "shell", False)], "Done.")
+    assert (answer.usage, answer.cost_usd) == (evalcase.Usage(5, 1), 0.2)
+    with pytest.raises(TargetError, match="several tests: a, b"):
+        evalcase.read_transcript([*rows, {"test_id": "b"}], "agentv-transcript")

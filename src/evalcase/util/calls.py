@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from evalcase.errors import GraderError
 from evalcase.types.answer import Answer
@@ -82,6 +82,27 @@ _HINT = (
 )
 _STREAM_FIELDS = ("event:", "id:", "retry:", ":")
 _STARTS = ("{", "[", "data:", *_STREAM_FIELDS)
+
+CallKind = Literal["shell", "read", "edit", "search", "web", "mcp", "skill", "agent"]
+CALL_KINDS: tuple[CallKind, ...] = get_args(CallKind)
+_TOOLS: dict[CallKind, str] = {
+    "shell": "Bash bash shell run_shell_command command_execution exec exec_command local_shell "
+    "shell_command write_stdin container.exec",
+    "read": "Read read read_file read_many_files view view_image",
+    "edit": "Write Edit MultiEdit NotebookEdit write edit patch write_file replace create "
+    "str_replace file_change apply_patch",
+    "search": "Grep Glob LS grep glob list search_file_content ls",
+    "web": "WebFetch WebSearch webfetch web_fetch web_search google_web_search",
+    "skill": "Skill skill activate_skill",
+    "agent": "Task Agent task collab_tool_call spawn_agent",
+}
+_KIND_OF_TOOL = {name: kind for kind, names in _TOOLS.items() for name in names.split()}
+"""What the tools of coding agents do."""
+
+
+def kind_of_tool(name: str) -> CallKind | None:
+    """What a tool of a coding agent does, by its name; None where that is unknown."""
+    return "mcp" if name.startswith(("mcp__", "mcp_")) else _KIND_OF_TOOL.get(name)
 
 
 class BadCallsError(ValueError):
