@@ -4,7 +4,7 @@ from the messages of an answer, or from its steps in a trace."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
@@ -15,10 +15,10 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import Message, Step, ToolCall, parts_of
 from evalcase.types.options import Count, Text, Texts, Whole, about, of_kind
-from evalcase.types.problem import Finding
-from evalcase.types.value import JSON, canonical_text, fits_pattern
+from evalcase.types.problem import Finding, did_you_mean
+from evalcase.types.value import JSON, canonical_text, fits_pattern, replace
 from evalcase.util.answers import text_of_content, too_deep
-from evalcase.util.calls import seen_calls, traced_calls
+from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls, traced_calls
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import arguments_text, as_json, call_text, list_some, write_count
 
@@ -35,6 +35,12 @@ class Call(NamedTuple):
     """Whether its arguments are nested too deep to be compared."""
     is_open: bool = False
     """Whether only its name is given, so that its arguments don't matter."""
+    kind: str = ""
+    """What its tool does, written as `@shell`; empty where that is unknown."""
+
+    def fits(self, got: Call) -> bool:
+        """Whether a call that was made is of the tool, or of the kind of tools, that this names."""
+        return self.name in (got.name, got.kind)
 
     @property
     def given(self) -> JSON:
@@ -51,8 +57,42 @@ class Call(NamedTuple):
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
-    several = [(call.name, call.arguments) for call in calls]
-    return [Call(name, given, too_deep(given)) for name, given in several]
+    found = []
+    for call in calls:
+        kind = call.get("kind") or kind_of_tool(call.name)
+        given = call.arguments
+        found.append(Call(call.name, given, too_deep(given), kind=f"@{kind}" if kind else ""))
+    return found
+
+
+# Coding agents
+
+Agents = Annotated[
+    Literal["all", "main"],
+    about("Whose calls count: those of `all` agents, or of the `main` one and no subagent."),
+]
+
+
+def check_kinds(names: Iterable[str], *path: str) -> Iterator[Finding]:
+    """Faults of names that begin with `@`, and are no kind of tools."""
+    for name in names:
+        if name.startswith("@") and name[1:] not in CALL_KINDS:
+            kinds = [f"@{each}" for each in CALL_KINDS]
+            hint = did_you_mean(name, kinds) or f"there are {', '.join(kinds)}"
+            yield Finding(path, f"there is no kind of tools `{name}`", hint)
+
+
+def calls_by(answer: Answer, agents: Literal["all", "main"]) -> Answer:
+    """An answer with the calls of all agents, or of the main one only."""
+    if agents == "all":
+        return answer
+    messages = []
+    for message in answer.messages:
+        calls = [each for each in message.get("tool_calls") or () if each.get("parent") is None]
+        rest = {key: each for key, each in message.items() if key != "tool_calls"}
+        if calls or "content" in rest:
+            messages.append(Message({**rest, "tool_calls": calls} if calls else rest))
+    return replace(answer, messages=tuple(messages))
 
 
 # Steps of a trace
@@ -118,23 +158,30 @@ class ToolCallsGrader(Grader):
     needed: Annotated[
         Minimums,
         about(
-            "Tools that must be called, each with its minimum number of calls.",
+            "Tools, or kinds such as `@shell`, each with its minimum number of calls.",
             example={"search": 1},
             elsewhere=("required",),
         ),
     ] = {}
     forbidden: Annotated[
         Texts,
-        about("Tools that must not be called.", example=["delete"], words="a list of tools"),
+        about(
+            "Tools, or kinds such as `@web`, that must not be called.",
+            example=["delete"],
+            words="a list of tools",
+        ),
     ] = ()
     max_repeats: Annotated[
         Count | None,
         about("How often the same call, with the same arguments, may be made.", example=2),
     ] = None
     errors: Annotated[Literal["allow", "forbid"], about("Whether calls may fail.")] = "allow"
+    agent: Agents = "all"
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
     def conflicts(self) -> Iterator[Finding]:
+        yield from check_kinds(self.needed, "needed")
+        yield from check_kinds(self.forbidden, "forbidden")
         nothing: tuple[object, ...] = (None, {}, (), "allow")
         said = (self.min, self.max, self.needed, self.forbidden, self.max_repeats, self.errors)
         if all(each in nothing for each in said):
@@ -148,8 +195,9 @@ class ToolCallsGrader(Grader):
 
     def grade(self, context: Context) -> Score:
         if self.steps is None:
-            seen = seen_calls(context.answer, whole=self.max_repeats is not None)
-            calls, failed = read_calls(seen), failed_calls(context.answer)
+            answer = calls_by(context.answer, self.agent)
+            seen = seen_calls(answer, whole=self.max_repeats is not None)
+            calls, failed = read_calls(seen), failed_calls(answer)
         else:
             steps = steps_like(context.answer, self.steps)
             calls = calls_of_steps(steps, whole=self.max_repeats is not None)
@@ -163,6 +211,7 @@ class ToolCallsGrader(Grader):
 
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)
+        names.update(call.kind for call in calls if call.kind)
         if self.min is not None and number < self.min:
             yield f"{_describe_calls(calls)}, but at least {self.min} are needed"
         if self.max is not None and number > self.max:

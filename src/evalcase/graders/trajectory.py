@@ -28,9 +28,12 @@ from evalcase.graders.json_differences import (
 )
 from evalcase.graders.text import Searcher, settle
 from evalcase.graders.tool_calls import (
+    Agents,
     Call,
     about_steps,
+    calls_by,
     calls_of_steps,
+    check_kinds,
     read_calls,
     steps_like,
     without_steps,
@@ -110,7 +113,8 @@ class TrajectoryGrader(Grader):
     value: Annotated[
         tuple[Text | WrittenCall, ...] | None,
         about(
-            "The expected calls; by default, those of `expected_output`.",
+            "The expected calls, of tools or of kinds such as `@shell`; by default, those of "
+            "`expected_output`.",
             example=[{"tool": "search", "input": {"q": "Peru"}}],
             elsewhere=("expected", "calls"),
             words="a list of tool calls",
@@ -142,6 +146,7 @@ class TrajectoryGrader(Grader):
             words="a mapping of tools to rules",
         ),
     ] = {}
+    agent: Agents = "all"
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
 
     @cached_property
@@ -163,6 +168,7 @@ class TrajectoryGrader(Grader):
         if self.value == () and self.allows_extra:
             yield Finding(("value",), "`value` is empty, and any call is allowed")
         named = [call.name for call in self.expected]
+        yield from check_kinds(named, "value")
         for name in self.tools.keys() - set(named) if self.value is not None else ():
             what = f"`tools` has a rule for `{name}`, and no such call is expected"
             yield Finding(("tools", name), what, did_you_mean(name, named), at="key")
@@ -178,7 +184,8 @@ class TrajectoryGrader(Grader):
                 return _NO_CALLS if context.case.expected_output else NO_REFERENCE
         unmatched = ""
         if self.steps is None:
-            made = read_calls(seen_calls(context.answer, whole=self.arguments != "ignore"))
+            answer = calls_by(context.answer, self.agent)
+            made = read_calls(seen_calls(answer, whole=self.arguments != "ignore"))
         else:
             made = calls_of_steps(steps_like(context.answer, self.steps))
             unmatched = "" if made else without_steps(context.answer, self.steps)
@@ -310,14 +317,14 @@ def match_calls(
 ) -> list[Match]:
     """What each expected call is held against, as many as possible by their order. Raise
     InterruptedError once it is given up, and EvalcaseError for too many calls."""
-    names = Counter(call.name for call in got)
+    names = Counter(name for call in got for name in (call.name, call.kind))
     if order != "exact" and sum(names[call.name] for call in expected) > _MOST_PAIRS:
         many = f"{len(expected):,} expected calls and {len(got):,} that were made"
         raise EvalcaseError(f"{many} are too many to be compared")
     known: dict[tuple[int, int], bool] = {}
 
     def is_made(left: int, right: int) -> bool:
-        if expected[left].name != got[right].name:
+        if not expected[left].fits(got[right]):
             return False
         if (left, right) not in known:
             if is_given_up():
@@ -333,26 +340,29 @@ def match_calls(
             same = pair_same(_write_calls(expected), _write_calls(got))
             begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
             found = pair_up(len(expected), len(got), is_made, begun)
-    held = set(found)
+    held = {at for at in found if at is not None}
     free: dict[str, list[int]] = {}
-    for at, call in enumerate(got):
-        if at not in held:
-            free.setdefault(call.name, []).append(at)
+    for at in range(len(got)):
+        for name in {got[at].name, got[at].kind} if at not in held else ():
+            free.setdefault(name, []).append(at)
     return [
         Match(place, is_made=True)
         if place is not None
-        else _explain_missing(number, free.get(expected[number].name, []), is_made)
+        else _explain_missing(number, free.get(expected[number].name, ()), held, is_made)
         for number, place in enumerate(found)
     ]
 
 
-def _explain_missing(number: int, namesakes: list[int], is_made: Alike) -> Match:
+def _explain_missing(
+    number: int, namesakes: Sequence[int], held: set[int], is_made: Alike
+) -> Match:
     """The same call out of order, or another one of its name."""
-    elsewhere = next((other for other in namesakes if is_made(number, other)), None)
-    if elsewhere is not None:
+    left = [at for at in namesakes if at not in held]
+    elsewhere = next((at for at in left if is_made(number, at)), None)
+    if elsewhere is not None or not left:
         return Match(elsewhere=elsewhere)
-    # One near miss explains one missing call, not all of them.
-    return Match(namesakes.pop(0)) if namesakes else Match()
+    held.add(left[0])  # one near miss explains one missing call, not all of them
+    return Match(left[0])
 
 
 def _write_calls(calls: Sequence[Call]) -> list[str]:
