@@ -19,7 +19,13 @@ from evalcase.importers.draft import (
     write_not,
 )
 from evalcase.importers.javascript import UnrenderableError, Variables, has_tags
-from evalcase.importers.promptfoo_checks import NEGATION, Assertion, Mapper, to_seconds
+from evalcase.importers.promptfoo_checks import (
+    NEGATION,
+    Assertion,
+    Grader,
+    Mapper,
+    to_seconds,
+)
 from evalcase.importers.promptfoo_tests import PromptTemplate, TestReader, read_prompts
 from evalcase.importers.rows import put_field, shape_expected, shape_id, shape_input
 from evalcase.importers.source import Folder, ForeignFile, Item
@@ -276,24 +282,24 @@ _LOST = {
 }
 
 
-def _statements_of(grader: JSON) -> list[JSON]:
+def _statements_of(grader: Grader) -> list[JSON]:
     """The rubrics of a judge that has nothing else but a name; none of other graders."""
-    held = grader.get("judge") if isinstance(grader, dict) else None
-    if isinstance(held, str):
-        return [held]
-    if not isinstance(held, dict):
-        return []
-    if held.keys() == {"value", "name"}:
-        return [{"id": held["name"], "text": held["value"]}]
-    rubrics = held.get("rubrics")
-    return rubrics if isinstance(rubrics, list) and len(held) == 1 else []
+    rubrics = grader.get("rubrics")
+    match sorted(grader) if grader["type"] == "judge" else []:
+        case ["type", "value"]:
+            return [grader["value"]]
+        case ["name", "type", "value"]:
+            return [{"id": grader["name"], "text": grader["value"]}]
+        case ["rubrics", "type"] if isinstance(rubrics, list):
+            return rubrics
+    return []
 
 
-def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[JSON]:
+def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[Grader]:
     """Graders of an assertion. Raise NoCounterpartError if there are none."""
     value = item.value
     if isinstance(value, str):
-        return [{"judge": variables.render(value)}]
+        return [write_grader("judge", variables.render(value))]
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise NoCounterpartError("this assertion, which has no type")
     kind = str(value["type"]).replace("_", "-")
@@ -301,7 +307,7 @@ def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[JSON]:
     if kind in _LOST:
         raise NoCounterpartError(f"`{value['type']}`: {_LOST[kind]}")
     if kind in _JUDGES:
-        graders: list[JSON] = [_map_judge(item, fields, variables, mapper)]
+        graders = [_map_judge(item, fields, variables, mapper)]
     elif kind in _SCRIPTS:
         graders = [_map_script(fields, mapper)]
     elif kind in _OPTIONS:
@@ -356,7 +362,7 @@ def _to_promptfoo(kind: str, item: Item) -> Assertion:
     return Assertion(item, bare, is_negated, fields, inner)
 
 
-def _map_judge(item: Item, fields: dict[str, JSON], variables: Variables, mapper: Mapper) -> JSON:
+def _map_judge(item: Item, fields: dict[str, JSON], variables: Variables, mapper: Mapper) -> Grader:
     """A text is a statement; so is each item of a list of criteria."""
     held = next((n for n in ("rubrics", "criteria", "value") if fields.get(n) is not None), None)
     for name in fields:
@@ -366,11 +372,11 @@ def _map_judge(item: Item, fields: dict[str, JSON], variables: Variables, mapper
         elif name != held:
             raise NoCounterpartError(f"`{item.at('type').value}` with `{name}`")
     if held is None:  # it judges by the criteria of the case
-        return "judge"
+        return write_grader("judge")
     several = item.at(held).items() or [item.at(held)]
     rubrics = [_read_rubric(each.value, variables) for each in several]
     is_text = len(rubrics) == 1 and isinstance(rubrics[0], str)
-    return {"judge": rubrics[0] if is_text else {"rubrics": rubrics}}
+    return write_grader("judge", rubrics[0]) if is_text else write_grader("judge", rubrics=rubrics)
 
 
 def _read_rubric(value: JSON, variables: Variables) -> JSON:
@@ -392,7 +398,7 @@ def _read_rubric(value: JSON, variables: Variables) -> JSON:
     return {**named, "text": text, **kept} if named or kept else text
 
 
-def _map_script(fields: dict[str, JSON], mapper: Mapper) -> JSON:
+def _map_script(fields: dict[str, JSON], mapper: Mapper) -> Grader:
     """A program. AgentV runs it in the folder of the eval file, and passes every other key on."""
     command = fields.get("command", fields.get("script", fields.get("value")))
     if not isinstance(command, list) or not command:
@@ -429,7 +435,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
 """The options of assertions that promptfoo doesn't have."""
 
 
-def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[JSON]:
+def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[Grader]:
     if kind == "ends-with":
         return [write_grader("ends_with", fields.get("value"))]
     if kind == "tool-trajectory":
@@ -447,14 +453,16 @@ def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[JSON]:
     if "max_duration_ms" in limits:
         limits["max_duration_ms"] = to_seconds(limits["max_duration_ms"])
     graders = {_METRICS[option]: limit for option, limit in limits.items()}
-    return [{each: {"max": limit} if each == "tool_calls" else limit}
-            for each, limit in graders.items()]  # fmt: skip
+    return [
+        write_grader(each, max=limit) if each == "tool_calls" else write_grader(each, limit)
+        for each, limit in graders.items()
+    ]
 
 
-def _map_trajectory(fields: Mapping[str, JSON], name: str) -> JSON:
+def _map_trajectory(fields: Mapping[str, JSON], name: str) -> Grader:
     mode, expected = fields.get("mode"), fields.get("expected")
     if mode == "any_order" and isinstance(fields.get("minimums"), dict) and expected is None:
-        return {"tool_calls": {"needed": fields["minimums"]}}
+        return write_grader("tool_calls", needed=fields["minimums"])
     if mode not in ("in_order", "exact") or not isinstance(expected, list) or not expected:
         raise NoCounterpartError(f"{name} of the mode `{mode}`")
     calls: list[JSON] = []

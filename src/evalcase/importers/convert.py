@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from math import prod
 from typing import NamedTuple
 
 from evalcase.config.catalogue import Catalogue
@@ -111,12 +110,9 @@ def import_suite(
     if not suite.kept:
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
         raise UnusableError([nothing, *problems])
-    matrices = [case.fields.get("matrix") for case in suite.kept]
-    several = [each.values() if isinstance(each, dict) else () for each in matrices]
-    cases = sum(prod(len(each) for each in every if isinstance(each, list)) for every in several)
     ungraded = tuple(dict.fromkeys(suite.ungraded))
     text = _write_suite(suite, importer.tool)
-    return Imported(name, text, cases, problems, _write_targets(suite), ungraded)
+    return Imported(name, text, len(suite.kept), problems, _write_targets(suite), ungraded)
 
 
 def _write_suite(suite: SuiteDraft, tool: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import ascii_uppercase
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, write_grader
 from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags
 from evalcase.importers.source import ForeignFile, Item
 from evalcase.types.problem import Finding
@@ -145,7 +145,7 @@ def _expect_any(case: CaseDraft, *, has_choices: bool) -> None:
     elif not all(isinstance(each, str) for each in target.value):
         case.lose(target, "`target`: a list of other things than texts")
     elif target.value:
-        case.add_grader({"one_of": target.value}, target)
+        case.add_grader(write_grader("one_of", target.value), target)
 
 
 def _list_choices(case: CaseDraft, choices: Item) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, split_history
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, split_history, write_grader
 from evalcase.importers.rows import (
     Preset,
     find_rows,
@@ -81,9 +81,9 @@ def _expect_tools(case: CaseDraft, item: Item) -> None:
     message: dict[str, JSON] = {"role": "assistant", "tool_calls": kept}
     if isinstance(expected, str):
         message["content"] = expected
-        case.add_grader("expected", item)
+        case.add_grader(write_grader("expected"), item)
     case.fields["expected_output"] = [message]
-    case.add_grader({"trajectory": {"order": "any_order"}}, item)
+    case.add_grader(write_grader("trajectory", order="any_order"), item)
 
 
 _PRESET = Preset(

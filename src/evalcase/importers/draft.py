@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from json import dumps
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from evalcase.types.value import JSON
 
 CODE = "not-imported"
 _MAX_LINE = 200
-_MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
 SIMULATOR = "simulator"
 _SIMULATOR_REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"
 NO_ARGUMENT = object()
@@ -74,7 +73,7 @@ class Draft:
         graders = self.fields.get("graders")
         return graders if isinstance(graders, list) else []
 
-    def add_grader(self, grader: JSON, origin: Item) -> None:
+    def add_grader(self, grader: dict[str, JSON], origin: Item) -> None:
         self._append("graders", grader)
         self.graders_from.append(origin)
 
@@ -228,44 +227,29 @@ def split_history(messages: list[JSON]) -> tuple[list[JSON], JSON]:
     return messages, None
 
 
-def write_grader(name: str, value: object = NO_ARGUMENT, /, **options: JSON) -> JSON:
-    """A grader with an argument, options, or both, in its shortest spelling."""
-    given = {key: option for key, option in options.items() if option is not None}
-    if value is NO_ARGUMENT:
-        return {name: {**given}} if given else name
-    argument: JSON = value  # type: ignore[assignment]
-    if name in _MAPPING_ARGUMENTS:
-        return {"type": name, "value": argument, **given} if given else {name: argument}
-    if given:
-        return {name: {"value": argument, **given}}
-    return {"type": name, "value": argument} if isinstance(argument, dict) else {name: argument}
+def write_grader(name: str, value: object = NO_ARGUMENT, /, **options: JSON) -> dict[str, JSON]:
+    """A grader with an argument, options, or both; the writer finds its shortest spelling."""
+    argument: dict[str, JSON] = {} if value is NO_ARGUMENT else {"value": value}  # type: ignore[dict-item]
+    return add_options({"type": name, **argument}, options)
 
 
-def add_options(grader: JSON, options: Mapping[str, JSON]) -> JSON:
+def add_options(grader: dict[str, JSON], options: Mapping[str, JSON]) -> dict[str, JSON]:
     """The same grader with more options; those that are None are left out."""
-    given = {name: each for name, each in options.items() if each is not None}
-    if not given:
-        return grader
-    if isinstance(grader, str):
-        return {grader: {**given}}
-    assert isinstance(grader, dict)
-    if "type" in grader:
-        return {**grader, **given}
-    ((name, held),) = grader.items()
-    if isinstance(held, dict) and name not in _MAPPING_ARGUMENTS:
-        return {name: {**held, **given}}
-    return write_grader(name, held, **given)
+    return {**grader, **{name: each for name, each in options.items() if each is not None}}
 
 
-def write_not(grader: JSON) -> JSON:
+def write_not(grader: dict[str, JSON]) -> dict[str, JSON]:
     """The same grader, with passed and failed exchanged."""
-    if isinstance(grader, str):
-        return {"type": grader, "not": True}
-    return add_options(grader, {"not": True})
+    return {**grader, "not": True}
+
+
+def all_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
+    """One grader that says what several do together."""
+    return graders[0] if len(graders) == 1 else write_grader("all", [*graders])
 
 
 def asks_judge(grader: JSON) -> bool:
     """Whether a judge is in it, at any depth."""
     if isinstance(grader, dict):
-        return "judge" in grader or any(asks_judge(each) for each in grader.values())
+        return grader.get("type") == "judge" or any(asks_judge(each) for each in grader.values())
     return isinstance(grader, list) and any(asks_judge(each) for each in grader)

@@ -6,12 +6,12 @@ computes (`{% if %}`, filters, calls) is refused: half of it would be another pr
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
+from evalcase.util.json import parse_json
 
 _OPENING = re.compile(r"\{[{%#]")
 _TAG = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
@@ -24,25 +24,6 @@ _TOKEN = re.compile(
     r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\k<(?P<back>\w+)>|\\(?P<escaped>[\s\S])"
     r"|\(\?<(?P<group>\w+)>|(?P<unbounded>\{,\d+\})|(?P<plain>[\s\S])"
 )
-
-_SPELLINGS = re.compile(
-    r"(?P<text>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`\\$]*`)"
-    r"|\??\.(?!length\b)(?P<step>[A-Za-z_$][\w$]*)(?![\w$]|\s*\()"
-    r"|typeof\s+output\b|\?\.|&&|\|\||[!=]==?|[!~#`\n]|\b(?:true|false|null)\b"
-)
-_OPERATORS = {
-    "&&": " and ", "||": " or ", "===": "==", "==": "==", "!==": "!=", "!=": "!=", "!": "~",
-    "?.": ".", "true": "True", "false": "False", "null": "None", "typeof output": "typeof_output",
-    "\n": " ",
-}  # fmt: skip
-_TERNARY = re.compile(r"([^?]*)\?\s*(?:1|true)\s*:\s*(?:0|false)\s*")
-_GRADERS = {"includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with"}
-_CHANGES = ("trim", "toLowerCase", "toUpperCase")
-_LIMITS: dict[type[ast.cmpop], tuple[int | None, int | None]] = {
-    ast.Gt: (1, None), ast.GtE: (0, None), ast.Lt: (None, -1), ast.LtE: (None, 0), ast.Eq: (0, 0),
-}  # fmt: skip
-"""What has to be added to the number of a comparison, for the least and for the most."""
-_NOT_EMPTY: JSON = {"length": {"min": 1}}
 
 
 class UnrenderableError(ValueError):
@@ -64,11 +45,6 @@ def refuse_computed(text: str) -> None:
             raise UnrenderableError(f"`{tag[1]}`, which is of the environment")
 
 
-def tag_names(text: str) -> set[str]:
-    """The variables and paths that a template names."""
-    return {tag[1] for tag in _tags_of(text)}
-
-
 def _tags_of(text: str) -> Iterator[re.Match[str]]:
     end = 0
     for opening in _OPENING.finditer(text):
@@ -85,14 +61,10 @@ def _tags_of(text: str) -> Iterator[re.Match[str]]:
 class Variables:
     """Values for templates. A value may be a template itself."""
 
-    def __init__(
-        self, values: Mapping[str, JSON], prefix: str | None = None, kept: Collection[str] = ()
-    ) -> None:
+    def __init__(self, values: Mapping[str, JSON], prefix: str | None = None) -> None:
         self.values = values
         self.prefix = prefix
         """What may stand before the name of a variable, as in `vars.city`."""
-        self.kept = kept
-        """Names of variables that stay tags."""
         self.used: set[str] = set()
         self._rendered: dict[str, JSON] = {}
 
@@ -130,9 +102,6 @@ class Variables:
         return "".join([*parts, text[end:]])
 
     def _text(self, path: str, unset: list[str] | None, depth: int) -> str:
-        if path in self.kept:
-            self.used.add(path)
-            return f"{{{{{path}}}}}"
         value = self._look_up(path, unset, depth)
         if isinstance(value, dict | list):
             what = "a mapping" if isinstance(value, dict) else "a list"
@@ -221,129 +190,111 @@ def _translate_escape(letter: str) -> str:
     return letter if letter == "/" else f"\\{letter}"
 
 
-# Conditions are read by Python's own parser, once their operators are written as Python does
+# Conditions on the answer, as far as graders say the same
+
+_TEXT = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\\$\n]*`"""
+_CHANGE = r"\??\.(?:trim|toLowerCase|toUpperCase)\(\)"
+_OUTPUT = (
+    r"(?:JSON\.parse\(output\)|output\b)(?P<steps>(?:\??\.(?!length\b)[A-Za-z_$][\w$]*(?![\w$]|\()"
+    r"|\[(?:\d+|'[\w$-]+'|\"[\w$-]+\")\])*)"
+)
+_PATH = re.compile(_OUTPUT)
+_STEPS = re.compile(r"[\w$-]+")
+_PART = re.compile(rf"""\s*(?:
+    (?P<sign>&&|\|\|)
+    | typeof\s+output\s*===?\s*(?:'string'|"string")
+    | (?P<not>!)?{_OUTPUT}(?P<changes>(?:{_CHANGE})*)(?:
+        \??\.(?P<method>includes|startsWith|endsWith)\((?P<text>{_TEXT})\)
+        | (?P<length>\??\.length\b)?\s*(?P<operator>[!=]==?|[<>]=?)\s*
+          (?P<value>{_TEXT}|-?\d+(?:\.\d+)?\b|(?:true|false|null)\b)
+    )?
+)""", re.VERBOSE)  # fmt: skip
+_COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
+_GRADERS = {"includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with"}
+_LIMITS: dict[str, tuple[int | None, int | None]] = {
+    ">": (1, None), ">=": (0, None), "<": (None, -1), "<=": (None, 0), "==": (0, 0), "===": (0, 0),
+}  # fmt: skip
+"""What has to be added to the number of a comparison, for the least and for the most."""
+_NOT_EMPTY = write_grader("length", NO_ARGUMENT, min=1)
 
 
 def read_path(code: str) -> str | None:
     """The path of `output.a[0]` or `JSON.parse(output).a[0]`, empty for the whole; else None."""
-    try:
-        path, case = _read_subject(_parse_expression(code))
-    except ValueError:
-        return None
-    return path if case is None else None
+    found = _PATH.fullmatch(code.strip())
+    return None if found is None else _path_of(found)
 
 
-def grade_expression(code: str) -> list[JSON]:
-    """Graders that together say the same as a condition on `output`. Raise ValueError if there are
-    none: conditions compare lengths, parts, beginnings, ends and values at a path."""
-    code = code.strip().removeprefix("return ").removesuffix(";")
-    whole = _TERNARY.fullmatch(code)
-    return _grade_condition(_parse_expression(whole[1] if whole else code))
-
-
-def _parse_expression(code: str) -> ast.expr:
-    try:
-        return ast.parse(_SPELLINGS.sub(_spell, code.strip()), mode="eval").body
-    except (SyntaxError, RecursionError, MemoryError):
-        raise ValueError from None
-
-
-def _spell(found: re.Match[str]) -> str:
-    """A part of JavaScript as Python writes it. `!` becomes `~`, which binds as strongly."""
-    text = found[0]
-    if found["text"]:
-        if re.search(r"\\[^nrt'\"\\/]", text):
+def grade_expression(code: str) -> list[dict[str, JSON]]:
+    """Graders that together say the same as a condition on `output`, or as several with `&&` or
+    `||` between them. Raise ValueError if there are none."""
+    code = _COMMENT.sub("", code).strip().removeprefix("return ").rstrip("; \n")
+    parts: list[re.Match[str]] = []
+    end = 0
+    while end < len(code):
+        part = _PART.match(code, end)
+        if part is None:
             raise ValueError
-        escapes = {"n": "\n", "r": "\r", "t": "\t"}
-        return repr(re.sub(r"\\(.)", lambda each: escapes.get(each[1], each[1]), text[1:-1]))
-    if found["step"]:
-        return f"[{found['step']!r}]"
-    if text not in _OPERATORS:
+        parts.append(part)
+        end = part.end()
+    signs = {part["sign"] for part in parts[1::2]}
+    if len(parts) % 2 == 0 or len(signs) > 1 or None in signs:
         raise ValueError
-    return _OPERATORS[text]
+    graders = [_grade_part(each) for each in parts[::2]]
+    if signs == {"||"}:
+        return [write_grader("any", [*graders])]
+    # Graders of text fail on an empty answer, so a check for one is needed only alone.
+    return [each for each in graders if each != _NOT_EMPTY] or graders[:1]
 
 
-def _grade_condition(node: ast.expr) -> list[JSON]:
-    match node:
-        case ast.BoolOp(op=ast.And(), values=values):
-            found = [grader for each in values for grader in _grade_condition(each)]
-            # Graders of text fail on an empty answer, so a check for one is needed only alone.
-            return [each for each in found if each != _NOT_EMPTY] or found[:1]
-        case ast.BoolOp(values=values):
-            several = [_grade_condition(each) for each in values]
-            return [{"any": [each[0] if len(each) == 1 else {"all": each} for each in several]}]
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            found = _grade_condition(operand)
-            if len(found) != 1 or found == [_NOT_EMPTY]:
-                raise ValueError
-            return [write_not(found[0])]
-        case ast.Compare(left=left, ops=[operator], comparators=[right]):
-            return [_grade_comparison(left, operator, right)]
-        case ast.Call(
-            func=ast.Attribute(value=subject, attr=method), args=[ast.Constant(value=str(text))]
-        ) if method in _GRADERS:
-            path, case = _read_subject(subject)
-            options: dict[str, JSON] = {"ignore_case": bool(case) or None, "path": path or None}
-            return [write_grader(_GRADERS[method], _check_case(text, case), **options)]
-        case ast.Name(id="output"):
-            return [_NOT_EMPTY]
-    raise ValueError
-
-
-def _grade_comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> JSON:
-    value: JSON = ast.literal_eval(right)
-    if isinstance(left, ast.Name) and left.id == "typeof_output":
-        if not isinstance(operator, ast.Eq) or value != "string":
+def _grade_part(part: re.Match[str]) -> dict[str, JSON]:
+    path, change, operator = _path_of(part), part["changes"] or "", part["operator"]
+    if part["method"] is None and operator is None:
+        if part["sign"] or part["not"] or path or change:
             raise ValueError
         return _NOT_EMPTY
-    if isinstance(left, ast.Attribute) and left.attr == "length":
-        path, _ = _read_subject(left.value)
-        limits = _LIMITS.get(type(operator))
-        if limits is None or type(value) is not int:
+    value = _read_literal(part["text"] or part["value"])
+    if part["length"]:
+        if path or part["not"]:  # it may be that of a list
             raise ValueError
-        least, most = (None if each is None else value + each for each in limits)
-        if (least is not None and least <= 0) or (most is not None and most < 0):
+        return _grade_length(operator, value)
+    ignores = "toUpperCase" in change or "toLowerCase" in change
+    if not isinstance(value, str):
+        if change or not path:
             raise ValueError
-        return write_grader("length", NO_ARGUMENT, min=least, max=most, path=path or None)
-    path, case = _read_subject(left)
-    if isinstance(value, str):
-        value = _check_case(value, case)
-    elif case is not None or not path or not isinstance(value, int | float | None):
-        raise ValueError
-    grader = write_grader("equals", value, ignore_case=bool(case) or None, path=path or None)
-    if isinstance(operator, ast.NotEq):
-        return write_not(grader)
-    if not isinstance(operator, ast.Eq):
-        raise ValueError
-    return grader
-
-
-def _read_subject(node: ast.expr) -> tuple[str, str | None]:
-    """The path into `output`, and the method that changes the case of its text: empty if only its
-    ends are trimmed, None if it is as it was."""
-    case = None
-    steps: list[str] = []
-    while True:
-        match node:
-            case ast.Call(func=ast.Attribute(value=inner, attr=change), args=[]) if (
-                change in _CHANGES and not steps
-            ):
-                case = case or ("" if change == "trim" else change)
-            case ast.Subscript(value=inner, slice=ast.Constant(value=str() | int() as step)):
-                steps.insert(0, str(step))
-            case ast.Name(id="output"):
-                return ".".join(steps), case
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="JSON"), attr="parse"), args=[inner]
-            ) if isinstance(inner, ast.Name):
-                pass
-            case _:
-                raise ValueError
-        node = inner
-
-
-def _check_case(text: str, case: str | None) -> str:
-    changed = text.lower() if case == "toLowerCase" else text.upper() if case else text
-    if not text or text != changed:
+    elif not value or (ignores and _change_case(value, change) != value):
         raise ValueError  # a text of the other case is never found
-    return text
+    options: dict[str, JSON] = {"path": path or None, "ignore_case": ignores or None}
+    if part["method"]:
+        grader = write_grader(_GRADERS[part["method"]], value, **options)
+        return write_not(grader) if part["not"] else grader
+    if part["not"] or operator.strip("!="):  # `!output == 'x'` compares a truth value
+        raise ValueError
+    grader = write_grader("equals", value, **options)
+    return write_not(grader) if operator[0] == "!" else grader
+
+
+def _change_case(text: str, change: str) -> str:
+    return text.upper() if change.rfind("Upper") > change.rfind("Lower") else text.lower()
+
+
+def _grade_length(operator: str, number: JSON) -> dict[str, JSON]:
+    limits = _LIMITS.get(operator)
+    if limits is None or type(number) is not int:
+        raise ValueError
+    least, most = (None if each is None else number + each for each in limits)
+    if (least is not None and least <= 0) or (most is not None and most < 0):
+        raise ValueError
+    return write_grader("length", NO_ARGUMENT, min=least, max=most)
+
+
+def _path_of(found: re.Match[str]) -> str:
+    return ".".join(_STEPS.findall(found["steps"] or ""))
+
+
+def _read_literal(source: str) -> JSON:
+    if source[0] not in "'\"`":
+        return parse_json(source)
+    if re.search(r"\\[^nrt'\"\\/]", source):
+        raise ValueError
+    escapes = {"n": "\n", "r": "\r", "t": "\t"}
+    return re.sub(r"\\(.)", lambda each: escapes.get(each[1], each[1]), source[1:-1])

@@ -25,6 +25,7 @@ _PRESET = Preset(
     {"id": "id", "input": "input|item.input", "expected_output": "ideal|item.ideal",
      "metadata": "metadata"},
 )  # fmt: skip
+_Compare = Callable[[list[JSON]], dict[str, JSON] | None]
 _JUDGED_SPECS = ("fact", "closedqa", "best")
 _FUZZY = (
     "`FuzzyMatch` in part: punctuation and articles count here, and an answer that is a part of "
@@ -39,7 +40,9 @@ def import_openai_evals(source: ForeignFile, choices: Choices, suite: SuiteDraft
     if not named:
         import_rows(source, choices, suite, _PRESET)
         for case in suite.kept:
-            _put_comparison(case, lambda ideals: {"one_of": ideals} if len(ideals) > 1 else None)
+            _put_comparison(
+                case, lambda ideals: write_grader("one_of", ideals) if len(ideals) > 1 else None
+            )
     for entry in named:
         _import_samples(entry, choices, suite)
 
@@ -86,7 +89,9 @@ def _read_samples(name: JSON, registry: str) -> ForeignFile:
         raise ValueError(str(error.problems[0])) from None
 
 
-def _put_comparison(case: CaseDraft, compare: Callable[[list[JSON]], JSON]) -> None:
+def _put_comparison(
+    case: CaseDraft, compare: Callable[[list[JSON]], dict[str, JSON] | None]
+) -> None:
     """Replace the expected output by a grader, if several answers are right, or only a part."""
     ideal = case.origin.at("ideal")
     if ideal.value is None:
@@ -100,27 +105,35 @@ def _put_comparison(case: CaseDraft, compare: Callable[[list[JSON]], JSON]) -> N
         case.add_grader(grader, ideal)
 
 
-def _any_of(graders: list[JSON]) -> JSON:
-    return graders[0] if len(graders) == 1 else {"any": graders}
+def _one_of_several(ideals: list[JSON]) -> dict[str, JSON] | None:
+    return write_grader("one_of", ideals) if len(ideals) > 1 else None
 
 
-def _equals_json(ideals: list[JSON]) -> JSON:
+def _any_of(graders: list[dict[str, JSON]]) -> dict[str, JSON]:
+    return graders[0] if len(graders) == 1 else write_grader("any", graders)
+
+
+def _equals_json(ideals: list[JSON]) -> dict[str, JSON]:
     try:
         values = [parse_json(str(each)) for each in ideals]
     except BadJsonError:
-        return {"one_of": ideals}
+        return write_grader("one_of", ideals)
     return _any_of([write_grader("json_equals", each) for each in values])
 
 
-_COMPARE: dict[str, Callable[[list[JSON]], JSON]] = {
+_COMPARE: dict[str, _Compare] = {
     "Match": lambda ideals: _any_of([write_grader("starts_with", each) for each in ideals]),
-    "Includes": lambda ideals: {"contains": ideals[0] if len(ideals) == 1 else {"any": ideals}},
-    "FuzzyMatch": lambda ideals: {
-        "contains": {"any": ideals, "ignore_case": True, "ignore_space": True}
-    },
+    "Includes": lambda ideals: (
+        write_grader("contains", ideals[0])
+        if len(ideals) == 1
+        else write_grader("contains", any=ideals)
+    ),
+    "FuzzyMatch": lambda ideals: write_grader(
+        "contains", any=ideals, ignore_case=True, ignore_space=True
+    ),
     "JsonMatch": _equals_json,
-    "ModelBasedClassify": lambda ideals: {
-        "judge": f"The answer agrees with this one: {' / '.join(map(str, ideals))}"
-    },
+    "ModelBasedClassify": lambda ideals: write_grader(
+        "judge", f"The answer agrees with this one: {' / '.join(map(str, ideals))}"
+    ),
 }
 """The graders of classes, by several right answers."""

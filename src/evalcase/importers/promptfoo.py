@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import prod
 from typing import NamedTuple
 
 from evalcase.importers.draft import (
@@ -15,21 +14,21 @@ from evalcase.importers.draft import (
     asks_judge,
     number_id,
     split_history,
+    write_grader,
 )
 from evalcase.importers.javascript import (
     UnrenderableError,
     Variables,
-    has_tags,
     javascript_text,
-    read_path,
-    tag_names,
 )
 from evalcase.importers.promptfoo_checks import (
     JUDGED,
     SET,
     TOOL_USE,
     Assertion,
+    Grader,
     Mapper,
+    can_follow,
     to_seconds,
 )
 from evalcase.importers.promptfoo_providers import Provider, Providers
@@ -41,10 +40,9 @@ from evalcase.importers.promptfoo_tests import (
     read_prompts,
     vary_variables,
 )
-from evalcase.importers.rows import shape_input, shape_messages
-from evalcase.importers.source import FILE, Folder, ForeignFile, Item
+from evalcase.importers.rows import parse_cell, shape_input, shape_messages
+from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.value import JSON
-from evalcase.util.json import parse_json
 from evalcase.util.project import project_root
 
 _READ = frozenset({
@@ -62,8 +60,6 @@ _OPTION_HINTS = {
     "rubricPrompt": "evalcase asks a judge in words of its own",
 }
 _TRANSFORMS = ("transform", "postprocess")
-_AS_WRITTEN = ("equals", "contains", "icontains", "starts-with", *JUDGED)
-"""Assertions whose text becomes the argument of a grader unchanged."""
 _USED_OPTIONS = (
     "prefix", "suffix", "repeat", "disableVarExpansion", "disableDefaultAsserts", *_TRANSFORMS,
 )  # fmt: skip
@@ -153,7 +149,7 @@ def _name_judge(root: Item, tests: list[PromptfooTest], providers: Providers) ->
 class _Mapped(NamedTuple):
     """A grader of an assertion, or the reason why there is none."""
 
-    grader: JSON
+    grader: Grader | None
     assertion: Assertion
     error: NoCounterpartError | UnrenderableError | None = None
 
@@ -206,13 +202,12 @@ class _CaseMaker:
             suite.lose(item, why)
         self.has_judge = asks_judge(suite.fields.get("graders"))
         for name, item in default.options.items():
-            is_path = name in _TRANSFORMS and read_path(str(item.value)) is not None
-            if not is_path and (name in _TRANSFORMS or name not in (*_USED_OPTIONS, "provider")):
+            known = can_follow(item.value) if name in _TRANSFORMS else name in _USED_OPTIONS
+            if not known and name != "provider":
                 suite.lose(item, f"`{name}` of the options of all tests", at="key")
 
     def make(self, test: PromptfooTest) -> None:
-        """Make all cases of a test: one for each prompt and for each combination of values, or one
-        with a `matrix` of them."""
+        """Make all cases of a test: one for each prompt and for each combination of values."""
         whole = test.over(self.default)
         made = len(self.suite.cases)
         try:
@@ -222,15 +217,7 @@ class _CaseMaker:
                 raise ValueError("code makes its variables")
             expands = not whole.is_set("disableVarExpansion")
             prompts = self._prompts_for(whole)
-            several = list(vary_variables(whole.variables, self.folder, expands=expands))
-            checks = (*self.default.assertions, *whole.assertions)
-            matrix = _find_matrix(whole, checks, prompts, several)
-            if matrix:
-                kept = {**several[0], **{name: f"{{{{{name}}}}}" for name in matrix}}
-                for prompt in prompts:
-                    self._make_case(whole, prompt, Variables(kept, kept=frozenset(matrix)), matrix)
-                return
-            for values in several:
+            for values in vary_variables(whole.variables, self.folder, expands=expands):
                 for prompt in prompts:
                     self._make_case(whole, prompt, Variables(values))
         except ValueError as error:
@@ -247,10 +234,7 @@ class _CaseMaker:
             raise ValueError(f"no prompt is called {' or '.join(f'`{name}`' for name in names)}")
         return found
 
-    def _make_case(
-        self, test: PromptfooTest, prompt: PromptTemplate, variables: Variables,
-        matrix: dict[str, JSON] | None = None,
-    ) -> None:  # fmt: skip
+    def _make_case(self, test: PromptfooTest, prompt: PromptTemplate, variables: Variables) -> None:
         case = self.suite.new_case(test.item)
         unset: list[str] = []
         around = _text_of(test.options.get("prefix")), _text_of(test.options.get("suffix"))
@@ -268,8 +252,6 @@ class _CaseMaker:
             case.fields["description"] = description
         if len(self.prompts) > 1:
             case.fields["tags"] = [prompt.label]
-        if matrix:
-            case.fields["matrix"] = matrix
         case.fields["input"] = shape_input(asked)
         if test.metadata:
             case.fields["metadata"] = dict(test.metadata)
@@ -310,11 +292,7 @@ class _CaseMaker:
         if not goal.strip():
             raise ValueError("its simulated user has no instructions")
         said = variables.values.get("initialMessages", config.at("initialMessages").value)
-        if isinstance(said, str) and said.startswith(FILE):
-            said = self.folder.value(said)
-        if isinstance(said, str) and said.strip():
-            said = parse_json(said)
-        messages = shape_messages(variables.render_all(said)) if said else []
+        messages = shape_messages(variables.render_all(parse_cell(said))) if said else []
         if messages is None:
             raise ValueError("`initialMessages` has other things than messages in it")
         history, first = split_history(messages)
@@ -384,7 +362,7 @@ class _CaseMaker:
                 case.add_rubric(statement)
             elif texts == [each] and not is_judged:
                 case.fields["expected_output"] = _only(each.grader, "equals")
-            elif counts or each.grader not in case.graders:
+            elif each.grader is not None and (counts or each.grader not in case.graders):
                 case.add_grader(each.grader, each.assertion.item)
 
     def _count(self, case: CaseDraft, threshold: Item, *, lost: bool) -> None:
@@ -401,33 +379,6 @@ class _CaseMaker:
             case.fields_from["threshold"] = threshold
 
 
-def _find_matrix(
-    test: PromptfooTest, checks: Sequence[Assertion], prompts: Sequence[PromptTemplate],
-    several: list[dict[str, JSON]],
-) -> dict[str, JSON]:  # fmt: skip
-    """Lists of texts that can stay variables, since prompts and checks have them as they are. Empty
-    if one of them can't."""
-    lists = {
-        name: item.value for name, item in test.variables.items()
-        if isinstance(item.value, list) and several[0][name] != item.value
-    }  # fmt: skip
-    are_plain = all(
-        isinstance(each, str) and not (has_tags(each) or each.startswith(FILE) or "\n" in each)
-        for values in lists.values() for each in values
-    )  # fmt: skip
-    if not are_plain or prod(len(set(each)) for each in lists.values()) != len(several):
-        return {}
-    if not all(lists.keys() <= tag_names(prompt.text) for prompt in prompts):
-        return {}
-    if "provider" in test.fields or has_tags(_text_of(test.fields.get("description"))):
-        return {}
-    is_simple = all(
-        each.type in _AS_WRITTEN and isinstance(each.value, str) and "metric" not in each.fields
-        for each in checks if each.has_tags
-    )  # fmt: skip
-    return {**lists} if is_simple else {}
-
-
 def _reads_transcript(assertion: Assertion) -> bool:
     """Whether it reads a conversation as one text, which no grader does."""
     if assertion.type == SET:
@@ -435,10 +386,10 @@ def _reads_transcript(assertion: Assertion) -> bool:
     return assertion.type not in (*JUDGED, *TOOL_USE, "latency", "cost")
 
 
-def _only(grader: JSON, name: str) -> str | None:
-    """The text of a grader that has this name and nothing but a text."""
-    held = grader.get(name) if isinstance(grader, dict) and len(grader) == 1 else None
-    return held if isinstance(held, str) else None
+def _only(grader: Grader | None, name: str) -> str | None:
+    """The text of a grader of this type that has nothing but a text."""
+    held = grader.get("value") if grader is not None and len(grader) == 2 else None
+    return held if isinstance(held, str) and grader == write_grader(name, held) else None
 
 
 def _slug(text: str) -> str:

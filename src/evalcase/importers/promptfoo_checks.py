@@ -6,9 +6,7 @@ second grader makes up for it.
 
 from __future__ import annotations
 
-import ast
 import csv
-import os
 import re
 from collections.abc import Callable, Iterator
 from json import dumps
@@ -19,6 +17,7 @@ from evalcase.importers.draft import (
     NO_ARGUMENT,
     NoCounterpartError,
     add_options,
+    all_of,
     write_grader,
     write_not,
 )
@@ -30,14 +29,13 @@ from evalcase.importers.javascript import (
     read_path,
     translate_pattern,
 )
-from evalcase.importers.source import FILE, Folder, Item, read_referenced
-from evalcase.types.problem import find_nearest
+from evalcase.importers.source import FILE, Folder, Item
 from evalcase.types.value import JSON, describe_kind
 
+Grader = dict[str, JSON]
 NEGATION, SET = "not-", "assert-set"
-_CONTAINS = (
-    "contains", "icontains", "contains-any", "icontains-any", "contains-all", "icontains-all",
-)  # fmt: skip
+_LISTS = ("contains-any", "icontains-any", "contains-all", "icontains-all")
+_CONTAINS = ("contains", "icontains", *_LISTS)
 _SIMILAR = ("similar", "similar:cosine")
 JUDGED = (
     "llm-rubric", "model-graded-closedqa", "factuality", "model-graded-factuality", "g-eval",
@@ -47,14 +45,11 @@ TOOL_USE = (
     "trajectory:step-count",
 )  # fmt: skip
 _WITH_PATH = frozenset({*_CONTAINS, "equals", "starts-with", "regex", "word-count", "javascript"})
-_MAPPED = frozenset({
-    *_WITH_PATH, *_SIMILAR, *JUDGED, *TOOL_USE, "is-json", "latency", "cost", "finish-reason",
-    "python", SET,
-})  # fmt: skip
 _FUNCTION = "write a function, and name it as `python: checks:function`"
 _CODE = "code in another language is not carried over"
 _RUBRIC = "`judge: {{rubric: {}}}` asks a judge about that"
 _TABLE: tuple[tuple[str, str | None], ...] = (
+    ("python", "`python: ./checks.py:FUNCTION` calls a function of `output`, without `context`"),
     ("ruby is-html contains-html is-xml contains-xml is-sql contains-sql", _FUNCTION),
     ("bleu gleu meteor rouge-n perplexity perplexity-score classifier pi guardrails human", None),
     ("trace-span-count trace-span-duration trace-error-spans", None),
@@ -66,8 +61,7 @@ _TABLE: tuple[tuple[str, str | None], ...] = (
      "`trajectory` grades calls"),
     ("webhook", "`script` runs a program, which may ask an address"),
     ("contains-json", "`json` reads the whole answer"),
-    ("levenshtein",
-     "`similarity` with a threshold of 1 minus the edits divided by the length is near"),
+    ("levenshtein", "`similarity` with a threshold is near"),
     ("moderation", _RUBRIC.format("harmless")),
     ("is-refusal", _RUBRIC.format("refuses")),
     ("answer-relevance conversation-relevance", _RUBRIC.format("relevant")),
@@ -79,18 +73,21 @@ _TABLE: tuple[tuple[str, str | None], ...] = (
 )  # fmt: skip
 WITHOUT_COUNTERPART = {name: hint for names, hint in _TABLE for name in names.split()}
 """Types that no grader says the same as, each with a hint."""
-ASSERTION_TYPES = frozenset({*_MAPPED, *WITHOUT_COUNTERPART})
+ASSERTION_TYPES = frozenset({
+    *_WITH_PATH, *_SIMILAR, *JUDGED, *TOOL_USE, "is-json", "latency", "cost", "finish-reason", SET,
+    *WITHOUT_COUNTERPART,
+})  # fmt: skip
 """All that promptfoo documents."""
 
-_CELL = r"(not-)?({})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
-_KNOWN_CELL = re.compile(_CELL.format("|".join(map(re.escape, ASSERTION_TYPES))))
+_CELL = re.compile(
+    rf"(not-)?({'|'.join(map(re.escape, ASSERTION_TYPES))})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
+)
 """`contains(0.5): Paris`"""
-_OTHER_CELL = re.compile(_CELL.format("[a-z][a-z0-9-]*"))
-_MISSPELT = 0.8
-"""How similar to a known type an unknown one is, if it is no text."""
 _CONTEXT = re.compile(r"\bcontext\.vars\.(\w+)\b")
-_STRICT: JSON = {"json": {"strict": True}}
+_TRIM = re.compile(r"\s*output\.trim\(\);?\s*")
+_STRICT = write_grader("json", strict=True)
 _SHARED = frozenset({"value", "weight", "metric", "assert"})
+_WITH_THRESHOLD = ("latency", "cost", SET, *_SIMILAR)
 _OF_JUDGES = {
     "provider": "`provider` of a judge: [judge] of the configuration says who judges",
     "rubricPrompt": "`rubricPrompt`: evalcase asks a judge in words of its own",
@@ -200,19 +197,12 @@ def read_cell(text: str) -> dict[str, JSON]:
         return {"type": "llm-rubric", "value": text.removeprefix("grade:").strip()}
     if text.startswith(FILE):
         return {"type": "python" if ".py" in text else "javascript", "value": text}
-    found = _KNOWN_CELL.fullmatch(text)
+    found = _CELL.fullmatch(text)
     if found is None:
-        other = _OTHER_CELL.fullmatch(text)
-        if other is None or other[4] is None:
-            return {"type": "equals", "value": text}
-        # A type that is misspelt, or a text with a colon.
-        is_marked = other[1] is not None or other[3] is not None
-        if not is_marked and find_nearest(other[2], ASSERTION_TYPES, _MISSPELT) is None:
-            return {"type": "equals", "value": text}
-        found = other
+        return {"type": "equals", "value": text}
     check: dict[str, JSON] = {"type": f"{found[1] or ''}{found[2]}"}
     if held := (found[4] or "").strip():
-        check["value"] = _split_commas(held) if found[2] in _CONTAINS[2:] else held
+        check["value"] = _split_commas(held) if found[2] in _LISTS else held
     if found[3] is not None:
         check["threshold"] = float(found[3])
     return check
@@ -246,12 +236,18 @@ class Mapper:
         gives all or nothing."""
         self.notes: list[tuple[Item, str]] = []
 
-    def map(self, assertion: Assertion, transform: JSON = None) -> list[JSON]:
+    def map(self, assertion: Assertion, transform: JSON = None) -> list[Grader]:
         """Graders of the answer, or of the part that a transform leads to. Raise
         NoCounterpartError if none say the same."""
         own = assertion.fields.get("transform")
-        codes = [transform] if assertion.is_of_output else []
-        paths = [read_path(str(code)) for code in (*codes, own) if code is not None]
+        codes = [str(each) for each in (transform if assertion.is_of_output else None, own)
+                 if each is not None]  # fmt: skip
+        fields = {name: each for name, each in assertion.fields.items() if name != "transform"}
+        assertion = assertion._replace(fields=fields)
+        if any(map(_TRIM.fullmatch, codes)) and assertion.type == "regex":
+            why = "`transform`: a pattern finds white space around the answer, too"
+            self.notes.append((assertion.item, why))
+        paths = [read_path(code) for code in codes if _TRIM.fullmatch(code) is None]
         if not paths:
             return self._map(assertion)
         what = f"`{assertion.name}` with `transform`"
@@ -260,27 +256,25 @@ class Mapper:
             raise NoCounterpartError(what if own is not None else changed)
         if self.counts_scores:  # a second grader for JSON would count as well
             raise NoCounterpartError(f"{what}, where points count")
-        fields = {name: each for name, each in assertion.fields.items() if name != "transform"}
         path = ".".join(filter(None, paths))
         is_data = assertion.type == "javascript" or isinstance(assertion.value, dict)
         if not path and not is_data:
             raise NoCounterpartError(f"`{assertion.name}` of an answer that is read as JSON")
-        graders = self._map(assertion._replace(fields=fields))
+        graders = self._map(assertion)
         several = [_at_path(each, path) for each in graders if each != _STRICT]
         return several if assertion.is_negated else [*several, _STRICT]
 
-    def _map(self, assertion: Assertion) -> list[JSON]:
+    def _map(self, assertion: Assertion) -> list[Grader]:
         self._refuse_unlike(assertion)
-        if assertion.type in TOOL_USE:
-            grader = _map_tool_use(assertion, counts_scores=self.counts_scores)
-            return [_share(assertion._replace(is_negated=False), grader)]
-        graders = self._find_graders(assertion)
-        if len(graders) > 1 and assertion.is_negated:
-            several: JSON = {"any": [write_not(each) for each in graders]}
-            return [_share(assertion._replace(is_negated=False), several)]
-        if len(graders) > 1 and self.counts_scores:
-            graders = [{"all": graders}]
-        return [_share(assertion, each) for each in graders]
+        graders = _MAPPERS[assertion.type](self, assertion)
+        if assertion.is_negated and assertion.type not in TOOL_USE:
+            negated = [write_not(each) for each in graders]
+            graders = negated if len(negated) == 1 else [write_grader("any", [*negated])]
+        if self.counts_scores:
+            graders = [all_of(graders)]
+        weight, metric = assertion.fields.get("weight"), assertion.fields.get("metric")
+        given = {"weight": None if weight == 1 else weight, "name": metric or None}
+        return [add_options(each, given) for each in graders]
 
     def _refuse_unlike(self, assertion: Assertion) -> None:
         kind, name = assertion.type, f"`{assertion.name}`"
@@ -288,69 +282,19 @@ class Mapper:
             raise NoCounterpartError("this assertion, which has no type")
         if kind in WITHOUT_COUNTERPART:
             raise NoCounterpartError(f"{name}: no grader says the same", WITHOUT_COUNTERPART[kind])
-        if kind not in _MAPPED:
+        if kind not in _MAPPERS:
             raise NoCounterpartError(f"{name}, which evalcase doesn't know")
         if assertion.fields.get("weight") == 0:
             hint = "give it a weight, if the test should fail by it"
             raise NoCounterpartError(f"{name} with weight 0: it can't fail", hint)
         known = {*_SHARED, *(_OF_JUDGES if kind in JUDGED else ())}
-        known |= {"threshold"} if kind in ("latency", "cost", SET, *_SIMILAR) else set()
+        known |= {"threshold"} if kind in _WITH_THRESHOLD else set()
         known |= {"provider"} if kind in _SIMILAR else set()
         for field in assertion.fields:
             if field not in known:
                 raise NoCounterpartError(f"{name} with `{field}`")
 
-    def _find_graders(self, assertion: Assertion) -> list[JSON]:  # noqa: C901, PLR0912 - a table
-        kind, name = assertion.type, f"`{assertion.name}`"
-        for kinds, function in (
-            (_CONTAINS, self._map_contains), (JUDGED, self._map_judge),
-            (_SIMILAR, self._map_similar), (("is-json",), self._map_json), ((SET,), self._map_set),
-        ):  # fmt: skip
-            if kind in kinds:
-                return function(assertion)
-        match kind:
-            case "equals":
-                value = self._value(assertion)
-                if isinstance(value, dict | list):
-                    return [write_grader("equals", value), _STRICT]
-                if value is None or value == "":
-                    raise NoCounterpartError(f"{name} with {_describe(value)} to be equal to")
-                return [write_grader("equals", javascript_text(value))]
-            case "starts-with":
-                return [write_grader("starts_with", self._text(assertion))]
-            case "regex":
-                try:
-                    return [write_grader("regex", translate_pattern(self._text(assertion)))]
-                except ValueError as error:
-                    raise NoCounterpartError(f"{name}: {error}") from None
-            case "latency" | "cost":
-                limit = assertion.fields.get("threshold")
-                if not isinstance(limit, int | float) or isinstance(limit, bool):
-                    raise NoCounterpartError(f"{name} without a threshold, which only measures")
-                return [{kind: to_seconds(limit) if kind == "latency" else limit}]
-            case "word-count":
-                value = self._value(assertion)
-                if isinstance(value, str) and value.strip().isdecimal():
-                    value = int(value)
-                if isinstance(value, int) and not isinstance(value, bool):
-                    value = {"min": value, "max": value}
-                if not isinstance(value, dict) or not value or not set(value) <= {"min", "max"}:
-                    raise _unlike(assertion, value, "a number")
-                return [write_grader("length", NO_ARGUMENT, **value, unit="words")]
-            case "finish-reason":
-                if assertion.is_negated:
-                    raise NoCounterpartError(f"{name}, which is not turned round there")
-                reason = self._text(assertion).lower()
-                return [write_grader("finish", _FINISH_REASONS.get(reason, reason))]
-            case "javascript":
-                try:
-                    graders = grade_expression(str(assertion.value))
-                except ValueError:
-                    raise NoCounterpartError(f"{name}: {_CODE}", _FUNCTION) from None
-                return [*graders, _STRICT] if '"path"' in dumps(graders) else graders
-        return [write_grader("python", self._name_function(assertion.value))]
-
-    def _value(self, assertion: Assertion) -> JSON:
+    def value(self, assertion: Assertion) -> JSON:
         """The value of an assertion, or of the files that it names."""
         value = assertion.value
         return [*map(self._read, value)] if isinstance(value, list) else self._read(value)
@@ -364,238 +308,249 @@ class Mapper:
         except ValueError as error:
             raise NoCounterpartError(f"what is in {value}: {error}") from None
 
-    def _text(self, assertion: Assertion) -> str:
-        value = self._value(assertion)
-        if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-            raise _unlike(assertion, value, "a text")
-        return javascript_text(value)
+    def text(self, assertion: Assertion) -> str:
+        (text,) = self.texts(assertion, [self.value(assertion)])
+        return text
 
-    def _texts(self, assertion: Assertion, several: JSON) -> list[JSON]:
-        """A list of texts, none of them empty."""
+    def texts(self, assertion: Assertion, several: JSON) -> list[str]:
+        """Texts, none of them empty."""
         if not isinstance(several, list) or not several:
             raise _unlike(assertion, several, "a list")
-        if any(isinstance(each, bool | dict | list) or each in (None, "") for each in several):
-            raise NoCounterpartError(f"`{assertion.name}` with other things than texts")
+        for each in several:
+            if isinstance(each, bool | dict | list) or each in (None, ""):
+                raise _unlike(assertion, each, "a text")
         return [javascript_text(each) for each in several]
 
-    def _map_contains(self, assertion: Assertion) -> list[JSON]:
-        kind = assertion.type.removeprefix("i")
-        options: dict[str, JSON] = {"ignore_case": True} if kind != assertion.type else {}
-        if kind == "contains":
-            return [write_grader("contains", self._text(assertion), **options)]
-        value = self._value(assertion)
-        texts = self._texts(assertion, _split_commas(value) if isinstance(value, str) else value)
-        if kind == "contains-any":
-            return [{"contains": {"any": texts, **options}}]
-        if not self.counts_scores or len(texts) == 1:
-            return [write_grader("contains", texts if len(texts) > 1 else texts[0], **options)]
-        return [{"all": [write_grader("contains", each, **options) for each in texts]}]
 
-    def _map_json(self, assertion: Assertion) -> list[JSON]:
-        schema = self._value(assertion)
-        if schema is None or schema == "":
-            return [_STRICT]
-        if isinstance(schema, str):
-            document = parse_document(schema, "yaml", "schema")
-            if document.problems:
-                raise NoCounterpartError(f"`{assertion.name}`: its schema can't be read")
-            schema = document.value
-        if not isinstance(schema, dict | bool):
-            raise _unlike(assertion, schema, "a schema")
-        return [_STRICT, write_grader("json_schema", schema)]
-
-    def _map_similar(self, assertion: Assertion) -> list[JSON]:
-        """The cosine of the embeddings of the answer and of a text, or the nearest of several."""
-        if assertion.is_negated or self.embed is None:
-            raise NoCounterpartError(f"`{assertion.name}`: it compares embeddings")
-        value = self._value(assertion)
-        texts = self._texts(assertion, value if isinstance(value, list) else [value])
-        options: dict[str, JSON] = {
-            "embedding": self.embed(assertion.item.at("provider")),
-            "threshold": assertion.fields.get("threshold", 0.75),
-        }
-        graders = [write_grader("similarity", each, **options) for each in texts]
-        return graders if len(graders) == 1 else [{"any": graders}]
-
-    def _map_judge(self, assertion: Assertion) -> list[JSON]:
-        """A statement for the judge; what is lost of it is noted."""
-        text, name = assertion.value, f"`{assertion.name}`"
-        several = text if isinstance(text, list) and len(text) > 1 else [text]
-        if not all(isinstance(each, str) and each.strip() for each in several):
-            raise NoCounterpartError(f"{name} without a text to judge by")
-        if any(str(each).startswith(FILE) for each in several):
-            raise NoCounterpartError(f"{name}, whose text is in a file")
-        if len(several) > 1 and assertion.is_negated:
-            raise NoCounterpartError(f"{name} with several criteria")
-        for field, why in _OF_JUDGES.items():
-            held = assertion.fields.get(field)
-            if held is not None and not (field == "provider" and held == self.judge):
-                self.notes.append((assertion.item.at(field), why))
-        if assertion.type == "g-eval" and "threshold" not in assertion.fields:
-            self.notes.append((assertion.item, "the score of `g-eval`: a judge says yes or no"))
-        before = ""
-        if assertion.type.endswith("factuality"):
-            before = "Agrees with the facts of this reference, and contradicts none of them: "
-        statements: list[JSON] = [f"{before}{str(each).strip()}" for each in several]
-        return [{"judge": {"rubrics": statements} if len(statements) > 1 else statements[0]}]
-
-    def _map_set(self, assertion: Assertion) -> list[JSON]:
-        if not assertion.inner:
-            raise NoCounterpartError("a set with nothing in it")
-        inside = Mapper(self.folder, self.root, self.embed, self.judge, counts_scores=True)
-        try:
-            several = [grader for each in assertion.inner for grader in inside.map(each)]
-        except NoCounterpartError as error:
-            raise NoCounterpartError(f"this set: {error}", error.hint) from None
-        self.notes += inside.notes
-        threshold = assertion.fields.get("threshold")
-        if threshold is None and not self.counts_scores:
-            return [{"all": several}]
-        needed = 1 if threshold is None else threshold
-        return [{"weighted": {"value": several, "threshold": needed}}]
-
-    def _name_function(self, value: JSON) -> str:
-        """`./file.py:function`, if evalcase can call it as it is. Its file is parsed, not run."""
-        if not isinstance(value, str) or not value.startswith(FILE):
-            raise NoCounterpartError("`python` with code in it", _FUNCTION)
-        name, _, wanted = value.removeprefix(FILE).partition(":")
-        wanted = wanted or "get_assert"
-        try:
-            path, data = read_referenced(name, self.folder.path)
-            functions = [each for each in ast.parse(data).body if isinstance(each, _Function)]
-        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-            raise NoCounterpartError(f"`python` of {name}: {error}") from None
-        found = next((each for each in functions if each.name == wanted), None)
-        named = f"./{os.path.relpath(path, self.root)}:{wanted}"
-        why = "it isn't there" if found is None else _object_to(found)
-        if why is None and named.startswith("./.."):
-            why = "it lies outside the project"
-        if why is not None:
-            hint = (
-                "a grader is a function of `output` (or `case`, `expected`, `metadata`, …) that "
-                f"returns True or False, or {{score, passed, reason}}: then write `python: {named}`"
-            )
-            raise NoCounterpartError(f"`{wanted}` of {name}: {why}", hint)
-        return named
+def _map_equals(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    value = mapper.value(assertion)
+    if isinstance(value, dict | list):
+        return [write_grader("equals", value), _STRICT]
+    if value is None or value == "":
+        raise _unlike(assertion, value, "something to be equal to")
+    return [write_grader("equals", javascript_text(value))]
 
 
-def _share(assertion: Assertion, grader: JSON) -> JSON:
-    """A grader with the name, the weight and the negation of its assertion."""
+def _map_contains(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    kind = assertion.type.removeprefix("i")
+    options: dict[str, JSON] = {"ignore_case": True} if kind != assertion.type else {}
+    if kind == "contains":
+        return [write_grader("contains", mapper.text(assertion), **options)]
+    value = mapper.value(assertion)
+    texts = mapper.texts(assertion, _split_commas(value) if isinstance(value, str) else value)
+    if kind == "contains-any":
+        return [write_grader("contains", any=[*texts], **options)]
+    if mapper.counts_scores or len(texts) == 1:
+        return [write_grader("contains", each, **options) for each in texts]
+    return [write_grader("contains", texts, **options)]
+
+
+def _map_start(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    return [write_grader("starts_with", mapper.text(assertion))]
+
+
+def _map_pattern(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    try:
+        return [write_grader("regex", translate_pattern(mapper.text(assertion)))]
+    except ValueError as error:
+        raise NoCounterpartError(f"`{assertion.name}`: {error}") from None
+
+
+def _map_limit(_: Mapper, assertion: Assertion) -> list[Grader]:
+    kind, limit = assertion.type, assertion.fields.get("threshold")
+    if not isinstance(limit, int | float) or isinstance(limit, bool):
+        what = f"`{assertion.name}` without a threshold, which only measures"
+        raise NoCounterpartError(what)
+    return [write_grader(kind, to_seconds(limit) if kind == "latency" else limit)]
+
+
+def _map_count(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    value = mapper.value(assertion)
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = {"min": value, "max": value}
+    if not isinstance(value, dict) or not value or not set(value) <= {"min", "max"}:
+        raise _unlike(assertion, value, "a number")
+    return [write_grader("length", NO_ARGUMENT, **value, unit="words")]
+
+
+def _map_finish(mapper: Mapper, assertion: Assertion) -> list[Grader]:
     if assertion.is_negated:
-        grader = write_not(grader)
-    weight, metric = assertion.fields.get("weight"), assertion.fields.get("metric")
-    return add_options(grader, {"weight": None if weight == 1 else weight, "name": metric or None})
+        raise NoCounterpartError(f"`{assertion.name}`, which is not turned round there")
+    reason = mapper.text(assertion).lower()
+    return [write_grader("finish", _FINISH_REASONS.get(reason, reason))]
 
 
-def _at_path(grader: JSON, path: str) -> JSON:
+def _map_code(_: Mapper, assertion: Assertion) -> list[Grader]:
+    try:
+        graders = grade_expression(str(assertion.value))
+    except ValueError:
+        raise NoCounterpartError(f"`{assertion.name}`: {_CODE}", _FUNCTION) from None
+    return [*graders, _STRICT] if '"path"' in dumps(graders) else graders
+
+
+def _map_json(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    schema = mapper.value(assertion)
+    if schema is None or schema == "":
+        return [_STRICT]
+    if isinstance(schema, str):
+        document = parse_document(schema, "yaml", "schema")
+        if document.problems:
+            raise NoCounterpartError(f"`{assertion.name}`: its schema can't be read")
+        schema = document.value
+    if not isinstance(schema, dict | bool):
+        raise _unlike(assertion, schema, "a schema")
+    return [_STRICT, write_grader("json_schema", schema)]
+
+
+def _map_similar(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    """The cosine of the embeddings of the answer and of a text, or the nearest of several."""
+    if assertion.is_negated or mapper.embed is None:
+        raise NoCounterpartError(f"`{assertion.name}`: it compares embeddings")
+    value = mapper.value(assertion)
+    texts = mapper.texts(assertion, value if isinstance(value, list) else [value])
+    options: dict[str, JSON] = {
+        "embedding": mapper.embed(assertion.item.at("provider")),
+        "threshold": assertion.fields.get("threshold", 0.75),
+    }
+    graders = [write_grader("similarity", each, **options) for each in texts]
+    return graders if len(graders) == 1 else [write_grader("any", [*graders])]
+
+
+def _map_judge(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    """A statement for the judge; what is lost of it is noted."""
+    text, name = assertion.value, f"`{assertion.name}`"
+    several = text if isinstance(text, list) and len(text) > 1 else [text]
+    if not all(isinstance(each, str) and each.strip() for each in several):
+        raise NoCounterpartError(f"{name} without a text to judge by")
+    if any(str(each).startswith(FILE) for each in several):
+        raise NoCounterpartError(f"{name}, whose text is in a file")
+    if len(several) > 1 and assertion.is_negated:
+        raise NoCounterpartError(f"{name} with several criteria")
+    for field, why in _OF_JUDGES.items():
+        held = assertion.fields.get(field)
+        if held is not None and not (field == "provider" and held == mapper.judge):
+            mapper.notes.append((assertion.item.at(field), why))
+    if assertion.type == "g-eval" and "threshold" not in assertion.fields:
+        mapper.notes.append((assertion.item, "the score of `g-eval`: a judge says yes or no"))
+    before = ""
+    if assertion.type.endswith("factuality"):
+        before = "Agrees with the facts of this reference, and contradicts none of them: "
+    statements: list[JSON] = [f"{before}{str(each).strip()}" for each in several]
+    if len(statements) > 1:
+        return [write_grader("judge", rubrics=statements)]
+    return [write_grader("judge", statements[0])]
+
+
+def _map_set(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    if not assertion.inner:
+        raise NoCounterpartError("a set with nothing in it")
+    inside = Mapper(mapper.folder, mapper.root, mapper.embed, mapper.judge, counts_scores=True)
+    try:
+        several = [grader for each in assertion.inner for grader in inside.map(each)]
+    except NoCounterpartError as error:
+        raise NoCounterpartError(f"this set: {error}", error.hint) from None
+    mapper.notes += inside.notes
+    threshold = assertion.fields.get("threshold")
+    if threshold is None and not mapper.counts_scores:
+        return [write_grader("all", several)]
+    return [write_grader("weighted", several, threshold=1 if threshold is None else threshold)]
+
+
+# Calls of tools, which promptfoo reads from a trace, and evalcase from the answer
+
+
+def _map_used(_: Mapper, assertion: Assertion) -> list[Grader]:
+    value = assertion.value
+    names = [value] if isinstance(value, str) else value
+    if isinstance(names, list) and names:
+        tools = [_tool_name(each, assertion) for each in names]
+        if assertion.is_negated:
+            return [write_grader("tool_calls", forbidden=[*tools])]
+        return [write_grader("tool_calls", needed=dict.fromkeys(tools, 1))]
+    options = _options(assertion, "name", "pattern", "min")
+    least = options.get("min", 1)
+    if type(least) is not int or least < 1 or assertion.is_negated:
+        raise NoCounterpartError(f"`{assertion.name}` with `min: {least}`")
+    return [write_grader("tool_calls", needed={_tool_name(options, assertion): least})]
+
+
+def _map_sequence(mapper: Mapper, assertion: Assertion) -> list[Grader]:
+    name, value = f"`{assertion.name}`", assertion.value
+    options = _options(assertion, "steps", "mode") if isinstance(value, dict) else {}
+    steps, order = options.get("steps", value), options.get("mode", "in_order")
+    if assertion.is_negated or mapper.counts_scores:
+        raise NoCounterpartError(f"{name} that is negated, or where points are counted")
+    if not isinstance(steps, list) or not steps or order not in ("in_order", "exact"):
+        raise NoCounterpartError(f"{name} without steps that can be read")
+    calls: list[JSON] = [_tool_name(each, assertion) for each in steps]
+    exact = None if order == "in_order" else order
+    return [write_grader("trajectory", calls, arguments="ignore", order=exact)]
+
+
+def _map_steps(_: Mapper, assertion: Assertion) -> list[Grader]:
+    options = dict(_options(assertion, "type", "min", "max"))
+    if assertion.is_negated or options.pop("type", None) != "tool" or not options:
+        raise NoCounterpartError(f"`{assertion.name}` of other steps than calls of tools")
+    return [write_grader("tool_calls", **options)]
+
+
+def _map_arguments(_: Mapper, assertion: Assertion) -> list[Grader]:
+    options = _options(assertion, "name", "pattern", "args", "arguments", "mode")
+    given, mode = options.get("args", options.get("arguments")), options.get("mode", "partial")
+    if assertion.is_negated or not isinstance(given, dict) or mode not in ("partial", "exact"):
+        raise NoCounterpartError(f"`{assertion.name}` without arguments that can be read")
+    call: JSON = {"tool": _tool_name(options, assertion), "input": given}
+    exact = "exact" if mode == "exact" else None
+    return [write_grader("trajectory", [call], arguments=exact)]
+
+
+_MAPPERS: dict[str, Callable[[Mapper, Assertion], list[Grader]]] = {
+    **dict.fromkeys(_CONTAINS, _map_contains),
+    **dict.fromkeys(_SIMILAR, _map_similar),
+    **dict.fromkeys(JUDGED, _map_judge),
+    **dict.fromkeys(("latency", "cost"), _map_limit),
+    "equals": _map_equals,
+    "starts-with": _map_start,
+    "regex": _map_pattern,
+    "word-count": _map_count,
+    "finish-reason": _map_finish,
+    "javascript": _map_code,
+    "is-json": _map_json,
+    SET: _map_set,
+    "trajectory:tool-used": _map_used,
+    "trajectory:tool-sequence": _map_sequence,
+    "trajectory:step-count": _map_steps,
+    "trajectory:tool-args-match": _map_arguments,
+}
+
+
+def _at_path(grader: Grader, path: str) -> Grader:
     """The same grader of a part of the answer."""
-    assert isinstance(grader, dict)
-    for name in ("any", "all"):
-        if isinstance(several := grader.get(name), list):
-            return {name: [_at_path(each, path) for each in several]}
-    held = grader if "type" in grader else next(iter(grader.values()))
-    own = held.get("path") if isinstance(held, dict) and "equals" not in grader else None
-    steps = [str(each) for each in (path, own) if each]
+    several = grader.get("value")
+    if grader["type"] == "any" and isinstance(several, list):
+        inner = [_at_path(each, path) for each in several if isinstance(each, dict)]
+        return write_grader("any", [*inner])
+    steps = [str(each) for each in (path, grader.get("path")) if each]
     return add_options(grader, {"path": ".".join(steps) or None})
 
 
-def _describe(value: JSON) -> str:
-    return "nothing" if value is None else describe_kind(value) if value != "" else "an empty text"
+def can_follow(transform: JSON) -> bool:
+    """Whether graders can read what a transform makes of an answer."""
+    code = str(transform)
+    return _TRIM.fullmatch(code) is not None or read_path(code) is not None
 
 
 def _unlike(assertion: Assertion, value: JSON, wanted: str) -> NoCounterpartError:
-    return NoCounterpartError(f"`{assertion.name}` with {_describe(value)} in place of {wanted}")
+    held = "nothing" if value in (None, "") else describe_kind(value)
+    return NoCounterpartError(f"`{assertion.name}` with {held} in place of {wanted}")
 
 
 def to_seconds(milliseconds: float) -> float:
     """Seconds, as a person would write them."""
     seconds = round(milliseconds / 1000, 6)
     return int(seconds) if seconds == int(seconds) else seconds
-
-
-# Functions in Python
-
-_BOOLEAN_CALLS = frozenset({
-    "bool", "isinstance", "any", "all", "callable", "startswith", "endswith", "isdigit",
-    "isnumeric", "isalpha", "isalnum", "isupper", "islower",
-})  # fmt: skip
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def _object_to(function: _Function) -> str | None:
-    """Why evalcase can't call a function with the same result."""
-    names = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    if not names or not names <= {"output", "context"} or function.decorator_list:
-        return "it is decorated, or has other parameters than `output` and `context`"
-    nodes = [node for each in function.body for node in ast.walk(each)]
-    if any(isinstance(node, ast.Name) and node.id == "context" for node in nodes):
-        return "it reads `context`, which is promptfoo's"
-    is_plain = not any(isinstance(each, ast.Yield | ast.YieldFrom | _Function) for each in nodes)
-    returned = [node.value for node in nodes if isinstance(node, ast.Return)]
-    if is_plain and returned and all(map(_is_boolean, returned)):
-        return None
-    return "it may return something else than True or False"
-
-
-def _is_boolean(node: ast.expr | None) -> bool:
-    match node:
-        case ast.Constant(value=value):
-            return isinstance(value, bool)
-        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
-            return True
-        case ast.BoolOp(values=values):
-            return all(map(_is_boolean, values))
-        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
-            return name in _BOOLEAN_CALLS
-    return False
-
-
-# Calls of tools, which promptfoo reads from a trace, and evalcase from the answer
-
-
-def _map_tool_use(assertion: Assertion, *, counts_scores: bool) -> JSON:
-    name, value = f"`{assertion.name}`", assertion.value
-    kind = assertion.type.removeprefix("trajectory:")
-    if kind == "tool-used":
-        return _map_used(assertion)
-    if assertion.is_negated:
-        raise NoCounterpartError(f"{name}, which turns a sequence round")
-    if kind == "tool-sequence":
-        options = _options(assertion, "steps", "mode") if isinstance(value, dict) else {}
-        steps, order = options.get("steps", value), options.get("mode", "in_order")
-        if not isinstance(steps, list) or not steps or order not in ("in_order", "exact"):
-            raise NoCounterpartError(f"{name} without steps that can be read")
-        calls: list[JSON] = [_tool_name(each, assertion) for each in steps]
-        if counts_scores:
-            raise NoCounterpartError(f"{name} where points are counted: it is met by halves here")
-        exact = None if order == "in_order" else order
-        return write_grader("trajectory", calls, arguments="ignore", order=exact)
-    if kind == "step-count":
-        options = dict(_options(assertion, "type", "min", "max"))
-        if options.pop("type", None) != "tool" or not options:
-            raise NoCounterpartError(f"{name} of other steps than calls of tools")
-        return {"tool_calls": options}
-    options = _options(assertion, "name", "pattern", "args", "arguments", "mode")
-    given, mode = options.get("args", options.get("arguments")), options.get("mode", "partial")
-    if not isinstance(given, dict) or mode not in ("partial", "exact"):
-        raise NoCounterpartError(f"{name} without arguments that can be read")
-    call: JSON = {"tool": _tool_name(options, assertion), "input": given}
-    return write_grader("trajectory", [call], arguments="exact" if mode == "exact" else None)
-
-
-def _map_used(assertion: Assertion) -> JSON:
-    value = assertion.value
-    names = [value] if isinstance(value, str) else value
-    if isinstance(names, list) and names:
-        tools = [_tool_name(each, assertion) for each in names]
-        if assertion.is_negated:
-            return {"tool_calls": {"forbidden": [*tools]}}
-        return {"tool_calls": {"needed": dict.fromkeys(tools, 1)}}
-    options = _options(assertion, "name", "pattern", "min")
-    least = options.get("min", 1)
-    if not isinstance(least, int) or isinstance(least, bool) or least < 1 or assertion.is_negated:
-        raise NoCounterpartError(f"`{assertion.name}` with `min: {least}`")
-    return {"tool_calls": {"needed": {_tool_name(options, assertion): least}}}
 
 
 def _options(assertion: Assertion, *known: str) -> dict[str, JSON]:

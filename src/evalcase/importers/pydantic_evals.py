@@ -94,7 +94,7 @@ def _put_comparison(case: CaseDraft, evaluators: list[_Evaluator], choices: Choi
     asked = next((each for each in evaluators if each.name == _EQUALS_EXPECTED), None)
     if "rubrics" in case.fields:
         if asked is not None:
-            case.add_grader("expected", asked.item)
+            case.add_grader(write_grader("expected"), asked.item)
     elif asked is None and evaluators and choices.expected is None:
         case.keep_reference()
 
@@ -138,7 +138,7 @@ def _add_grader(draft: Draft, evaluator: _Evaluator) -> None:
         draft.lose_grader(evaluator.item, str(error))
 
 
-def _map_evaluator(evaluator: _Evaluator) -> JSON:
+def _map_evaluator(evaluator: _Evaluator) -> dict[str, JSON]:
     options = evaluator.options
     name = options.get("evaluation_name")
     match evaluator.name:

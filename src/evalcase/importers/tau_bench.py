@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, split_history
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, split_history, write_grader
 from evalcase.importers.rows import shape_id, shape_messages
 from evalcase.importers.source import ForeignFile, Item
 from evalcase.types.value import JSON, describe_kind
@@ -141,11 +141,11 @@ def _expect_calls(case: CaseDraft, actions: Item) -> None:
             case.lose_grader(each, "this one of `actions`, which is a call that the user makes")
         elif isinstance(compared, list):
             some: dict[str, JSON] = {key: held for key, held in given.items() if key in compared}
-            case.add_grader({"trajectory": [{"tool": name, "input": some}]}, each)
+            case.add_grader(write_grader("trajectory", [{"tool": name, "input": some}]), each)
         else:
             exact.append({"tool": name, "input": given})
     if exact:
-        grader: JSON = {"trajectory": {"value": exact, "order": "any_order", "arguments": "exact"}}
+        grader = write_grader("trajectory", exact, order="any_order", arguments="exact")
         case.add_grader(grader, actions)
 
 
