@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from evalcase.importers.draft import (
     CaseDraft,
@@ -53,12 +52,6 @@ _NO_WORD = re.compile(r"[\W_]+")
 _MAX_ID = 40
 _MAX_TURNS = 10
 """promptfoo's default for the turns of a simulated user."""
-_OPTION_HINTS = {
-    "runSerially": "how many run at once, --concurrency says",
-    "storeOutputAs": "a case can't use the answer of another",
-    "provider": "[judge] of the configuration says who judges",
-    "rubricPrompt": "evalcase asks a judge in words of its own",
-}
 _TRANSFORMS = ("transform", "postprocess")
 _USED_OPTIONS = (
     "prefix", "suffix", "repeat", "disableVarExpansion", "disableDefaultAsserts", *_TRANSFORMS,
@@ -144,20 +137,6 @@ def _name_judge(root: Item, tests: list[PromptfooTest], providers: Providers) ->
     if item.value is None and own and all(each.value == own[0].value for each in own):
         item = own[0]
     return item.value if item.value is not None and providers.name_judge(item) else None
-
-
-class _Mapped(NamedTuple):
-    """A grader of an assertion, or the reason why there is none."""
-
-    grader: Grader | None
-    assertion: Assertion
-    error: NoCounterpartError | UnrenderableError | None = None
-
-    def lose_in(self, case: CaseDraft) -> None:
-        why, hint = str(self.error), getattr(self.error, "hint", None)
-        if isinstance(self.error, UnrenderableError):
-            why = f"`{self.assertion.name}` with {why}"
-        case.lose_grader(self.assertion.item, why, hint)
 
 
 class _CaseMaker:
@@ -312,8 +291,7 @@ class _CaseMaker:
         for name, item in test.options.items():
             is_known = name in _USED_OPTIONS or (name == "provider" and item.value == self.judge)
             if self.default.options.get(name) is not item and not is_known:
-                hint = _OPTION_HINTS.get(name)
-                case.lose(item, f"`{name}` of the options of a test", hint, at="key")
+                case.lose(item, f"`{name}` of the options of a test", at="key")
         for name in ("providerOutput", "assertScoringFunction"):
             if name in test.fields:
                 case.lose(test.fields[name], f"`{name}`", at="key")
@@ -332,38 +310,43 @@ class _CaseMaker:
             each for each in self.default.assertions if takes_all or each.has_tags
         ]  # fmt: skip
         mapper = self._mapper(counts_scores=counts)
-        made: list[_Mapped] = []
+        made: list[tuple[Assertion, Grader | NoCounterpartError]] = []
         for assertion in (*shared, *test.assertions):
             try:
                 if is_simulated and _reads_transcript(assertion):
                     raise NoCounterpartError(f"`{assertion.name}` of a conversation as one text")
                 graders = mapper.map(assertion.render(variables), test.transform)
-                made += [_Mapped(each, assertion) for each in graders]
-            except (NoCounterpartError, UnrenderableError) as error:
-                made.append(_Mapped(None, assertion, error))
+                made += [(assertion, each) for each in graders]
+            except UnrenderableError as error:
+                made.append((assertion, NoCounterpartError(f"`{assertion.name}` with {error}")))
+            except NoCounterpartError as error:
+                made.append((assertion, error))
         self._put(case, made, counts=counts)
         if (leaves_shared or is_changed) and "graders" in self.suite.fields:
             case.fields["suite_graders"] = False
         for item, why in mapper.notes:
             case.lose_grader(item, why)
         if threshold is not None:
-            lost = self.lost_shared or any(each.error is not None for each in made)
+            lost = self.lost_shared or any(not isinstance(each, dict) for _, each in made)
             self._count(case, threshold, lost=lost)
 
-    def _put(self, case: CaseDraft, made: list[_Mapped], *, counts: bool) -> None:
+    def _put(
+        self, case: CaseDraft, made: list[tuple[Assertion, Grader | NoCounterpartError]],
+        *, counts: bool,
+    ) -> None:  # fmt: skip
         """In the shortest form: an expected output, statements as rubrics, graders."""
-        texts = [each for each in made if _only(each.grader, "equals") is not None]
-        is_judged = self.has_judge or any(asks_judge(each.grader) for each in made)
-        for each in made:
-            statement = None if counts else _only(each.grader, "judge")
-            if each.error is not None:
-                each.lose_in(case)
-            elif statement is not None:
+        graders = [each for _, each in made if isinstance(each, dict)]
+        texts = [each for each in graders if _only(each, "equals") is not None]
+        is_judged = self.has_judge or any(map(asks_judge, graders))
+        for assertion, grader in made:
+            if isinstance(grader, NoCounterpartError):
+                case.lose_grader(assertion.item, str(grader), grader.hint)
+            elif not counts and (statement := _only(grader, "judge")) is not None:
                 case.add_rubric(statement)
-            elif texts == [each] and not is_judged:
-                case.fields["expected_output"] = _only(each.grader, "equals")
-            elif each.grader is not None and (counts or each.grader not in case.graders):
-                case.add_grader(each.grader, each.assertion.item)
+            elif texts == [grader] and not is_judged:
+                case.fields["expected_output"] = _only(grader, "equals")
+            elif counts or grader not in case.graders:
+                case.add_grader(grader, assertion.item)
 
     def _count(self, case: CaseDraft, threshold: Item, *, lost: bool) -> None:
         """A weighted mean decides, if all that it counts is there."""
@@ -386,9 +369,9 @@ def _reads_transcript(assertion: Assertion) -> bool:
     return assertion.type not in (*JUDGED, *TOOL_USE, "latency", "cost")
 
 
-def _only(grader: Grader | None, name: str) -> str | None:
+def _only(grader: Grader, name: str) -> str | None:
     """The text of a grader of this type that has nothing but a text."""
-    held = grader.get("value") if grader is not None and len(grader) == 2 else None
+    held = grader.get("value")
     return held if isinstance(held, str) and grader == write_grader(name, held) else None
 
 

@@ -19,7 +19,6 @@ from evalcase.importers.source import FILE, Folder, Item, is_code
 from evalcase.targets.presets import PRESETS
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
-from evalcase.util.text import value_as_text
 
 _DEFAULT_EMBEDDING = "openai:embedding:text-embedding-3-large"
 _SIMULATED_USER = "promptfoo:simulated-user"
@@ -290,7 +289,7 @@ def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
         raise NoCounterpartError(f"{_HTTP} whose address is not written out")
     if config.at("request").value is not None:
         raise NoCounterpartError(f"{_HTTP} that is sent a request as it is written")
-    target: dict[str, JSON] = {"kind": "http", "url": url, **_read_request(config)}
+    target: dict[str, JSON] = {"kind": "http", "url": url, "body": _read_body(config)}
     _read_headers(config.at("headers"), target, lose)
     for name, item in config.fields():
         if name in ("transformResponse", "responseParser"):
@@ -299,31 +298,22 @@ def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
                 lose(item, f"`{name}`, which is code", "`answer` is the path of the answer")
             else:
                 target["answer"] = ".".join(_STEP.findall(path[1]))
-        elif name not in ("url", "method", "headers", "body", "queryParams"):
+        elif name not in ("url", "method", "headers", "body"):
             lose(item.without_value(), f"`{name}` of a provider", None)
     return target
 
 
-def _read_request(config: Item) -> dict[str, JSON]:
-    """The method, the query and the body."""
-    method = config.at("method").value or "POST"
-    if method not in ("POST", "GET", "PUT", "PATCH"):
-        raise NoCounterpartError(f"{_HTTP} that is asked by {method}")
-    request: dict[str, JSON] = {} if method == "POST" else {"method": method}
-    query, body = _put_placeholders(config.at("queryParams").value), config.at("body").value
-    if isinstance(query, dict) and query:
-        request["query"] = {name: value_as_text(value) for name, value in query.items()}
-    if method == "GET":
-        if "{prompt}" not in str(query):
-            raise NoCounterpartError(f"{_HTTP} whose address has no prompt in it")
-        return request
+def _read_body(config: Item) -> JSON:
+    if config.at("method").value not in (None, "POST") or config.at("queryParams").value:
+        raise NoCounterpartError(f"{_HTTP} that is sent no body, or more than a body")
+    body = config.at("body").value
     try:
         body = parse_json(body) if isinstance(body, str) else body
     except BadJsonError:
         body = None
     if body is None:
         raise NoCounterpartError(f"{_HTTP} without a body of JSON")
-    return {**request, "body": _put_placeholders(body)}
+    return _put_placeholders(body)
 
 
 def _put_placeholders(value: JSON) -> JSON:

@@ -84,9 +84,6 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
     if prompts.value is None:
         return [PromptTemplate("", "{{prompt}}", prompts)]
     named = [_read_named(each) for each in prompts.several()]
-    if isinstance(prompts.value, dict):  # an old spelling: labels by their files
-        named = [(item._replace(value=name), str(item.value), ())
-                 for name, item in prompts.fields()]  # fmt: skip
     found: list[PromptTemplate] = []
     for number, (item, label, references) in enumerate(named, 1):
         try:
@@ -147,12 +144,7 @@ def _read_prompt_file(
         yield label, dumps(folder.value(name))
         return
     if ending == ".csv":
-        for number, row in enumerate(folder.parse(name).rows(), 1):
-            text = row.at("prompt").value
-            if not isinstance(text, str):
-                raise ValueError("it has no column `prompt`")
-            yield str(row.at("label").value or f"{label}-{number}"), text
-        return
+        raise ValueError("it is in a table")
     text = folder.read(name)
     texts = [text]
     if ending == ".jsonl":

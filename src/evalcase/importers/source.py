@@ -38,10 +38,6 @@ _MAX_READS = 10_000
 _CODE = frozenset({
     ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb", ".sh", ".bash", ".pl", ".go",
 })  # fmt: skip
-_BINARY = frozenset({
-    ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg", ".mp4", ".webm", ".ogg", ".mov",
-    ".avi", ".wmv", ".mkv", ".m4v", ".pdf", ".xlsx", ".xls", ".wav", ".mp3",
-})  # fmt: skip
 
 
 class UnusableError(Exception):
@@ -232,8 +228,6 @@ class Folder:
         if name not in self._texts:
             if is_code(name):
                 raise ValueError("it is code")
-            if _ending_of(name) in _BINARY:
-                raise ValueError("it isn't text")
             self._texts[name] = read_referenced(name, self.path)[1]
         return self._texts[name]
 
