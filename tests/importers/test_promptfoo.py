@@ -137,7 +137,8 @@ def test_a_pattern_that_means_something_else_is_refused(pattern: str) -> None:
         ("output.trim().length == 3", [{"type": "length", "min": 3, "max": 3}]),
         *[(code, None) for code in (
             "!output", "output.includes('a') && output === 'b' || output === 'c'",
-            "output.length >= -1", "output.a.length > 2", "&& output", "output &&", "output.length > 5 > 2",
+            "output.length >= -1", "output.a.length > 2", "&& output", "output &&",
+            "output.length > 5 > 2",
             "output.includes('a', 5)", "/a/.test(output)", "output.trim().a === 'x'",
             "output.toLowerCase() === 'X'", "output.includes(other)", "output.length > 1.5",
             "output === 5", "~output.indexOf('a')", "output.includes('a') // yes", "",

@@ -20,7 +20,7 @@ _MAX_TEXT = 1_000_000
 _MAX_DEPTH = 5
 _MAX_SHOWN = 40
 _ONLY_THERE = re.compile(
-    r"\\(?:[cpPk]|u\{|u(?![\dA-Fa-f]{4})|x(?![\dA-Fa-f]{2}))|\[\^?\]|\{,\d+\}|\(\?<\w"
+    r"\\(?:[cpPk]|u\{|u(?![\dA-Fa-f]{4})|x(?![\dA-Fa-f]{2}))|(?<!\[)\[\^?\]|\{,\d+\}|\(\?<\w"
 )
 _ENDS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 
