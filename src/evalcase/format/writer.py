@@ -4,7 +4,7 @@ as blocks and comments."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json import dumps
 from math import isfinite
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.value import copy_value
 from evalcase.util.text import STEERING, make_visible
 
-Comments: TypeAlias = "Mapping[KeyPath, str]"
+Comments: TypeAlias = "Mapping[int, Sequence[str]]"
 _NO_COMMENTS: Comments = MappingProxyType({})
 
 
@@ -65,18 +65,14 @@ def suite_text(suite: Suite, path: str, known: Known) -> str:
     raise ValueError("the suite has fields that no file can have")
 
 
-def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -> Iterator[str]:
-    """The text of a suite, in chunks. Nothing is shortened: `shorten` does that.
-
-    A comment on a path in a case (`("cases", 3, "graders", 0)`) stands above the case, others at
-    the top.
-    """
-    notes: dict[KeyPath, list[str]] = {}
-    for path, comment in comments.items():
-        notes.setdefault(path[:2] if path[:1] == ("cases",) else (), []).append(comment)
+def suite_lines(
+    written: Mapping[str, Any], comments: Comments = _NO_COMMENTS, top: Sequence[str] = ()
+) -> Iterator[str]:
+    """The text of a suite, in chunks, with comments above cases, by their numbers, and at the top.
+    Nothing is shortened: `shorten` does that."""
     value = _lay_out(written, _SUITE_ORDER)
     cases = value.pop("cases", None)
-    head = "".join(_comment_lines(notes.pop((), ()), 0))
+    head = "".join(_comment_lines(top, 0))
     yield f"{head}\n" if head else ""
     yield from write_yaml(value) if value or not isinstance(cases, list) else ()
     if not isinstance(cases, list):
@@ -87,11 +83,10 @@ def suite_lines(written: Mapping[str, Any], comments: Comments = _NO_COMMENTS) -
     for number, case in enumerate(cases):
         # A blank line after a text that ends in blank lines would become part of the text.
         yield "\n" if number and not before.endswith("\n\n") else ""
-        yield from _comment_lines(notes.pop(("cases", number), ()), STEP)
+        yield from _comment_lines(comments.get(number, ()), STEP)
         before = "".join(_block_lines([_lay_out(case, _CASE_ORDER)], STEP))
         yield before
-    for left in notes.values():
-        yield from _comment_lines(left, STEP)
+    yield from _comment_lines(comments.get(len(cases), ()), STEP)
 
 
 def _lay_out(fields: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:

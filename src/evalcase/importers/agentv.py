@@ -225,25 +225,24 @@ class _CaseMaker:
                 if not statements:
                     case.add_grader(grader, item)
         except NoCounterpartError as error:
-            case.lose_grader(item, str(error), error.hint)
+            case.lose(item, str(error), error.hint)
             is_whole = False
         for place, why in self.mapper.notes:
-            case.lose_grader(place, why)
+            case.lose(place, why)
         self.mapper.notes.clear()
         return is_whole
 
     def _converse(self, case: CaseDraft, item: Item, variables: Variables) -> None:
         """Turns, each with its assertions."""
         turns: list[JSON] = []
-        for number, each in enumerate(item.at("turns").items()):
+        for each in item.at("turns").items():
             turn = CaseDraft(each)
             asked = each.at("input").value
             turn.fields["input"] = asked if asked is None else shape_input(_without_root(asked))
             self._expect(turn, each, Variables({}))
             for check in _list_checks(each):
                 self._add(turn, check, variables)
-            for lost in turn.lost:
-                case.lost.append(lost._replace(where=("turns", number, *lost.where)))
+            case.lost += turn.lost
             turns.append(turn.fields)
         if turns:
             case.fields["turns"] = turns

@@ -5,7 +5,6 @@ path →read→ documents →import→ draft →make valid→ suite →write→ 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from evalcase.format.fields import GRADED
 from evalcase.format.suite import name_foreign, name_foreign_cases, resolve_suite
 from evalcase.format.tables import SuiteFiles
 from evalcase.format.toml import write_key, write_setting
-from evalcase.format.writer import keep_literal, shorten, suite_lines
+from evalcase.format.writer import keep_literal
 from evalcase.importers.agentv import import_agentv
 from evalcase.importers.datasets import (
     import_braintrust,
@@ -111,18 +110,8 @@ def import_suite(
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
         raise UnusableError([nothing, *problems])
     ungraded = tuple(dict.fromkeys(suite.ungraded))
-    text = _write_suite(suite, importer.tool)
+    text = suite.write(importer.tool)
     return Imported(name, text, len(suite.kept), problems, _write_targets(suite), ungraded)
-
-
-def _write_suite(suite: SuiteDraft, tool: str) -> str:
-    base = os.path.basename(suite.source) if suite.source != "-" else "standard input"
-    known = Catalogue(needs_graders=True)
-    value, comments = shorten(suite.fields, known), suite.comments()
-    first = f"Imported from {base} ({tool})."
-    comments[()] = f"{first}\n{comments[()]}" if () in comments else first
-    value["cases"] = [shorten(case.fields, known) for case in suite.kept]
-    return "".join(suite_lines(value, comments))
 
 
 def _write_targets(suite: SuiteDraft) -> str:
@@ -262,7 +251,7 @@ def _leave_out(
         if not held:
             del draft.fields[field]
         what = f"one of the {field}{of_all}: {error.message}"
-        draft.lose(origin, what, error.hint, where=(field, number))
+        draft.lose(origin, what, error.hint)
         for each in kept if case is None else [case]:
             _require_rest(each, suite)
     elif case is not None and (field in ("id", "input") or field not in case.fields):
@@ -286,4 +275,4 @@ def _number_ids(suite: SuiteDraft) -> None:
         if isinstance(id, str) and (numbered := number_id(id, taken)) != id:
             case.fields["id"] = numbered
             item = case.where_from("id")
-            case.lose(item, f"the id `{id}`, which another case has", where=("id",))
+            case.lose(item, f"the id `{id}`, which another case has")

@@ -34,10 +34,7 @@ def _add_rubrics(case: CaseDraft, item: Item) -> None:
     for each in item.several():
         rubric = _read_statement(each.value)
         if rubric is None:
-            rubrics = case.fields.get("rubrics")
-            place = ("rubrics", len(rubrics) if isinstance(rubrics, list) else 0)
-            why = f"this one of `{item.path[-1]}`, which is not a statement"
-            case.lose(each, why, where=place)
+            case.lose(each, f"this one of `{item.path[-1]}`, which is not a statement")
         elif rubric != "":
             case.add_rubric(rubric)
 
@@ -66,7 +63,7 @@ def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
             found = attachments_in(suite.folder).find(each.value)
             why = f": {found.message}" if isinstance(found, Finding) else ""
         if why:
-            case.lose(each, f"this one of `files`{why}", where=("input",))
+            case.lose(each, f"this one of `files`{why}")
         else:
             parts.append({"type": "file", "path": each.value})
     prompt = case.fields.get("input")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from json import dumps
 from typing import NamedTuple
 
+from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Document
+from evalcase.format.writer import Comments, shorten, suite_lines
 from evalcase.importers.source import Item
 from evalcase.types.problem import At, Finding, KeyPath, Problem, in_order
 from evalcase.types.value import JSON
@@ -39,13 +42,12 @@ class Choices(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Something that could not be mapped: where it is, why, and where it would have been."""
+    """Something that could not be mapped: where it is, and why."""
 
     item: Item
     why: str
     hint: str | None
     at: At
-    where: KeyPath
 
 
 class Draft:
@@ -58,15 +60,9 @@ class Draft:
         """The origins of fields, as far as they are known."""
         self.graders_from: list[Item] = []
 
-    def lose(
-        self, item: Item, why: str, hint: str | None = None, *, at: At = "value",
-        where: KeyPath = ("…",),
-    ) -> None:  # fmt: skip
-        """Leave something out: a comment at the path `where`, by default at the end."""
-        self.lost.append(Loss(item, why, hint, at, where))
-
-    def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
-        self.lose(item, why, hint, where=("graders", len(self.graders_from)))
+    def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
+        """Leave something out: it becomes a problem and a comment."""
+        self.lost.append(Loss(item, why, hint, at))
 
     @property
     def graders(self) -> list[JSON]:
@@ -87,8 +83,8 @@ class CaseDraft(Draft):
     def __init__(self, origin: Item) -> None:
         super().__init__()
         self.origin = origin
-        self.remarks: list[tuple[str, str]] = []
-        """Comments that are no loss, each with the field below it."""
+        self.remarks: list[str] = []
+        """Comments that are no loss."""
         self.is_dropped = False
 
     def where_from(self, field: str, number: int | None = None) -> Item:
@@ -99,7 +95,7 @@ class CaseDraft(Draft):
     def drop(self, item: Item, why: str, hint: str | None = None) -> None:
         """Leave the whole case out."""
         self.is_dropped = True
-        self.lost = [Loss(item, why, hint, "value", ())]
+        self.lost, self.remarks = [Loss(item, why, hint, "value")], []
 
     def add_rubric(self, rubric: JSON) -> None:
         self._append("rubrics", rubric)
@@ -120,7 +116,7 @@ class CaseDraft(Draft):
         """A mean of fewer graders is another one: all that are left have to pass."""
         self.fields["threshold"] = 1
         why = "`threshold`, as not all that it counts could be imported; the rest must pass"
-        self.lose(item, why, where=("threshold",))
+        self.lose(item, why)
 
 
 class SuiteDraft(Draft):
@@ -183,20 +179,30 @@ class SuiteDraft(Draft):
     def value(self) -> dict[str, JSON]:
         return {**self.fields, "cases": [dict(case.fields) for case in self.kept]}
 
-    def comments(self) -> dict[KeyPath, str]:
-        """Comments by the path that each stands above."""
-        texts: dict[KeyPath, list[str]] = {}
-        top = [*self.remarks, *map(_write_comment, self.lost)]
-        if top:
-            texts[()] = top
+    def comments(self) -> dict[int, list[str]]:
+        """Comments above cases, by their numbers; those of a dropped case are above the next."""
+        texts: dict[int, list[str]] = {}
         number = 0
         for case in self.cases:
-            for lost in case.lost:
-                texts.setdefault(("cases", number, *lost.where), []).append(_write_comment(lost))
-            for text, field in () if case.is_dropped else case.remarks:
-                texts.setdefault(("cases", number, field), []).append(text)
+            texts.setdefault(number, []).extend((*map(_write_comment, case.lost), *case.remarks))
             number += not case.is_dropped
-        return {path: "\n".join(each) for path, each in texts.items()}
+        return texts
+
+    def write(self, tool: str) -> str:
+        """The text of the suite; what is left out of the whole file stands at the top."""
+        base = os.path.basename(self.source) if self.source != "-" else "standard input"
+        top = [f"Imported from {base} ({tool}).", *self.remarks, *map(_write_comment, self.lost)]
+        return write_suite(self.fields, [each.fields for each in self.kept], self.comments(), top)
+
+
+def write_suite(
+    fields: dict[str, JSON], cases: Iterable[dict[str, JSON]], comments: Comments,
+    top: Sequence[str],
+) -> str:  # fmt: skip
+    """The text of a suite in its shortest form."""
+    known = Catalogue(needs_graders=True)
+    written = {**shorten(fields, known), "cases": [shorten(each, known) for each in cases]}
+    return "".join(suite_lines(written, comments, top))
 
 
 def _write_comment(lost: Loss) -> str:

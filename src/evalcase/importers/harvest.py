@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
-from evalcase.format.writer import keep_literal, shorten, suite_lines
-from evalcase.importers.draft import number_id
+from evalcase.format.writer import keep_literal
+from evalcase.importers.draft import number_id, write_suite
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.dialects import MessageDict
 from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
@@ -68,8 +68,8 @@ class Harvested(NamedTuple):
 
 class CaseDraft(NamedTuple):
     fields: dict[str, Any]
-    notes: dict[tuple[str, ...], str]
-    """Comments by the field below; the empty path is for the whole case."""
+    notes: list[str]
+    """Comments above the case."""
 
 
 class _Group(NamedTuple):
@@ -172,17 +172,15 @@ def even_question(text: str) -> str:
 
 
 def _note_others(draft: CaseDraft, group: _Group) -> CaseDraft:
-    lines = [draft.notes.get((), "")]
+    notes = [*draft.notes]
     if group.others:
         several = write_count(len(group.others), "more trace")
-        lines.append(
-            f"{several} asked nearly the same: {list_some(group.others[:3], len(group.others))}"
-        )
+        named = list_some(group.others[:3], len(group.others))
+        notes.append(f"{several} asked nearly the same: {named}")
     if group.failed:
         named = list_some(group.failed[:3], len(group.failed))
-        lines.append(f"something failed in {len(group.failed)} of them: {named}")
-    text = "\n".join(filter(None, lines))
-    return draft._replace(notes={**draft.notes, **({(): text} if text else {})})
+        notes.append(f"something failed in {len(group.failed)} of them: {named}")
+    return draft._replace(notes=notes)
 
 
 def question_text(transcript: Transcript) -> str:
@@ -200,19 +198,17 @@ def draft_case(
         if options.keep_system or each["role"] not in ("system", "developer")
     ]  # fmt: skip
     fields: dict[str, Any] = {"id": id or "", "input": _shorten(asked)}
-    notes: dict[tuple[str, ...], str] = {}
+    notes = [transcript.error] if transcript.error else []
     answer = _find_answer(transcript)
     if not answer:
         fields["skip"] = _UNANSWERED
-        notes[()] = transcript.error or "it has no answer"
+        notes = notes or ["it has no answer"]
     elif options.criteria:
         fields["criteria"] = _describe(answer)
-        notes["criteria",] = _DESCRIBE
+        notes.append(_DESCRIBE)
     else:
         fields["expected_output"] = _shorten(answer)
-        notes["expected_output",] = _DRAFT
-    if transcript.error and answer:
-        notes[()] = transcript.error
+        notes.append(_DRAFT)
     fields["metadata"] = {"trace": trace}
     return CaseDraft(fields, notes)
 
@@ -299,10 +295,7 @@ def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDra
         for name, value in draft.fields.items()
     }
     fields["id"] = fields["id"] or name_case(fields["input"])
-    notes = {
-        where: whole_text(replacing.text(scrubber.text(note)))
-        for where, note in draft.notes.items()
-    }
+    notes = [whole_text(replacing.text(scrubber.text(note))) for note in draft.notes]
     return CaseDraft(fields, notes)
 
 
@@ -326,10 +319,5 @@ def _write_suite(drafts: list[CaseDraft], options: HarvestOptions) -> str:
     lines = [f"Harvested from {name}: drafts of cases, for a person to finish."]
     if not options.keep_system:
         lines.append("What the agent was told of itself (system messages) is left out.")
-    comments: dict[tuple[str | int, ...], str] = {(): "\n".join(lines)}
-    for number, draft in enumerate(drafts):
-        for where, note in draft.notes.items():
-            comments["cases", number, *where] = note
-    known = Catalogue(needs_graders=True)
-    written: dict[str, Any] = {"cases": [shorten(each.fields, known) for each in drafts]}
-    return "".join(suite_lines(written, comments))
+    notes = {number: draft.notes for number, draft in enumerate(drafts)}
+    return write_suite({}, [draft.fields for draft in drafts], notes, lines)

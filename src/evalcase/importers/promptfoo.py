@@ -225,7 +225,7 @@ class _CaseMaker:
             return
         for name in dict.fromkeys(unset):
             what = f"nothing sets the variable `{name}`: it is empty, as it was there"
-            case.remarks.append((what, "input"))
+            case.remarks.append(what)
         case.fields["id"] = self._identify(description, test, variables, prompt)
         if description and description != case.fields["id"]:
             case.fields["description"] = description
@@ -310,7 +310,8 @@ class _CaseMaker:
             each for each in self.default.assertions if takes_all or each.has_tags
         ]  # fmt: skip
         mapper = self._mapper(counts_scores=counts)
-        made: list[tuple[Assertion, Grader | NoCounterpartError]] = []
+        made: list[tuple[Assertion, Grader]] = []
+        lost = self.lost_shared
         for assertion in (*shared, *test.assertions):
             try:
                 if is_simulated and _reads_transcript(assertion):
@@ -318,30 +319,25 @@ class _CaseMaker:
                 graders = mapper.map(assertion.render(variables), test.transform)
                 made += [(assertion, each) for each in graders]
             except UnrenderableError as error:
-                made.append((assertion, NoCounterpartError(f"`{assertion.name}` with {error}")))
+                case.lose(assertion.item, f"`{assertion.name}` with {error}")
+                lost = True
             except NoCounterpartError as error:
-                made.append((assertion, error))
+                case.lose(assertion.item, str(error), error.hint)
+                lost = True
         self._put(case, made, counts=counts)
         if (leaves_shared or is_changed) and "graders" in self.suite.fields:
             case.fields["suite_graders"] = False
         for item, why in mapper.notes:
-            case.lose_grader(item, why)
+            case.lose(item, why)
         if threshold is not None:
-            lost = self.lost_shared or any(not isinstance(each, dict) for _, each in made)
             self._count(case, threshold, lost=lost)
 
-    def _put(
-        self, case: CaseDraft, made: list[tuple[Assertion, Grader | NoCounterpartError]],
-        *, counts: bool,
-    ) -> None:  # fmt: skip
+    def _put(self, case: CaseDraft, made: list[tuple[Assertion, Grader]], *, counts: bool) -> None:
         """In the shortest form: an expected output, statements as rubrics, graders."""
-        graders = [each for _, each in made if isinstance(each, dict)]
-        texts = [each for each in graders if _only(each, "equals") is not None]
-        is_judged = self.has_judge or any(map(asks_judge, graders))
+        texts = [each for _, each in made if _only(each, "equals") is not None]
+        is_judged = self.has_judge or any(asks_judge(each) for _, each in made)
         for assertion, grader in made:
-            if isinstance(grader, NoCounterpartError):
-                case.lose_grader(assertion.item, str(grader), grader.hint)
-            elif not counts and (statement := _only(grader, "judge")) is not None:
+            if not counts and (statement := _only(grader, "judge")) is not None:
                 case.add_rubric(statement)
             elif texts == [grader] and not is_judged:
                 case.fields["expected_output"] = _only(grader, "equals")

@@ -133,9 +133,9 @@ def _add_grader(draft: Draft, evaluator: _Evaluator) -> None:
     try:
         draft.add_grader(_map_evaluator(evaluator), evaluator.item)
         if evaluator.name == "ArgumentCorrectness":
-            draft.lose_grader(evaluator.item.without_value(), _ANY_CALL)
+            draft.lose(evaluator.item.without_value(), _ANY_CALL)
     except NoCounterpartError as error:
-        draft.lose_grader(evaluator.item, str(error))
+        draft.lose(evaluator.item, str(error))
 
 
 def _map_evaluator(evaluator: _Evaluator) -> dict[str, JSON]:

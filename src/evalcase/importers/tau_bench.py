@@ -136,9 +136,9 @@ def _expect_calls(case: CaseDraft, actions: Item) -> None:
         name, given = call.get("name"), call.get("arguments", call.get("kwargs", {}))
         compared = call.get("compare_args")
         if not isinstance(name, str) or not isinstance(given, dict):
-            case.lose_grader(each, "this one of `actions`, which is no call of a tool")
+            case.lose(each, "this one of `actions`, which is no call of a tool")
         elif call.get("requestor") == "user":
-            case.lose_grader(each, "this one of `actions`, which is a call that the user makes")
+            case.lose(each, "this one of `actions`, which is a call that the user makes")
         elif isinstance(compared, list):
             some: dict[str, JSON] = {key: held for key, held in given.items() if key in compared}
             case.add_grader(write_grader("trajectory", [{"tool": name, "input": some}]), each)
