@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from evalcase.format.case import NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document
-from evalcase.format.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
-from evalcase.format.graders import MAPPING_ARGUMENTS, SCRIPT_NAMES, SPELLINGS, Spelling
+from evalcase.format.fields import CASE_ALIASES, SUITE_ALIASES
+from evalcase.format.graders import SPELLINGS, Spelling
 from evalcase.format.load import load_text
 from evalcase.format.positions import LINE_BREAK, Edit, Format, Lines, apply_edits
 from evalcase.format.source import (
@@ -33,14 +33,11 @@ from evalcase.format.suite import resolve_sidecar, resolve_suite
 from evalcase.format.tables import SuiteFiles
 from evalcase.format.variables import resolve_line
 from evalcase.graders.base import Known
-from evalcase.graders.judge_prompt import names_file
 from evalcase.types.problem import Finding, KeyPath, Problem, Span, in_order
 from evalcase.types.value import JSON, are_same
 
 OLD_NAME_CODES = ("deprecated-name", "ignored-alias")
 _RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
-_MOST_TRIES = 20
-"""How often a file is read again to find the renames that keep its meaning."""
 _MOST_ROUNDS = 20
 """A text that can't be parsed shows one mistake at a time, so it is read again after each edit."""
 
@@ -172,16 +169,15 @@ def _rename_all(document: Document, renames: list[Rename]) -> str:
 def _find_safe(
     planned: list[Rename], keeps_meaning: Callable[[list[Rename]], bool]
 ) -> list[Rename]:
-    """The renames that keep what a file means, found by halving: nearly always all of them."""
+    """The renames that keep what a file means: nearly always all, else those of each name that
+    can all be made."""
+    if not planned or keeps_meaning(planned):
+        return planned
     safe: list[Rename] = []
-    waiting = [sorted(planned)]
-    for _ in range(_MOST_TRIES):
-        some = waiting.pop() if waiting else []
-        half = len(some) // 2
-        if some and keeps_meaning(safe + some):
+    for old in dict.fromkeys(each.old for each in planned):
+        some = [each for each in planned if each.old == old]
+        if keeps_meaning(safe + some):
             safe += some
-        elif half:
-            waiting += [some[half:], some[:half]]
     return safe
 
 
@@ -190,30 +186,16 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
     path, at = finding.path, finding.at
     old: Any = path[-1] if at == "key" else _value_at(document.value, path)
     span = document.positions.span(path, at)
-    source = document.source_of(span)
     is_plain = document.written_name(span) in (old, f'"{old}"', f"'{old}'")
-    if at == "key" and old in (*_RENAMED, EXECUTION):
-        if old == EXECUTION or finding.code == "ignored-alias":
-            return finding
+    if at == "key" and old in _RENAMED and finding.code != "ignored-alias":
         new = _RENAMED[old]
         if new in _value_at(document.value, path[:-1]):
             return finding._replace(hint=f"remove the `{new}` beside it, which is null")
         if not is_plain:
             return finding._replace(hint=f"write `{new}` by hand: the key is not plain text")
-        text = _swap(source, old, new)
-        if old in ("expected_outcome", "outcome") and _has_evaluators(document, path):
-            said = _write_pairs({"criteria_judge": False}, document.format)
-            text = _join_pairs([*said, text], path[:-1], span, document)
-        return Rename(span, old, new, (Edit(span, text),))
+        edit = Edit(span, _swap(document.source_of(span), old, new))
+        return Rename(span, old, new, (edit,))
     spelling = SPELLINGS.get(old) if isinstance(old, str) else None
-    if spelling is not None and old in SCRIPT_NAMES:
-        # Any other key is configuration there, and `config` has to be written by hand.
-        given = _value_at(document.value, path if at == "key" else path[:-1])
-        plain = {"name", "type", "script", "command", "weight"}
-        if not isinstance(given, dict) or not plain.issuperset(given):
-            return finding._replace(hint="write `script` by hand, with `cwd` and `config`")
-        folder = SuiteFiles(folder_of(document.path)).from_root
-        spelling = spelling._replace(adds={"cwd": folder} if folder != "." else {})
     if spelling is None:
         return finding
     edits = _grader_edits(old, spelling, finding, document) if is_plain else None
@@ -221,14 +203,6 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
     if edits is None:
         return finding._replace(hint=f"write {{type: {new}}} by hand")
     return Rename(span, old, new, tuple(edits))
-
-
-def _has_evaluators(document: Document, path: KeyPath) -> bool:
-    """Whether the case of a field, or its suite, has `evaluators`: beside them, an
-    `expected_outcome` adds no judge."""
-    holders = [_value_at(document.value, path[:-1]), document.value]
-    holders += [each.get(EXECUTION) for each in holders if isinstance(each, dict)]
-    return any(isinstance(each, dict) and each.get("evaluators") for each in holders)
 
 
 def _swap(source: str, old: str, new: str) -> str:
@@ -247,43 +221,26 @@ def _grader_edits(
     old: str, spelling: Spelling, finding: Finding, document: Document
 ) -> list[Edit] | None:
     """The edits that write our name, the options that it implies, and our names of its options.
-    None if the text has no room for them."""
+    None for `{NAME: …}` that takes more than another name."""
     path, positions, is_key = finding.path, document.positions, finding.at == "key"
     span = positions.span(path, finding.at)
-    source = document.source_of(span)
-    renamed = _swap(source, old, spelling.name)
+    renamed = _swap(document.source_of(span), old, spelling.name)
     adds = _write_pairs(spelling.adds, document.format)
-    typed = _write_pairs({"type": spelling.name}, document.format) + adds
     if not is_key and path[-1] != "type":  # a name alone
+        typed = _write_pairs({"type": spelling.name}, document.format) + adds
         return [Edit(span, "{" + ", ".join(typed) + "}" if adds else renamed)]
     around = path if is_key else path[:-1]
     options = _value_at(document.value, around)
-    if not isinstance(options, dict) or (is_key and spelling.name in MAPPING_ARGUMENTS):
-        argument = spelling.renames.get("value", "value")  # {name: argument}
-        if not adds and argument == "value":
-            return [Edit(span, renamed)]
-        if options is None:
-            return None
-        pairs = [*typed, _swap(source, old, argument)]
-        return [Edit(span, _join_pairs(pairs, path[:-1], span, document))]
-    edits = []
-    prompt = options.get("prompt")
-    if spelling.name == "judge" and isinstance(prompt, str) and names_file(prompt):
-        name = SuiteFiles(folder_of(document.path)).name_from_root(prompt)
-        edits.append(Edit(positions.span((*around, "prompt"), "value"), json.dumps(name)))
-    for option in options.keys() & spelling.renames.keys():
-        key = positions.span((*around, option), "key")
-        edits.append(Edit(key, _swap(document.source_of(key), option, spelling.renames[option])))
-    if not is_key:  # {type: name, options}
-        key = positions.span(path, "key")
-        return [Edit(span, _join_pairs([renamed, *adds], around, key, document)), *edits]
-    if adds and not options:
-        return None
-    if adds:  # {name: {options}}
-        first = positions.span((*around, next(iter(options))), "key")
-        lead = _join_pairs([*adds, ""], path, first, document)
-        edits.append(Edit(first._replace(end_line=first.line, end_column=first.column), lead))
-    return [Edit(span, renamed), *edits]
+    written = options.keys() if isinstance(options, dict) else {"value"}
+    others = sorted(written & spelling.renames.keys())
+    if is_key:
+        return None if adds or others else [Edit(span, renamed)]
+    keys = [(each, positions.span((*around, each), "key")) for each in others]
+    return [
+        Edit(span, _join_pairs([renamed, *adds], around, positions.span(path, "key"), document)),
+        *[Edit(key, _swap(document.source_of(key), each, spelling.renames[each]))
+          for each, key in keys],
+    ]  # fmt: skip
 
 
 def _write_pairs(options: Mapping[str, JSON], format: str) -> list[str]:
