@@ -30,7 +30,7 @@ from evalcase.format.document import Findings
 from evalcase.format.graders import NEGATED
 from evalcase.format.load import Loaded, load_each
 from evalcase.format.positions import Format
-from evalcase.format.source import UnreadableError, check_text, note_unsearched
+from evalcase.format.source import UnreadableError, check_text
 from evalcase.format.suite import resolve_one
 from evalcase.format.tables import SuiteFiles
 from evalcase.graders.base import DeclaredGrader, What, declared_grader
@@ -167,15 +167,7 @@ def check_project(
     if problems:
         # It doesn't count as an eval file.
         yield Loaded(problems[0].path, None, problems, 0, is_read=False)
-    passed_over: list[str] = []
-    read: set[str] = set()
-    for loaded in load_each(paths, catalogue, stdin_format, False, passed_over):
-        read.add(os.path.abspath(loaded.path))
-        yield loaded
-    for note in note_unsearched(
-        [path for path in passed_over if os.path.abspath(path) not in read]
-    ):
-        yield Loaded(note.path, None, [note], 0, is_read=False)
+    yield from load_each(paths, catalogue, stdin_format, keep=False)
 
 
 def check_config_text(text: str, path: str) -> list[Problem]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from io import BytesIO
@@ -26,8 +25,6 @@ from evalcase.format.source import (
     find_sidecars,
     folder_of,
     format_at,
-    is_sidecar,
-    list_names,
     number_lines,
     open_bytes,
     outside_link,
@@ -88,12 +85,10 @@ def load_file(
 
 
 def load_each(
-    paths: Iterable[str], known: Known, stdin_format: Format = "yaml", keep: bool = True,
-    passed_over: list[str] | None = None,
-) -> Iterator[Loaded]:  # fmt: skip
-    """Read the suites that some paths stand for. Folders are searched; other YAML files beside
-    their suites are added to `passed_over`."""
-    for path in discover_files(paths, passed_over):
+    paths: Iterable[str], known: Known, stdin_format: Format = "yaml", keep: bool = True
+) -> Iterator[Loaded]:
+    """Read the suites that some paths stand for. Folders are searched."""
+    for path in discover_files(paths):
         if isinstance(path, Problem):
             yield Loaded(path.path, None, [path], 0, is_read=False)
         else:
@@ -190,18 +185,17 @@ class LoggedWarnings:
     """Logs each kind of warning once, with its first place and how many there are."""
 
     def __init__(self) -> None:
-        self._first: dict[tuple[str, str], Problem] = {}
-        self._counts = Counter[tuple[str, str]]()
+        self._kinds: dict[tuple[str, str], tuple[Problem, int]] = {}
 
     def add(self, problem: Problem) -> None:
         if problem.severity == "warning":
             kind = problem.code, problem.message
-            self._first.setdefault(kind, problem)
-            self._counts[kind] += 1
+            first, more = self._kinds.get(kind, (problem, -1))
+            self._kinds[kind] = first, more + 1
 
     def log(self) -> None:
-        for kind, first in self._first.items():
-            more = f" (and {self._counts[kind] - 1} more)" if self._counts[kind] > 1 else ""
+        for first, others in self._kinds.values():
+            more = f" (and {others} more)" if others else ""
             _LOGGER.warning("%s: %s: %s%s", first.place, first.code, first.message, more)
 
 
@@ -359,20 +353,19 @@ class CaseStream:
         return problems
 
     def _name_first(self, problem: Problem) -> Problem:
-        if problem.code != "duplicate-id" or problem.case not in self._first_lines:
+        first = self._first_lines.get(problem.case) if problem.code == "duplicate-id" else None
+        if first is None:
             return problem
-        first = f"the first is at line {self._first_lines[problem.case]}"
-        return replace(problem, message=f"{problem.message}; {first}")
+        return replace(problem, message=f"{problem.message}; the first is at line {first}")
 
     @cached_property
-    def _first_lines(self) -> dict[str, int]:
+    def _first_lines(self) -> dict[str | None, int]:
         """The first line of each id. The file is read again for it, because no line is kept."""
-        first: dict[str, int] = {}
-        ids = Ids()
+        first: dict[str | None, int] = {}
         for line in self._read_again():
-            findings = Findings(None, self._files)
-            for case in resolve_line(line.value, findings, ids, self._shared):
-                first.setdefault((case and case.id) or findings.case or "", line.first_line)
+            id = line.value.get("id") if type(line.value) is dict else None
+            if type(id) is str:
+                first.setdefault(id, line.first_line)
         return first
 
     def _read_again(self, most: int | None = None) -> Iterator[Document]:
@@ -415,7 +408,7 @@ def _find_sidecar(path: str, known: Known, files: SuiteFiles) -> Sidecar:
         return Sidecar(about, [])
     sidecars = find_sidecars(path)
     if not sidecars:
-        return Sidecar(about, list(_find_strays(path)))
+        return Sidecar(about, list(_find_stray(path)))
     if len(sidecars) > 1:
         message = f"there are suite fields for the same file in {os.path.basename(sidecars[0])}"
         problem = Problem("conflicting-fields", message, sidecars[1], hint="keep one of the two")
@@ -428,18 +421,14 @@ def _find_sidecar(path: str, known: Known, files: SuiteFiles) -> Sidecar:
         return Sidecar(about, [error.problem])
 
 
-def _find_strays(path: str) -> Iterator[Problem]:
-    """Files beside a JSONL file, which has no suite fields, that hold such and belong to none."""
-    folder, base = os.path.split(path)
-    stem = os.path.splitext(base)[0]
-    for name in list_names(folder or os.curdir):
-        stray = os.path.join(folder, name)
-        is_named_so = name.lower().endswith((".suite.yaml", ".suite.yml", ".suite.json"))
-        if not is_named_so and name not in (f"{stem}.yaml", f"{stem}.yml"):
-            continue
-        if not is_sidecar(stray) and outside_link(stray) is None and _holds_suite_fields(stray):
-            message = f"no JSONL file has these suite fields, and {base} has none"
-            hint = f"if they are its own, name the file {stem.removesuffix('.eval')}.suite.yaml"
+def _find_stray(path: str) -> Iterator[Problem]:
+    """Suite fields beside a JSONL file under the name where AgentV has them."""
+    stem = os.path.splitext(path)[0]
+    for stray in (f"{stem}.yaml", f"{stem}.yml"):
+        if os.path.isfile(stray) and outside_link(stray) is None and _holds_suite_fields(stray):
+            message = f"these suite fields are not read: {os.path.basename(path)} has none"
+            name = os.path.basename(stem).removesuffix(".eval")
+            hint = f"if they are its own, name the file {name}.suite.yaml"
             yield Problem("stray-suite-fields", message, stray, hint=hint)
 
 

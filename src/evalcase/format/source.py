@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from io import BytesIO
-from itertools import islice
 from typing import IO
 
 from evalcase.format.positions import Format, Lines
@@ -19,7 +18,6 @@ from evalcase.util.files import (
     OversizeError,
     open_file,
     read_file,
-    read_start,
 )
 from evalcase.util.project import leads_inside, leaves_by_link
 
@@ -184,18 +182,15 @@ def _too_large(path: str, most_bytes: int) -> UnreadableError:
 # Search and names
 
 
-def discover_files(
-    paths: Iterable[str], passed_over: list[str] | None = None
-) -> Iterator[str | Problem]:
-    """The suite files that some paths stand for, in order, and a problem for each that has none.
-    Other YAML files beside those that are found are added to `passed_over`."""
+def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
+    """The suite files that some paths stand for, in order, and a problem for each that has none."""
     seen: set[str] = set()
     for path in paths:
         # A link to no file, or a pipe, is a problem when it is opened.
         is_folder = path != STDIN and os.path.isdir(path)
         outside = outside_link(path) if is_folder or os.path.isfile(path) else None
         is_searched = is_folder and outside is None
-        found = _search_folder(path, passed_over) if is_searched else iter((outside or path,))
+        found = _search_folder(path) if is_searched else iter((outside or path,))
         is_empty = True
         for each in found:
             is_empty = False
@@ -208,17 +203,13 @@ def discover_files(
             yield _no_suites(path)
 
 
-def _search_folder(folder: str, passed_over: list[str] | None) -> Iterator[str | Problem]:
+def _search_folder(folder: str) -> Iterator[str | Problem]:
     unlisted: list[OSError] = []
     for parent, folders, names in os.walk(folder, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if enters_folder(parent, name))
-        paths = [os.path.join(parent, name).removeprefix("./") for name in sorted(names)]
-        found = [path for path in paths if is_found(path)]
-        for path in found:
+        for name in filter(is_found, sorted(names)):
+            path = os.path.join(parent, name).removeprefix("./")
             yield outside_link(path, folder) or path
-        if passed_over is not None and found:
-            others = (path for path in paths if path.lower().endswith(_YAML_ENDINGS))
-            passed_over += [path for path in others if path not in found]
     for error in unlisted:
         message = f"the folder can't be searched: {error.strerror}"
         yield Problem("unreadable-file", message, str(error.filename))
@@ -306,24 +297,3 @@ def find_sidecars(path: str) -> list[str]:
     stems = [stem, stem[: -len(".eval")]] if stem.lower().endswith(".eval") else [stem]
     names = [f"{each}.suite{ending}" for each in stems for ending in _YAML_ENDINGS]
     return [name for name in names if os.path.lexists(name)]
-
-
-_MOST_FILES = 100
-"""So many are looked into: a folder may hold other YAML by the thousand."""
-_CASES = re.compile(r"^cases:(?s:.*)\binput:", re.MULTILINE)
-
-
-def note_unsearched(paths: Iterable[str]) -> Iterator[Problem]:
-    """A note for each of some files that has cases at its beginning."""
-    for path in islice(paths, _MOST_FILES):
-        if is_sidecar(path) or os.path.islink(path):
-            continue
-        try:
-            start = read_start(path, 8192)[0].decode("utf-8", "replace")
-        except OSError:
-            continue
-        if _CASES.search(start):
-            stem, ending = os.path.splitext(path)
-            message = f"this has `cases`, but its name doesn't end in .eval{ending}: not looked at"
-            hint = f"call it {os.path.basename(stem)}.eval{ending}, or name it outright"
-            yield Problem("not-searched", message, path, hint=hint)

@@ -90,7 +90,6 @@ CODES: dict[str, Code] = {
     "no-variables": Code("warning", "A tag stays as it is, for want of variables."),
     "file-as-text": Code("warning", "A text is the address of a file, and nothing reads the file."),
     "not-imported": Code("warning", "Something of another tool's file has no counterpart here."),
-    "not-searched": Code("note", "A file beside eval files has cases, and is not looked at."),
     "not-compared": Code("note", "Something that is expected isn't compared."),
 }
 
