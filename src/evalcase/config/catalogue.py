@@ -5,7 +5,7 @@ project. `format` asks a catalogue while it reads, and no code of the project is
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -39,7 +39,7 @@ from evalcase.types.read_options import Schema, fields_of, only_these, propertie
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
 from evalcase.util.json import NotJsonError, copy_json
-from evalcase.util.sources import object_to_function, read_function
+from evalcase.util.sources import object_to_function
 
 
 class Catalogue:
@@ -101,18 +101,6 @@ class Catalogue:
                 return object_to_script(name, root)
             case _:
                 return object_to_target(name, self._config, of_suite=True)
-
-    def object_to_call(self, function: str, arguments: Collection[str]) -> Finding | None:
-        """Why a function can't be called as a grader with some arguments of its own."""
-        from evalcase.graders.python import check_call  # needs asyncio; few suites name functions
-
-        found = read_function(function, self._config.root) if self._config else None
-        try:
-            if found is not None:
-                check_call(found, arguments)
-        except ConfigError as error:
-            return Finding((), str(error), code="bad-grader")
-        return None
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
         """A sentence where a judge is the model that it judges; None is that of the configuration.

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
-from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +15,6 @@ from evalcase.config.config import Config, in_toml, name_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
 from evalcase.targets.presets import PRESETS
-from evalcase.targets.signatures import bind_function
 from evalcase.types.problem import Finding, KeyPath, did_you_mean, find_nearest, hint_at
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
@@ -29,7 +27,7 @@ from evalcase.util.project import (
     find_script,
     leads_inside,
 )
-from evalcase.util.sources import object_to_function, read_function
+from evalcase.util.sources import object_to_function
 
 _NONE: Mapping[str, Finding] = MappingProxyType({})
 
@@ -346,31 +344,20 @@ def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str)
         return _object_to_command(options, root)
     value, unfit = options.get(kind.value or ""), None
     if kind.name == "python" and isinstance(value, str):
-        unfit = _object_to_answering(value, root, has_own_arguments="arguments" in options)
+        unfit = _object_to_answering(value, root)
     elif kind.value_is_path and isinstance(value, str):
         unfit = _object_to_file(value, root, kind.folder_holds)
     return None if unfit is None else unfit._replace(path=(kind.value or "",))
 
 
-def _object_to_answering(reference: str, root: str, *, has_own_arguments: bool) -> Finding | None:
-    """Why a function can't be called as a target."""
+def _object_to_answering(reference: str, root: str) -> Finding | None:
+    """Why a function can't be used as a target."""
     file = reference.rpartition(":")[0]
     if file.startswith("./") and file.endswith(".py"):
         path = attachments_in(root, root).find_from_root(file)
         if isinstance(path, Finding):
             return path
-    unfit = object_to_function(reference, root, "target")
-    function = read_function(reference, root)
-    if unfit is not None or function is None or has_own_arguments:
-        return unfit
-    # One without parameters may make a target, and only an import shows what an annotation means.
-    parameters = [*signature(function).parameters.values()]
-    if parameters and all(each.annotation is each.empty for each in parameters):
-        try:
-            bind_function(function, reference)
-        except ConfigError as error:
-            return Finding((), str(error), code="bad-target")
-    return None
+    return object_to_function(reference, root, "target")
 
 
 def _object_to_file(name: str, root: str, folder_holds: tuple[str, ...] | None) -> Finding | None:

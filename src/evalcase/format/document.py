@@ -3,7 +3,7 @@ the document turns into problems with a position."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -318,13 +318,6 @@ class Findings(Struct, eq=False):
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
             self.add_finding(unfit._replace(path=path, at=at))
-
-    def mention_call(self, function: str, arguments: Collection[str], path: KeyPath) -> None:
-        """Check a function of the project that grades, and the arguments that it is given."""
-        if self.known is None:
-            return
-        if (unfit := self.known.object_to_call(function, arguments)) is not None:
-            self.add_finding(unfit._replace(path=path))
 
     def replace_all(self, finding: Finding) -> None:
         """Report one error in place of all findings."""

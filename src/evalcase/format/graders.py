@@ -417,9 +417,6 @@ def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findin
         findings.mention(what, name, place)
         if what == "code" and name.startswith("./") and ".py:" in name:
             findings.add_file(name.rpartition(":")[0], place, from_root=True)
-        arguments = options.get("arguments") or {}
-        if what == "code" and declared.kind.name == "python" and type(arguments) is dict:
-            findings.mention_call(name, arguments, place)
 
 
 def _check_options(

@@ -15,7 +15,7 @@ class Shorter(Grader):
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -423,10 +423,6 @@ class Known(Protocol):
     def grader(self, name: str) -> DeclaredGrader | None: ...
 
     def object_to(self, what: What, name: str) -> Finding | None: ...
-
-    def object_to_call(self, function: str, arguments: Collection[str]) -> Finding | None:
-        """Why a function that grades can't be called with these arguments of its own."""
-        ...
 
     def describe_same_user(self, user: str, target: str | None) -> str | None:
         """Says that the target that plays a user is tested; None is that of the configuration."""

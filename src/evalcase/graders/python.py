@@ -3,7 +3,7 @@ name, and what it returns is read as a score. A value without a clear meaning is
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from numbers import Real
@@ -169,11 +169,6 @@ class _Call(NamedTuple):
 
     def takes(self, name: str) -> bool:
         return name in self.by_place or name in self.by_name
-
-
-def check_call(function: Callable[..., object], arguments: Collection[str]) -> None:
-    """Raise ConfigError if a function can't be called as a grader."""
-    _read_call(function, tuple(arguments))
 
 
 def _label_of(function: Callable[..., object]) -> str:

@@ -11,14 +11,14 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from itertools import accumulate
 from threading import Lock
-from typing import Any, Literal
+from typing import Literal
 from warnings import catch_warnings
 
 from evalcase.types.problem import Finding, did_you_mean
@@ -30,7 +30,6 @@ _PARSING = Lock()
 """Python 3.11 parses, and changes the filters of warnings, safely only in one thread at a time."""
 _MOST_FILES = 2000
 _MOST_BYTES = 4_000_000
-_MOST_NAMED = 6
 _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 _DYNAMIC = re.compile(
     rb"\b(?:globals|locals|vars|exec|eval|setattr|__getattr__|__dict__|__import__|modules)\b"
@@ -75,29 +74,25 @@ def _parse(text: bytes) -> ast.Module:
         return ast.parse(text)
 
 
-def _bindings(scope: ast.AST, at: ast.stmt | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """The names that a module or a class binds, also under a condition, with the statements."""
-    for node in ast.iter_child_nodes(scope):
+def _bindings(scope: ast.AST) -> Iterator[tuple[str, int, int]]:
+    """The names that a file may define, with their lines and columns, outer ones first. It may
+    hold more than those: what a function or a class has for itself is among them."""
+    for node in ast.walk(scope):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name, node
-                made = (each.names for each in ast.walk(node) if isinstance(each, ast.Global))
-                yield from ((name, node) for names in made for name in names)
-            case ast.Import() | ast.ImportFrom():
-                for each in node.names:
-                    yield each.asname or each.name.partition(".")[0], node
-            case ast.stmt():
-                yield from _bindings(node, node)
-            case ast.ExceptHandler() | ast.match_case():
-                yield from _bindings(node, at)
-            case _ if at is not None:
-                stored = (each for each in ast.walk(node) if isinstance(each, ast.Name))
-                yield from ((each.id, at) for each in stored if isinstance(each.ctx, ast.Store))
+                yield node.name, node.lineno, node.col_offset
+            case ast.Name(ctx=ast.Store()):
+                yield node.id, node.lineno, node.col_offset
+            case ast.alias():
+                name = node.asname or node.name.partition(".")[0]
+                yield name, node.lineno, node.col_offset
+            case ast.Global():
+                yield from ((name, node.lineno, node.col_offset) for name in node.names)
 
 
 @lru_cache(maxsize=4)
-def _names_in(scope: ast.AST) -> dict[str, ast.stmt]:
-    return dict(_bindings(scope))
+def _names_in(scope: ast.AST) -> frozenset[str]:
+    return frozenset(name for name, *_ in _bindings(scope))
 
 
 def object_to_function(
@@ -152,12 +147,7 @@ def _find_undefined(reference: str, root: str, code: str) -> Finding | None:
     bound = _names_in(_parse(text))
     if name in bound or is_module or not name.isidentifier() or _DYNAMIC.search(text):
         return None
-    public = sorted(
-        each for each, at in bound.items()
-        if each[0] != "_" and not isinstance(at, ast.Import | ast.ImportFrom)
-    )  # fmt: skip
-    some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
-    hint = did_you_mean(name, public) or (f"it has {some}" if public else "it has no names yet")
+    hint = did_you_mean(name, (each for each in bound if each[0] != "_"))
     message = f"{os.path.relpath(path, root)} has no `{name}`"
     return Finding((), message, hint, code=code)
 
@@ -168,39 +158,10 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
         path, text = _read_module(reference, root)
     except _UNREADABLE:
         return None
-    found: ast.AST | None = _parse(text)
-    for name in reference.partition(":")[2].split("."):
-        inside = [] if found is None else _bindings(found)
-        found = next((at for each, at in inside if each == name), None)
-    return (path, found.lineno, found.col_offset) if isinstance(found, ast.stmt) else None
-
-
-def read_function(reference: str, root: str) -> Callable[..., object] | None:
-    """A function with the parameters of `module:function` that does nothing; None where its text
-    does not say plainly how it is called."""
-    try:
-        _, text = _read_module(reference, root)
-    except _UNREADABLE:
-        return None
-    tree, name = _parse(text), reference.partition(":")[2]
-    match [at for each, at in _bindings(tree) if each == name]:
-        case [ast.FunctionDef() | ast.AsyncFunctionDef() as made] if made in tree.body:
-            if made.decorator_list or _DYNAMIC.search(text):
-                return None
-        case _:
-            return None
-    given = ast.arguments(
-        made.args.posonlyargs, made.args.args, made.args.vararg, made.args.kwonlyargs,
-        [each and ast.Constant(None) for each in made.args.kw_defaults],
-        made.args.kwarg, [ast.Constant(None) for _ in made.args.defaults],
-    )  # fmt: skip
-    stub = ast.FunctionDef(name, given, [ast.Pass()], [])
-    namespace: dict[str, Any] = {}
-    # Annotations stay texts, as in this file.
-    code = compile(ast.fix_missing_locations(ast.Module([stub], [])), "<parameters>", "exec")
-    exec(code, namespace)  # noqa: S102 - it holds names and None, and no code of the user
-    function: Callable[..., object] = namespace[name]
-    return function
+    last = reference.rpartition(":")[2].rpartition(".")[2]
+    found = (place for name, *place in _bindings(_parse(text)) if name == last)
+    line, column = next(found, (0, 0))
+    return (path, line, column) if line else None
 
 
 def _find_missing_module(reference: str, root: str) -> Finding | None:
