@@ -288,7 +288,7 @@ def test_a_command_line_keeps_the_braces_that_are_its_own() -> None:
     assert template.fill_texts({}) == [line]
     ((_, message),) = template.faults()
     assert message.startswith("there is no placeholder {promt}: did you mean {prompt}?")
-    assert Template(["{{promt}} {prompt}"], NAMES).fill_texts({"prompt": "x"}) == ["{promt} x"]
+    assert Template(["{{promt}} {prompt}"], NAMES).fill_texts({"prompt": "x"}) == ["{{promt}} x"]
 
 
 def test_a_strict_template_has_known_names_only() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from evalcase.types.message import ToolCall, is_part, names_tool, part_text, parts_of
 from evalcase.types.problem import KeyPath, find_nearest, hint_at, nearest_meaning, plain_name
@@ -20,12 +21,12 @@ def abridge_message(message: str) -> str:
     """A long message with the long names in it cut."""
     if len(message) <= 200:
         return message
-
-    def shorten(found: re.Match[str]) -> str:
-        return found[0] if len(found[1]) < 80 else f"`{found[1][:60]}…`"
-
     # Short names match, too: else the text between two of them would be taken for a name.
-    return re.sub(r"`([^`]*)`", shorten, message)
+    return re.sub(
+        r"`([^`]*)`",
+        lambda found: found[0] if len(found[1]) < 80 else f"`{found[1][:60]}…`",
+        message,
+    )
 
 
 def shorten_text(text: str, most: int) -> str:
@@ -79,28 +80,23 @@ def content_text(content: JSON) -> str:
         return content or ""
     if not (isinstance(content, list) and content and all(map(is_part, content))):
         return as_json(content, indent=2)
-    joined, was_text = "", True
-    for part in parts_of(content):
-        text = part_text(part)
-        shown = _name_part(part) if text is None else text
-        if shown:
-            is_apart = joined[-1:].isspace() or shown[0].isspace()
-            needs_blank = joined and not is_apart and (text is None or not was_text)
-            joined += f" {shown}" if needs_blank else shown
-            was_text = text is not None
-    return joined
+    groups = groupby(parts_of(content), lambda part: part_text(part) is not None)
+    return " ".join(
+        "".join(part_text(part) or "" for part in parts).strip()
+        if is_text
+        else " ".join(map(_name_part, parts))
+        for is_text, parts in groups
+    )
 
 
 def _name_part(part: Mapping[str, JSON]) -> str:
     """A part without text: its type, and where it is from or what else it has."""
-    kind = str(part["type"])
-    own = part.get(kind)
+    kind, own = str(part["type"]), part.get(str(part["type"]))
     own = own.get("url") if isinstance(own, dict) else own
     names = (part.get("path"), part.get("value"), part.get("url"), own)
     named = next((name for name in names if isinstance(name, str)), "")
     rest = {key: value for key, value in part.items() if key != "type"}
-    if not named and rest and kind not in ("file", "image"):
-        named = as_json(rest)
+    named = named or (as_json(rest) if rest else "")
     return f"[{kind}: {shorten_text(named, 100)}]" if named else f"[{kind}]"
 
 
@@ -114,8 +110,7 @@ def call_lines(message: Mapping[str, JSON], *, outputs: bool = False) -> Iterato
         else:
             yield as_json(call)
         if outputs and isinstance(call, dict) and "output" in call:
-            gave = call["output"]
-            yield f"  returned {gave if isinstance(gave, str) else as_json(gave)}"
+            yield f"  returned {value_as_text(call['output'])}"
 
 
 def call_text(name: str, arguments: JSON) -> str:
@@ -127,6 +122,13 @@ def arguments_text(arguments: JSON) -> str:
     if isinstance(arguments, dict) and all(str(key).isidentifier() for key in arguments):
         return ", ".join(f"{key}={as_json(value)}" for key, value in arguments.items())
     return "" if arguments is None else as_json(arguments)
+
+
+def value_as_text(value: JSON) -> str:
+    """A value as it stands within a longer text."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else as_json(value)
 
 
 STEERING = (
@@ -247,16 +249,12 @@ def edit_distance(left: str, right: str, is_given_up: Callable[[], bool] | None 
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
-    "expect": "expected_output", "expects": "expected_output",
     "expected": "expected_output", "expected_answer": "expected_output", "ideal": "expected_output",
     "answer": "expected_output", "reference": "expected_output", "output": "expected_output",
-    "assert": "graders", "asserts": "graders", "assertion": "graders", "assertions": "graders",
-    "scorers": "graders", "scorer": "graders", "metrics": "graders", "evaluator": "graders",
-    "grader": "graders",
+    "assert": "graders", "asserts": "graders", "assertions": "graders", "scorers": "graders",
+    "metrics": "graders", "evaluator": "graders", "grader": "graders",
     "provider": "target", "providers": "targets", "model": "target", "name": "id",
-    "rubric": "rubrics", "tag": "tags", "timeout": "timeout_s", "repeats": "repeat",
-    "epochs": "repeat", "samples": "cases", "data": "cases", "meta": "metadata",
-    "desc": "description",
+    "timeout": "timeout_s", "meta": "metadata", "epochs": "repeat", "samples": "cases", "data": "cases",
     "instructions": "goal", "scenario": "goal", "task": "goal", "max_steps": "max_turns",
     "user_description": "persona", "initial_message": "first", "first_message": "first",
 }  # fmt: skip
@@ -286,23 +284,13 @@ def nearest_field(
     Another tool's name of a field counts only if it is written exactly: people don't misspell it.
     """
     known = list(known)
-    foreign = _FIELDS_ELSEWHERE if elsewhere is None else elsewhere
     meant = {old: new for old, new in (aliases or {}).items() if new in known}
     meant |= {each: each for each in known}
     written = plain_name(name)
-    if written not in meant and foreign.get(written) in known:
-        return foreign[written]
-    likely = {each: primary for each, primary in meant.items() if _may_be(written, each)}
-    return nearest_meaning(name, likely, alike=0.7)
-
-
-def _may_be(name: str, known: str) -> bool:
-    """Whether one name is about as long as another. Short names are alike by chance: they have to
-    begin alike, too, or to be nearly the same."""
-    if abs(len(name) - len(known)) > max(2, len(known) // 4):
-        return False
-    is_chance = len(known) <= 5 and name[:1] != known[:1]
-    return not is_chance or find_nearest(name, [known], alike=0.8) is not None
+    foreign = (_FIELDS_ELSEWHERE if elsewhere is None else elsewhere).get(written)
+    if written not in meant and foreign in known:
+        return foreign
+    return nearest_meaning(name, meant, alike=0.75)
 
 
 _PLACEHOLDER = r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}"
@@ -324,20 +312,17 @@ class Template:
         self.texts = [text for _, text in _find_texts(value)]
         self._pattern = _STRICT if strict else _LOOSE
         self._single: dict[str, KeyPath] = {}
-        doubled: dict[str, KeyPath] = {}
         for path, text in _find_texts(value):
-            for literal, name in self._pattern.findall(text):
-                (doubled if literal else self._single).setdefault(literal or name, path)
+            for _, name in self._pattern.findall(text):
+                self._single.setdefault(name, path)
+        self._single.pop("", None)
         self.used = self._single.keys() & set(self.names)
         """The known names that are placeholders in it."""
-        self.escaped = {name: path for name, path in doubled.items() if name in self.names}
-        """The known names that are literals, with the first place of each."""
-        self._literals = {name for name in doubled if strict or self._near(name)}
 
     def faults(self) -> Iterator[tuple[KeyPath, str]]:
         """What is wrong with its placeholders: the path of each, and a sentence."""
         for name, path in self._single.items():
-            near = self._near(name)
+            near = find_nearest(name, self.names, 0.75)
             if name in self.names or (near is None and not self.strict):
                 continue
             names = ", ".join(f"{{{each}}}" for each in self.names)
@@ -373,13 +358,10 @@ class Template:
         def put(match: re.Match[str]) -> str:
             if match[2] in self.names:
                 return value_as_text(values[match[2]])
-            return match[0][1:-1] if match[1] in self._literals else match[0]
+            is_literal = match[1] and (self.strict or match[1] in self.names)
+            return match[0][1:-1] if is_literal else match[0]
 
         return self._pattern.sub(put, value)
-
-    def _near(self, name: str) -> str | None:
-        """The known name that was probably meant."""
-        return find_nearest(name, self.names, 0.75)
 
 
 def _find_texts(value: JSON, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
@@ -388,10 +370,3 @@ def _find_texts(value: JSON, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]
     elif isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _find_texts(item, (*path, key))
-
-
-def value_as_text(value: JSON) -> str:
-    """A value as it stands within a longer text."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
