@@ -31,8 +31,6 @@ def read(folder: Path, text: str | bytes) -> dict[str, str]:
         ("NAME='a # \"b\" \\n'  # comment", 'a # "b" \\n'),
         ("NAME=''", ""),
         ('NAME="a \\"b\\" \\\\ \\n \\t \\r \\$ \\d"', 'a "b" \\ \n \t \r $ \\d'),
-        ('NAME="two\nlines"', "two\nlines"),
-        ("NAME='two\nlines'", "two\nlines"),
         ("NAME=\xfcml\xe4ut", "\xfcml\xe4ut"),
         ("# NAME=no\n\n   # nor here\nNAME=yes", "yes"),
         ("NAME=windows\r\n", "windows"),
@@ -43,18 +41,18 @@ def test_a_value(tmp_path: Path, text: str, value: str) -> None:
 
 
 def test_several_in_order_after_a_byte_order_mark(tmp_path: Path) -> None:
-    assert read(tmp_path, b"\xef\xbb\xbfA=1\nB='2\n'\n#\nC=3") == {"A": "1", "B": "2\n", "C": "3"}
+    assert read(tmp_path, b"\xef\xbb\xbfA=1\nB='2'\n#\nC=3") == {"A": "1", "B": "2", "C": "3"}
 
 
 @for_each(
     ("text", "fault"),
     [
-        ("A=1\nsecret", r":2: this is not NAME=value$"),
-        ("A=1\n\n1B=secret", r":3: this is not NAME=value$"),
-        ("=secret", r":1: this is not NAME=value$"),
-        ("A='secret", r":1: the value of A has a quote that is not closed$"),
-        ('A="secret" x', r":1: the value of A has a quote that is not closed$"),
-        ("A='x\ny'\nB=1\nA=secret", r":4: A is given before, in line 1$"),
+        ("A=1\nsecret", r":2: this is not NAME=value"),
+        ("A=1\n\n1B=secret", r":3: this is not NAME=value"),
+        ("=secret", r":1: this is not NAME=value"),
+        ("A='secret", r":1: .*a quote closed in its line$"),
+        ('A="secret" x', r":1: .*a quote closed in its line$"),
+        ("A=x\nB=1\nA=secret", r":3: A is given before$"),
         ("A=sec\0ret", r":1: A has a NUL character in it$"),
         (b"A=\xff\xfe", r": is not UTF-8$"),
     ],

@@ -26,7 +26,6 @@ from tests.for_each import for_each
         ("type: tool_called, name: search", "write {tool_calls: {needed: {NAME: 1}}}"),
         ("contians: hi", "did you mean `contains`?"),
         ("zzz: hi", "there are expected, equals, contains"),
-        ("judge: {rubric: polite}", "a criterion in your own words is the argument: {judge: …}"),
         ("judge: {rubric: faithfull}", "did you mean `faithful`?"),
     ],
 )

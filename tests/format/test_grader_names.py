@@ -82,8 +82,8 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
 @for_each(
     ("grader", "hint"),
     [
-        ("field-accuracy", f"write {INSTEAD['field_accuracy']}"),
-        ("not-word-count", f"write {INSTEAD['word_count']}"),
+        ("exact-match", f"write {INSTEAD['exact_match']}"),
+        ("not-toxicity", f"write {INSTEAD['toxicity']}"),
         ({"type": "python", "value": "file://checks.py:polite"},
          "did you mean `./checks.py:polite`?"),
         ({"type": "python", "value": "file://evals/checks.py"},

@@ -241,30 +241,19 @@ def _describe_targets() -> Schema:
 
 
 _BY_ADVICE = {
-    "{equals: …}": "exact exact_match match string_check",
-    "{contains: …}": "contains_all includes",
+    "{equals: …}": "exact exact_match",
+    "{contains: {all: […]}}": "contains_all",
     "{contains: {any: […]}}": "contains_any",
     "{type: contains, value: …, not: true}": "not_contains",
-    "`similarity`": "levenshtein text_similarity",
-    "{length: {max: …}}": "length_limit word_count",
-    "{json_schema: …}": "jsonschema",
-    "{fields: {PATH: …}}": "field_accuracy",
-    "{trajectory: [NAME, NAME]}": "tool_call_f1 tool_correctness tool_trajectory trajectory_match",
+    "`similarity`": "levenshtein",
     "{tool_calls: {needed: {NAME: 1}}}": "tool_called tool_used",
-    "{tokens: …}": "token_usage",
-    "`weighted` or `all`, with the graders in it": "composite",
+    "{trajectory: [NAME, NAME]}": "tool_correctness tool_trajectory trajectory_match",
     "{judge: …}": "g_eval geval llm_as_a_judge model_graded semantic_similarity similar",
-    "{judge: {rubrics: […]}}": "rubrics",
-    "{judge: {rubric: correct}}": "answer_correctness factuality model_graded_factuality",
+    "{judge: {rubric: correct}}": "answer_correctness factuality",
     "{judge: {rubric: relevant}}": "answer_relevance answer_relevancy",
     "{judge: {rubric: faithful}}": "context_faithfulness faithfulness hallucination",
     "{judge: {rubric: harmless}}": "bias moderation toxicity",
-    "{judge: {rubric: context_precision}}": "context_precision context_relevance",
-    "{judge: {rubric: context_recall}}": "context_recall",
-    "{judge: {rubric: refuses}}": "is_refusal",
-    "{judge: {rubric: task_completed}}": "task_completion",
-    "{script: [PROGRAM]}": "command webhook",
-    "{python: MODULE:FUNCTION}": "bertscore bleu code function javascript meteor rouge rouge_l",
+    "{python: MODULE:FUNCTION}": "bertscore bleu function javascript rouge rouge_l",
 }
 INSTEAD = {name: advice for advice, names in _BY_ADVICE.items() for name in names.split()}
 """What to write for graders of other tools, by their names with underscores."""

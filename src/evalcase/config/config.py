@@ -335,20 +335,15 @@ def in_toml(fault: Finding) -> Finding:
     return fault._replace(hint=hint, fix=None)
 
 
-_ENTRY_NAME = r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*"
-_LINE_END = r"[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
 _ENTRY = re.compile(
-    rf"""{_LINE_END} | {_ENTRY_NAME} (?:
-        '(?P<literal>[^']*)' {_LINE_END}
-      | "(?P<quoted>(?:[^"\\]|\\.)*)" {_LINE_END}
-      | (?P<bare>(?!['"])[^\n]*) (?:\n|\Z)
+    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?:
+        '(?P<literal>[^']*)'\s*(?:\#.*)?
+      | "(?P<quoted>(?:[^"\\]|\\.)*)"\s*(?:\#.*)?
+      | (?P<bare>(?!['"]).*)
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT = re.compile(r"[ \t]#")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
-_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
 
 
 def read_env_file(path: str) -> dict[str, str]:
@@ -357,8 +352,8 @@ def read_env_file(path: str) -> dict[str, str]:
         # a comment
         NAME=value                 up to the end of the line or ` #`
         export NAME=value          the same
-        NAME='a text'              taken literally; it may have several lines
-        NAME="a \"quoted\" text"   with \n, \t, \r, \\, \" and \$; it may have several lines
+        NAME='a text'              taken literally
+        NAME="a \"quoted\" text"   with \n, \t, \r, \\, \" and \$
 
     Variables are not substituted: `$HOME` is five characters.
     """
@@ -368,23 +363,19 @@ def read_env_file(path: str) -> dict[str, str]:
         raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8") from None
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines: dict[str, int] = {}
     variables: dict[str, str] = {}
-    place, line = 0, 1
-    while place < len(text):
-        entry = _ENTRY.match(text, place)
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        entry, where = _ENTRY.fullmatch(line), f"{path}:{number}"
         if entry is None:
-            named = re.compile(_ENTRY_NAME).match(text, place)
-            what = f"the value of {named['name']} has a quote that is not closed" if named else ""
-            raise ConfigError(f"{path}:{line}: {what or 'this is not NAME=value'}")
-        if name := entry["name"]:
-            if name in lines:
-                raise ConfigError(f"{path}:{line}: {name} is given before, in line {lines[name]}")
-            lines[name], variables[name] = line, _read_value(entry)
-            if "\0" in variables[name]:
-                raise ConfigError(f"{path}:{line}: {name} has a NUL character in it")
-        place, line = entry.end(), line + entry[0].count("\n")
+            raise ConfigError(f"{where}: this is not NAME=value, with a quote closed in its line")
+        name = entry["name"]
+        if name in variables:
+            raise ConfigError(f"{where}: {name} is given before")
+        if "\0" in line:
+            raise ConfigError(f"{where}: {name} has a NUL character in it")
+        variables[name] = _read_value(entry)
     return variables
 
 
@@ -393,10 +384,5 @@ def _read_value(entry: re.Match[str]) -> str:
         return entry["literal"]
     if entry["quoted"] is not None:
         # Other backslashes stay, as they do in a shell.
-        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), entry["quoted"])
-    return _COMMENT.split(entry["bare"], maxsplit=1)[0].rstrip(" \t")
-
-
-def names_secret(name: str) -> bool:
-    """Whether the name of a variable says that its value is a secret."""
-    return name.upper().endswith(_SECRET)
+        return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[0]), entry["quoted"])
+    return re.split(r"\s#", entry["bare"], maxsplit=1)[0].rstrip()

@@ -222,13 +222,12 @@ def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Finding | 
 _MEANT = {
     r"(?:\./)?([^:]+\.py)": r"python:./\1:FUNCTION",
     r"(?:\./)?([^:]+\.py):(.+)": r"python:./\1:\2",
-    r"\S+ .+": r"command:\g<0>",
+    r"\S+ .+|\.?/[^:]+": r"command:\g<0>",
     r"[^:]+\.jsonl?": r"replay:\g<0>",
-    r"\.?/[^:]+": r"command:\g<0>",
-    r"((chat)?gpt-?\d|o[134]\b).*": r"openai:\g<0>",
+    r"gpt-.*": r"openai:\g<0>",
     r"claude.*": r"anthropic:\g<0>",
     rf"(openai|anthropic|{'|'.join(PRESETS)})/(.+)": r"\1:\2",
-    r"(?:google|litellm)[:/](.+)": r"openai:\1@ADDRESS",
+    r"litellm[:/](.+)": r"openai:\1@ADDRESS",
     r"[^\W\d][\w.]*:[^\W\d][\w.]*": r"python:\g<0>",
 }
 """What to write for names of a certain look."""
@@ -398,29 +397,29 @@ def object_to_program(
 ) -> Finding | None:
     """Why a program can't be run, seen from a folder of the project, with its own variables. One
     from outside the project only seems to be missing: the run may take place elsewhere."""
-    place = os.path.join(root, folder)
     environment = {**os.environ, **{key: str(value) for key, value in env.items()}}
-    if not name or find_program(name, place, environment) is not None:
+    if not name or find_program(name, os.path.join(root, folder), environment) is not None:
         return None
-    is_there = os.path.exists(os.path.join(place, name))
-    if os.path.dirname(name) and is_there:
+    if not os.path.dirname(name):
+        message = f"there is no program `{name}` on this machine"
+        hint = f"it is looked for in the folders of PATH; a file is written ./{name}"
+        return Finding((), message, hint, code="missing-program")
+    if os.path.exists(os.path.join(root, folder, name)):
         hint = f"make it so: chmod +x {name}"
         return Finding((), f"`{name}` is not executable", hint, code="bad-file")
-    missing = f"there is no program `{name}`"
-    if os.path.dirname(name) and leads_inside(os.path.join(folder, name), root):
-        return Finding((), missing, _seen_from(folder, root), code="missing-file")
-    hint = f"write ./{name}: " if is_there else ""
-    hint += "it is looked for in the folders of PATH"
-    return Finding((), f"{missing} on this machine", hint, code="missing-program")
+    missing = object_to_script(name, root, folder)
+    what = f"there is no program `{name}` on this machine"
+    return missing or Finding((), what, code="missing-program")
 
 
 def object_to_script(name: str, root: str, folder: str = "") -> Finding | None:
-    """Why an interpreter can't run a file of the project, seen from a folder of it."""
+    """Why an interpreter can't run a file of the project, seen from a folder of it. Files outside
+    the project may come and go."""
     path = os.path.join(root, folder, name)
     if os.path.isdir(path) and not os.path.isfile(os.path.join(path, "__main__.py")):
         return Finding((), f"`{name}` is a folder, and no file to run", code="bad-file")
     if os.path.exists(path) or not leads_inside(os.path.join(folder, name), root):
-        return None  # files outside the project may come and go
+        return None
     return Finding(
         (), f"there is no file `{name}` to run", _seen_from(folder, root), code="missing-file"
     )

@@ -87,16 +87,7 @@ def _check_format(value: str, place: Place) -> Iterator[Finding]:
 # Matchers as they are written
 
 DateFormat = Annotated[Text, of_kind("a format for dates", check=_check_format)]
-JsonType = Annotated[
-    Literal["string", "number", "integer", "boolean", "array", "object", "null"],
-    of_kind(
-        synonyms={
-            "str": "string", "text": "string", "int": "integer", "float": "number",
-            "bool": "boolean", "list": "array", "dict": "object", "mapping": "object",
-            "none": "null",
-        }
-    ),
-]  # fmt: skip
+JsonType = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
 _Scalar = Text | bool | int | float
 
 

@@ -43,16 +43,13 @@ from evalcase.graders.rubrics import (
 )
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.options import Count, TargetName, TargetNames, Text, about, of_kind
+from evalcase.types.options import Count, TargetName, TargetNames, Text, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.types.value import replace
 from evalcase.util.files import digest_file, read_file
 
 _LARGEST_PROMPT = 1_000_000
-BuiltInRubric = Annotated[
-    RubricName, of_kind(otherwise="a criterion in your own words is the argument: {judge: …}")
-]
 
 
 class JudgeGrader(Grader):
@@ -82,7 +79,7 @@ class JudgeGrader(Grader):
         ),
     ] = None
     rubric: Annotated[
-        BuiltInRubric | None,
+        RubricName | None,
         about("A built-in rubric; `evalcase graders NAME` shows it.", example="correct"),
     ] = None
     rubrics: Annotated[

@@ -41,7 +41,7 @@ from evalcase.graders.tool_calls import (
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall, names_tool
-from evalcase.types.options import Text, about, of_kind
+from evalcase.types.options import Text, about
 from evalcase.types.problem import Finding, did_you_mean
 from evalcase.types.value import JSON, Value, canonical_text
 from evalcase.util.calls import seen_calls
@@ -55,10 +55,7 @@ _QUICK_PAIRS = 10_000
 _MOST_ROWS, _LONGEST_CELL = 100, 1000
 
 Arguments = Literal["exact", "contains", "within", "ignore"]
-Order = Annotated[
-    Literal["exact", "in_order", "any_order"],
-    of_kind(synonyms={"strict": "exact", "ordered": "in_order", "unordered": "any_order"}),
-]
+Order = Literal["exact", "in_order", "any_order"]
 
 
 # Options

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from msgspec import field
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.config.config import Config, names_secret, read_env_file
+from evalcase.config.config import Config, read_env_file
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
@@ -34,6 +34,7 @@ from evalcase.runner.suites import SomeSuites, Suites
 from evalcase.runner.workspaces import check_machine
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
+from evalcase.types.options import may_hold_secret
 from evalcase.types.problem import in_order
 from evalcase.types.question import Question
 from evalcase.types.result import Trial, Verdict
@@ -175,7 +176,7 @@ def prepare_plan(request: RunRequest) -> Plan:
         variables = read_env_file(options.env_file)
         for name, value in variables.items():
             request.environment.variables.setdefault(name, value)
-        scrubber.watch(filter(names_secret, variables))
+        scrubber.watch(filter(may_hold_secret, variables))
     warn = _once(lambda text: request.emit(RunWarning(scrubber.text(text))))
     note = _once(lambda text: request.emit(RunNote(scrubber.text(text))))
     with errors_without_secrets(scrubber):

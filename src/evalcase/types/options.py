@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -73,10 +72,6 @@ class Kind(Value, frozen=True):
     """A hint for a value of another type."""
     hides: bool = False
     """Whether people write secrets there by mistake, so that no message shows the value."""
-    synonyms: Mapping[str, str] = MappingProxyType({})
-    """Other words for some of the choices, for suggestions."""
-    otherwise: str | None = None
-    """A hint for a choice that is near to none."""
     inside: type[Struct] | None = None
     """Of a mapping that a `check` of its own reads: the Struct of options that may stand in it in
     place of a value."""

@@ -17,7 +17,15 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, ValidationError, structs
 
 from evalcase.types.options import Kind, Place, may_hold_secret
-from evalcase.types.problem import QUOTE_IT, Finding, Fix, KeyPath, hint_at, nearest_meaning
+from evalcase.types.problem import (
+    QUOTE_IT,
+    Finding,
+    Fix,
+    KeyPath,
+    did_you_mean,
+    hint_at,
+    nearest_meaning,
+)
 from evalcase.types.value import JSON, Value, describe_kind, replace
 
 S = TypeVar("S", bound=Struct)
@@ -360,8 +368,7 @@ def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
     if type.kind.hint is not None:
         return type.kind.hint(value), None
     if type.json == "choice" and isinstance(value, str):
-        meant = {**type.kind.synonyms, **{each: each for each in type.bounds["enum"]}}
-        return hint_at(nearest_meaning(value.lower(), meant)) or type.kind.otherwise, None
+        return did_you_mean(value.lower(), type.bounds["enum"]), None
     if any(each.json == "string" for each in (type, *type.alternatives)):
         return QUOTE_IT if isinstance(value, bool | int | float) else None, None
     if type.json == "array" and isinstance(value, str) and value.strip() and value.isprintable():
@@ -370,10 +377,7 @@ def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
         truth = _TRUTHS.get(value.lower(), value.lower())
         return f"write {truth}, without quotes" if truth in _TRUTHS.values() else None, None
     number = _number_meant(type, value) if type.json in ("number", "integer") else None
-    hint = number and f"write {number}"
-    if "exclusiveMinimum" in type.bounds and isinstance(value, str):  # all of them are seconds
-        hint = f"write seconds without a unit{f': {number}' if number else ''}"
-    return hint, None if number is None else Fix(number)
+    return number and f"write {number}", None if number is None else Fix(number)
 
 
 def _number_meant(type: Type, value: JSON) -> str | None:

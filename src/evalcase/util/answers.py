@@ -14,7 +14,14 @@ from evalcase.types.answer import Answer
 from evalcase.types.message import parts_of, said_text, text_of
 from evalcase.types.value import JSON, measure_depth
 from evalcase.util.json import DEEPEST, BadJsonError, parse_json
-from evalcase.util.text import as_json, call_lines, content_text, name_blank, shorten_text
+from evalcase.util.text import (
+    as_json,
+    call_lines,
+    content_text,
+    name_blank,
+    shorten_text,
+    value_as_text,
+)
 
 EndKind = Literal["cut off", "blocked", "unfinished", "failed"]
 
@@ -97,17 +104,8 @@ def find_block(answer: Answer) -> str | None:
     return None
 
 
-_LONGEST, _MOST_SAID, _SHORT = 400, 120, 80
-"""Characters of a description, of the rest of a sentence, and of a quotation."""
-_TELLS_NOTHING = frozenset({
-    "role", "content", "tool_calls", "refusal", "id", "name", "type", "model", "index", "created",
-    "tool_call_id",
-})  # fmt: skip
-"""Keys of messages that are described elsewhere, or only name things."""
-_USUAL: tuple[JSON, ...] = (
-    None, "", [], {}, "stop", "end_turn", "stop_sequence", "tool_calls", "tool_use",
-)  # fmt: skip
-"""What other keys hold where nothing is unusual."""
+_MOST_SAID, _SHORT = 120, 80
+"""Characters of the rest of a sentence, and of a quotation."""
 NO_TEXT = "(no text)"
 """Stands for the text of an answer that has only calls."""
 
@@ -119,9 +117,9 @@ def name_missing_text(messages: Spoken) -> str:
     shown = shown_content(messages) or ""
     if shown.strip():
         return ""
-    instead = _describe_others(messages)
+    instead = _describe_end(messages)
     blank = name_blank(shown, NO_TEXT if instead or _list_calls(messages) else "(empty)")
-    return f"{blank[:-1]}, but {shorten_text(instead, _LONGEST)})" if instead else blank
+    return f"{blank[:-1]}, but {shorten_text(instead, 400)})" if instead else blank
 
 
 def shown_content(messages: Spoken) -> str | None:
@@ -144,11 +142,10 @@ def describe_missing_text(messages: Spoken, text: str) -> str:
 def describe_instead(messages: Spoken) -> str:
     """The rest of a sentence that says that there is no text: `, but tool calls: …`."""
     calls = _list_calls(messages)
-    instead = (shown_content(messages) or "").strip()
+    instead = (shown_content(messages) or "").strip() or _describe_end(messages)
     if calls and not instead:
         more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
         instead = f"tool calls: {shorten_text(calls[0], _SHORT)}{more}"
-    instead = instead or _describe_others(messages)
     return f", but {shorten_text(instead, _MOST_SAID)}" if instead else ""
 
 
@@ -156,24 +153,15 @@ def _list_calls(messages: Spoken) -> list[str]:
     return [line for message in messages for line in call_lines(message)]
 
 
-def _describe_others(messages: Spoken) -> str:
-    """The most important that the assistant said beside the last text and calls."""
-    said = [message for message in reversed(messages) if message.get("role") == "assistant"]
-    for message in said:
-        if refusal := message.get("refusal"):
-            return f"a refusal: {refusal if isinstance(refusal, str) else as_json(refusal)}"
-        if text := content_text(message.get("content")).strip():
-            return f"text before it: {text}"
-    others = [
-        f"{key}: {value if isinstance(value, str) else as_json(value)}"
-        for message in said
-        for key, value in message.items()
-        if key not in _TELLS_NOTHING and value not in _USUAL
-    ]
-    if others or _list_calls(messages):  # then other messages are results of the calls
-        return "; ".join(others)
-    texts = [(each.get("role"), content_text(each.get("content")).strip()) for each in messages]
-    return next((f"a {role} message: {text}" for role, text in reversed(texts) if text), "")
+def _describe_end(messages: Spoken) -> str:
+    """The refusal of the assistant, or why it ended early."""
+    for message in reversed(messages):
+        if message.get("role") == "assistant":
+            if refusal := message.get("refusal"):
+                return f"a refusal: {value_as_text(refusal)}"
+            reason = finish_reason_of(message)
+            return f"finish_reason: {reason}" if kind_of_end(reason) is not None else ""
+    return ""
 
 
 _INVISIBLE = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"

@@ -254,7 +254,8 @@ _FIELDS_ELSEWHERE = {
     "assert": "graders", "asserts": "graders", "assertions": "graders", "scorers": "graders",
     "metrics": "graders", "evaluator": "graders", "grader": "graders",
     "provider": "target", "providers": "targets", "model": "target", "name": "id",
-    "timeout": "timeout_s", "meta": "metadata", "epochs": "repeat", "samples": "cases", "data": "cases",
+    "timeout": "timeout_s", "meta": "metadata", "epochs": "repeat", "samples": "cases",
+    "data": "cases",
     "instructions": "goal", "scenario": "goal", "task": "goal", "max_steps": "max_turns",
     "user_description": "persona", "initial_message": "first", "first_message": "first",
 }  # fmt: skip
