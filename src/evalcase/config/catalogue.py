@@ -242,7 +242,7 @@ def _describe_targets() -> Schema:
 
 _BY_ADVICE = {
     "{equals: …}": "exact exact_match",
-    "{contains: {all: […]}}": "contains_all",
+    "{contains: …}": "contains_all",
     "{contains: {any: […]}}": "contains_any",
     "{type: contains, value: …, not: true}": "not_contains",
     "`similarity`": "levenshtein",

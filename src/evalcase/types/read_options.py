@@ -377,7 +377,10 @@ def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
         truth = _TRUTHS.get(value.lower(), value.lower())
         return f"write {truth}, without quotes" if truth in _TRUTHS.values() else None, None
     number = _number_meant(type, value) if type.json in ("number", "integer") else None
-    return number and f"write {number}", None if number is None else Fix(number)
+    hint = number and f"write {number}"
+    if "exclusiveMinimum" in type.bounds and isinstance(value, str):  # all of them are seconds
+        hint = f"write seconds without a unit{f': {number}' if number else ''}"
+    return hint, None if number is None else Fix(number)
 
 
 def _number_meant(type: Type, value: JSON) -> str | None:
