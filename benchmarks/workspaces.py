@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, ratio
 from evalcase import Case
+from evalcase.config.config import Config
 from evalcase.runner.workspaces import Workspaces
 from evalcase.types.workspace import Space
 from evalcase.util.environment import this_environment
@@ -44,7 +45,9 @@ def _make(root: Path, count: int) -> Path:
 def _open(root: Path, folder: Path) -> tuple[Workspaces, Callable[[], Space]]:
     environment = this_environment()
     environment.variables["XDG_CACHE_HOME"] = str(folder / "cache")
-    workspaces = Workspaces(str(folder / "record"), environment, Scrubber({}), print)
+    workspaces = Workspaces(
+        str(folder / "record"), Config(str(root)), environment, Scrubber({}), print
+    )
     case = Case(input="?", workspace={"template": "template"})
     return workspaces, lambda: workspaces.reserve(case, str(root / "s.eval.yaml"))
 

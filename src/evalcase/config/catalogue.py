@@ -99,6 +99,8 @@ class Catalogue:
                 return object_to_program(name, root)
             case "script":
                 return object_to_script(name, root)
+            case "repo":
+                return None if name in self._config.repos else Finding((), f"no repo `{name}`")
             case _:
                 return object_to_target(name, self._config, of_suite=True)
 

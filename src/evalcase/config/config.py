@@ -114,6 +114,20 @@ class JudgeSettings(Value, frozen=True):
     ] = "error"
 
 
+class RepoSettings(Value, frozen=True):
+    """Where a repository of workspaces is."""
+
+    path: Annotated[Text | None, about("Its folder, from the project's.", example="../shop")] = None
+    url: Annotated[Text | None, about("Its address.", example="https://example.com/shop.git")] = (
+        None
+    )
+
+    def conflicts(self) -> Iterator[Finding]:
+        if (self.path is None) == (self.url is None):
+            message = "a repository has either `path` or `url`"
+            yield Finding((), message, "write one of the two", code="missing-option")
+
+
 class HarvestSettings(Value, frozen=True):
     patterns: Annotated[
         dict[str, Pattern],
@@ -179,6 +193,12 @@ class Settings(Value, frozen=True, kw_only=True):
         EngineSettings | None,
         about("Where trials run; by default, in the process of evalcase.", words="a table"),
     ] = None
+    repos: Annotated[
+        dict[str, Annotated[RepoSettings, of_kind("a table with `path` or `url`")]],
+        of_kind("a table of repositories"),
+        about("Git repositories of workspaces, by the names that suites use.",
+              example={"shop": {"path": "../shop"}}),
+    ] = field(default_factory=dict)  # fmt: skip
     harvest: Annotated[
         HarvestSettings,
         about("What `harvest` removes from the suites it drafts.", words="a table"),

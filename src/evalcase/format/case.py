@@ -28,7 +28,7 @@ from evalcase.format.fields import (
 )
 from evalcase.format.graders import read_grader_list
 from evalcase.format.lints import advise_case, check_spelling
-from evalcase.format.workspace import merge_workspaces, read_workspace
+from evalcase.format.workspace import check_workspace, merge_workspaces, read_workspace
 from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
     ROLES,
@@ -347,8 +347,7 @@ class Shared(NamedTuple):
             fields["graders"] = [*self.graders, *fields.get("graders", ())]
         if self.tags:
             fields["tags"] = list(dict.fromkeys((*self.tags, *fields.get("tags", ()))))
-        if "workspace" in self.defaults and "workspace" in fields:
-            own = fields["workspace"]
+        if "workspace" in self.defaults and isinstance(own := fields.get("workspace"), dict):
             fields["workspace"] = merge_workspaces(self.defaults["workspace"], own)
         fields = {**self.defaults, **fields}
         return {name: fields[name] for name in CaseFields.__struct_fields__ if name in fields}
@@ -579,6 +578,9 @@ def resolve_case(
         data = shared.complete(data, with_graders)
     if data.get("workspace") is False:
         del data["workspace"]
+    elif "workspace" in data:
+        data["workspace"] = merge_workspaces({}, data["workspace"])
+        check_workspace(data["workspace"], named, findings)
     if findings.unusual:
         check_spelling(named, turns, findings)
     if findings.errors > before:

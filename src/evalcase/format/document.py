@@ -227,7 +227,8 @@ class FileReference(NamedTuple):
     """Whether its name starts from the root of the project, not from the folder of the suite."""
     holds: Check | None = None
     """What the JSON in it has to be."""
-    is_folder: bool = False
+    is_folder: bool | None = False
+    """None where a file will do, and a folder, too."""
 
 
 class Findings(Struct, eq=False):
@@ -276,7 +277,7 @@ class Findings(Struct, eq=False):
 
     def add_file(
         self, name: str, path: KeyPath, *, from_root: bool = False, holds: Check | None = None,
-        is_folder: bool = False,
+        is_folder: bool | None = False,
     ) -> None:  # fmt: skip
         named = FileReference(name, path, self.case, from_root, holds, is_folder)
         self.references.append(named)

@@ -158,6 +158,11 @@ class SuiteFiles:
             return os.path.normpath(os.path.join(self.from_root, name))
         return os.path.relpath(path, self._attachments.root)
 
+    def find(self, name: str) -> str | None:
+        """The real path of a file or a folder; None if there is none."""
+        path = self._attachments.find(name, is_folder=None)
+        return path if isinstance(path, str) else None
+
     def text_of(self, name: str) -> str | Finding:
         """The text in a file, without a byte order mark."""
         if name not in self._texts:

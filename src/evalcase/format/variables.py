@@ -46,10 +46,13 @@ from evalcase.types.value import Value, canonical_text, describe_kind
 VARYING = ("vars", "var_files", "matrix", "rows")
 """The fields that give variables. Tags are replaced only in cases that have some."""
 _VARYING = frozenset(VARYING)
-_TAGGED = ("input", "expected_output", "criteria", "rubrics", "graders", "turns", "user")
+_TAGGED = (
+    "input", "expected_output", "criteria", "rubrics", "graders", "turns", "user", "workspace",
+)  # fmt: skip
 _RENDERED = {*_TAGGED, *(old for old, new in CASE_ALIASES.items() if new in _TAGGED)}
 """The fields of a case in which values replace tags, under all their names."""
-_OF_SUITE = (*VARYING, "input", "graders")
+_TAGGED_OF_SUITE = ("input", "graders", "workspace")
+_OF_SUITE = (*VARYING, *_TAGGED_OF_SUITE)
 """The fields of a suite that decide about variables: those that give some, and those with tags."""
 _NOT_RENDERED = (
     "id", "description", "tags", "metadata", "skip", "conversation_id", "target", "targets",
@@ -454,9 +457,11 @@ class SuiteVariables(Declared):
             }
             if findings.errors == before:
                 found = read_fields(Named(values, self._named.path, self._named.where), findings)
+            space = {"workspace": found["workspace"]} if "workspace" in found else {}
             return shared._replace(
                 messages=found.get("input", shared.messages),
                 graders=found.get("graders", shared.graders),
+                defaults={**shared.defaults, **space},
                 lacks_graders=shared.lacks_graders or findings.errors > before,
             )
 
@@ -476,7 +481,7 @@ def read_suite_variables(named: Named, findings: Findings) -> SuiteVariables | N
     """The variables of a suite; None if it has neither variables nor tags in its fields."""
     tagged: dict[str, Tagged] = {
         name: Tagged(named.values[name], named.at(name))
-        for name in ("input", "graders")
+        for name in _TAGGED_OF_SUITE
         if name in named.values and any(_find_braces(named.values[name], ()))
     }
     if not tagged and _VARYING.isdisjoint(named.values):

@@ -412,9 +412,10 @@ def declared_grader(kind: type[Grader]) -> DeclaredGrader:
     return DeclaredGrader(kind, shared)
 
 
-What = Literal["grader", "target", "asked", "judge", "code", "program", "script"]
+What = Literal["grader", "target", "asked", "judge", "code", "program", "script", "repo"]
 """What a suite names: `target` is what is tested, `asked` one that graders ask or that plays a
-user, `code` a function that grades, `program` one that does, `script` the file that it runs."""
+user, `code` a function that grades, `program` one that does, `script` the file that it runs,
+`repo` a repository of the configuration."""
 
 
 class Known(Protocol):

@@ -25,13 +25,13 @@ from evalcase.types.options import Pattern, Place, Text, Texts, Whole, about, of
 from evalcase.types.problem import Finding
 from evalcase.types.read_options import make, problems_in
 from evalcase.types.target import Surroundings
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.calls import seen_calls
 from evalcase.util.files import OversizeError, digest_files, is_inside, read_file
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import Process, describe_exit
-from evalcase.util.snapshots import matches, scan, without_git
+from evalcase.util.snapshots import copy_into, matches, scan, without_git
 from evalcase.util.text import write_count
 
 _MOST_OUTPUT = 1_000_000
@@ -43,8 +43,10 @@ _one_at_a_time: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 """Programs that grade one workspace don't run at the same time."""
 
 
-def _workspace_of(context: Context) -> Space:
+def _workspace_of(context: Context, *, fresh: bool = False) -> Space:
     space = context.workspace
+    if fresh and space is not None and not space.fault:
+        space = space.fresh
     if space is None or space.fault:
         why = f": {space.fault}" if space is not None else ""
         raise GraderError("workspace", f"there is no workspace to look at{why}")
@@ -79,6 +81,13 @@ class RunGrader(Grader):
     ]
     expect: Annotated[Whole, about("The exit code it must end with.", elsewhere=("exit_code",))] = 0
     env: Annotated[dict[str, str], about("Further environment variables.")] = {}
+    fresh: Annotated[
+        bool,
+        about(
+            "Whether it runs in a copy of its own, which has only what is recorded: no ignored "
+            "file, and nothing that another grader left."
+        ),
+    ] = False
     report: Annotated[
         Literal["json", "junit"] | None,
         about(
@@ -116,7 +125,7 @@ class RunGrader(Grader):
         self.surroundings = surroundings
 
     async def grade(self, context: Context) -> Score:
-        space = _workspace_of(context)
+        space = _workspace_of(context, fresh=self.fresh)
         lock = _one_at_a_time.setdefault(space.path, asyncio.Lock())
         async with lock:
             return await self._run(space)
@@ -124,6 +133,11 @@ class RunGrader(Grader):
     async def _run(self, space: Space) -> Score:
         assert self.surroundings is not None, "load() comes first"
         with ExitStack() as stack:
+            if self.fresh:
+                folder = os.path.dirname(space.path)
+                copy = stack.enter_context(TemporaryDirectory(prefix="copy-", dir=folder))
+                await asyncio.to_thread(copy_into, [space.path], copy)
+                space = replace(space, path=os.path.join(copy, os.path.basename(space.path)))
             report = ""
             if self.report == "junit":
                 # A random name outside of the workspace: the tests of an agent can't guess it.
@@ -369,15 +383,14 @@ class FilesGrader(Grader):
                 if each.origin is not None and matches(each.origin, [path])
             ]  # fmt: skip
             return f"{', '.join(found[:_SHOWN])} changed" if found else None
-        if wanted == "absent":
+        is_unwanted = isinstance(wanted, FileMatcher) and wanted.exists is False
+        if wanted == "absent" or is_unwanted:
             if "*" not in path:
                 return "it is there" if os.path.lexists(os.path.join(root, path)) else None
             found = [each for each in scan(root) if matches(each, [path])]
             return f"{', '.join(found[:_SHOWN])} there" if found else None
         assert isinstance(wanted, FileMatcher)
         data = _read_file(root, path)
-        if wanted.exists is False:
-            return None if data is None else "it is there"
         if data is None:
             return "there is no such file"
         return self._object_to_text(data, wanted, searcher)

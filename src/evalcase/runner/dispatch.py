@@ -17,10 +17,11 @@ from msgspec import Struct
 
 from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
+from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
 from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
 from evalcase.runner.schedule import Engine
-from evalcase.runner.workspaces import WorkspaceError, Workspaces
+from evalcase.runner.workspaces import Workspaces
 from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade

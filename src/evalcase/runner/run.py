@@ -96,7 +96,7 @@ class Execution:
                 stack.push_async_callback(self._close_graders, calls)
                 stack.push_async_callback(calls.settle)
                 self._workspaces = Workspaces(
-                    self.record.path, plan.environment, plan.scrubber, plan.warn
+                    self.record.path, plan.config, plan.environment, plan.scrubber, plan.warn
                 )
                 stack.push_async_callback(self._workspaces.close)
                 with LoopWatch(plan.warn, calls.is_overdue, self._tell_blocked):

@@ -8,13 +8,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from evalcase.graders.base import Context, NamedGrader, Usable
+from evalcase.graders.workspace import RunGrader
+from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.conversation import Conversations, Talk
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
-from evalcase.runner.workspaces import WorkspaceError, Workspaces
+from evalcase.runner.workspaces import Workspaces
 from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
@@ -165,7 +167,7 @@ class Trials:
         files = self._find_files(trial)
         try:
             if known.workspace is not None and case.has_workspace and _look_at_files(graders):
-                space = await self._rebuild(trial, known.workspace)
+                space = await self._rebuild(trial, known.workspace, graders)
             question = self._question(trial, files, known.question_hash, space)
             if known.workspace is not None:
                 self._changes[question.session] = known.workspace
@@ -191,10 +193,12 @@ class Trials:
         space, changes = question.workspace, self._changes.get(question.session)
         if space is not None and case.has_workspace and changes is None:
             try:
-                changes = await self._workspaces.take(space, question.session)
+                fresh = _want_fresh(graders)
+                taken = await self._workspaces.take(space, question.session, fresh=fresh)
             except WorkspaceError as error:
-                space = replace(space, fault=str(error))
-            if changes is not None:
+                space, taken = replace(space, fault=str(error)), None
+            if taken is not None:
+                space, changes = taken
                 self._changes[question.session] = changes
         context = Context(
             case, question, answer, (), asker, None, duration_s, turns, space, changes
@@ -214,15 +218,16 @@ class Trials:
         self._check_cost(name, answer.cost_usd)
         return answer
 
-    async def _rebuild(self, trial: Trial, changes: Changes) -> Space:
+    async def _rebuild(
+        self, trial: Trial, changes: Changes, graders: Sequence[NamedGrader]
+    ) -> Space:
         """The workspace of a stored answer, or why it can't be made again."""
         space = self._workspaces.reserve(trial.case, trial.suite)
         try:
-            await self._workspaces.rebuild(space, changes)
+            return await self._workspaces.rebuild(space, changes, fresh=_want_fresh(graders))
         except WorkspaceError as error:
             await self._workspaces.remove(space)
             return replace(space, fault=f"it can't be made again, {error}")
-        return space
 
     def _find_files(self, trial: Trial) -> dict[str, str] | Finding:
         """The files in the content of a case: real paths by the names in the case."""
@@ -268,6 +273,15 @@ def _look_at_files(graders: Sequence[NamedGrader]) -> bool:
     """Whether some of them, or one inside of them, look at the files of a workspace."""
     return any(
         each.grader.workspace == "files" or _look_at_files(each.grader.inner()) for each in graders
+    )
+
+
+def _want_fresh(graders: Sequence[NamedGrader]) -> bool:
+    """Whether some of them, or one inside of them, want a fresh copy of a workspace."""
+    return any(
+        (isinstance(each.grader, RunGrader) and each.grader.fresh)
+        or _want_fresh(each.grader.inner())
+        for each in graders
     )
 
 

@@ -9,129 +9,114 @@ was killed leaves nothing behind.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import gzip
 import os
 import shutil
-import subprocess
-import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from itertools import count
 from json import dumps
 from tempfile import mkdtemp
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 
+from evalcase.config.config import Config
 from evalcase.errors import ConfigError, TargetError
+from evalcase.runner.bases import (
+    Base,
+    Bases,
+    WorkspaceError,
+    digest_solution,
+    digest_workspace,
+    find_source,
+    run_command,
+    try_lock,
+    write_files,
+)
 from evalcase.store.folder import PATCHES
 from evalcase.types.case import Case
-from evalcase.types.problem import Finding
 from evalcase.types.value import replace
-from evalcase.types.workspace import Changes, Command, Inline, Ran, Shell, Space, Workspace
-from evalcase.util.environment import Environment, monotonic
-from evalcase.util.errors import add_complaint
-from evalcase.util.files import digest_file, is_inside
-from evalcase.util.process_tree import close_guard, open_guard
-from evalcase.util.processes import Process, describe_exit
+from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace
+from evalcase.util.environment import Environment
+from evalcase.util.files import is_inside, read_file
+from evalcase.util.process_tree import close_guard, end_processes_in, open_guard
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (
-    LEFT_OUT,
     MOST_PATCH_BYTES,
     Comparer,
     Side,
     Tree,
     adopt,
+    clear_way,
     copy_file,
+    copy_into,
     differing,
     hash_files,
     hash_tree,
     matches,
+    remove_tree,
     scan,
-    without_git,
 )
 
-_MOST_OUTPUT = 1_000_000
-_TAIL = 2000
-_REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
-_COMMITTED = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (
-        ("NAME", "evalcase"), ("EMAIL", "evalcase@localhost"), ("DATE", "2000-01-01T00:00:00Z")
-    )
-}  # fmt: skip
-"""The same commit on every machine."""
 
+class Taken(NamedTuple):
+    """The workspace of a trial as graders get it, and what was changed in it."""
 
-class WorkspaceError(TargetError):
-    """A workspace can't be made: its trial is errored, and the agent is not asked."""
-
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
-        super().__init__(message, kind="workspace", details=details)
-
-
-class _Base(NamedTuple):
-    """What the copies of a workspace begin with."""
-
-    root: str
-    tree: Tree
+    space: Space
+    changes: Changes
 
 
 class _Open(NamedTuple):
-    """The workspace of a trial."""
+    """A workspace that is there."""
 
     space: Space
     declared: Workspace
     sources: Attachments
-    base: _Base
+    base: Base
     before: Tree
-    comparer: Comparer
     setup: tuple[Ran, ...]
     folder_id: tuple[int, int]
     """The device and the number of the folder."""
-
-    @property
-    def folder(self) -> str:
-        return os.path.dirname(self.space.path)
 
 
 class Workspaces:
     """Makes, compares and removes the workspaces of one run. `close` leaves nothing behind."""
 
     def __init__(
-        self, record: str, environment: Environment, scrubber: Scrubber,
-        warn: Callable[[str], None],
+        self, record: str, config: Config, environment: Environment, scrubber: Scrubber,
+        warn: Callable[[str], None], *, solves: bool = False,
     ) -> None:  # fmt: skip
-        """`record` is the folder of the run, which gets a patch of each workspace."""
+        """`record` is the folder of the run, which gets a patch of each workspace. With `solves`,
+        the solutions of cases decide what comes of them."""
         self._record = record
+        self._config = config
         self._variables = environment.variables
         self._cwd = environment.cwd
         self._scrubber = scrubber
         self._warn = warn
+        self._solves = solves
         self._folder: str | None = None
         self._lock: IO[bytes] | None = None
         self._comparer: Comparer | None = None
-        self._bases: dict[str, asyncio.Task[_Base]] = {}
+        self._bases: Bases | None = None
         self._reserved: dict[str, tuple[Workspace, Attachments]] = {}
         self._open: dict[str, _Open] = {}
         self._digests: dict[str, tuple[str, str]] = {}
         self._numbers = count(1)
 
     async def close(self) -> None:
-        for task in self._bases.values():
-            task.cancel()
-        await asyncio.gather(*self._bases.values(), return_exceptions=True)
         if self._folder is None:
             return
-        await asyncio.to_thread(_remove_tree, self._folder, self._warn)
+        assert self._bases is not None
+        assert self._lock is not None
+        await self._bases.close()
+        await asyncio.to_thread(remove_tree, self._folder, self._warn)
         close_guard()
-        if self._lock is not None:
-            self._lock.close()
+        self._lock.close()
         self._folder = None
 
     def _sources_of(self, suite: str) -> Attachments:
@@ -143,10 +128,14 @@ class Workspaces:
         assert declared is not None
         key = dumps([suite, msgspec.to_builtins(declared)], sort_keys=True)
         if key not in self._digests:
+            sources = self._sources_of(suite)
             try:
-                self._digests[key] = _digest(declared, self._sources_of(suite))
+                asked, graded = digest_workspace(declared, sources)
+                if self._solves:
+                    asked += digest_solution(declared, sources)
             except (WorkspaceError, OSError) as error:
-                self._digests[key] = str(error), str(error)
+                asked = graded = str(error)
+            self._digests[key] = asked, graded
         return self._digests[key]
 
     def reserve(self, case: Case, suite: str) -> Space:
@@ -154,15 +143,19 @@ class Workspaces:
         declared = case.workspace
         assert declared is not None
         if self._folder is None:
-            self._folder, self._lock = _open_folder(self._variables, self._warn)
+            work = _work_folder(self._variables)
+            self._folder, self._lock = _open_folder(work, self._warn)
+            kept = os.path.join(os.path.dirname(work), "bases")
+            self._bases = Bases(self._folder, kept, self._config, self._variables, self._warn)
             self._comparer = Comparer(os.path.join(self._folder, "git"))
             open_guard()
         folder = os.path.join(self._folder, f"{next(self._numbers)}")
-        space = Space(
-            os.path.join(folder, "workspace"), os.path.join(folder, "home"), dict(declared.env)
-        )
-        self._reserved[space.path] = declared, self._sources_of(suite)
-        return space
+        return self._reserve(folder, declared, self._sources_of(suite))
+
+    def _reserve(self, folder: str, declared: Workspace, sources: Attachments) -> Space:
+        path, home = os.path.join(folder, "workspace"), os.path.join(folder, "home")
+        self._reserved[path] = declared, sources
+        return Space(path, home, dict(declared.env))
 
     async def make(self, space: Space) -> None:
         """Make the workspace of a trial, anew for each attempt. Raise WorkspaceError if that
@@ -173,21 +166,44 @@ class Workspaces:
         except OSError as error:
             raise WorkspaceError(f"the workspace can't be made: {error}") from None
 
-    async def take(self, space: Space, name: str) -> Changes | None:
+    async def solve(self, space: Space) -> None:
+        """Apply the solution of a case to its workspace. Raise WorkspaceError if that fails."""
+        opened, comparer = self._open[space.path], self._comparer
+        assert comparer is not None
+        solution = opened.declared.solution
+        if isinstance(solution, Shell):
+            variables = {**self._variables, **space.env}
+            await run_command(solution, space.path, variables, opened.declared.timeout_s)
+            return
+        assert solution is not None
+        path = find_source(solution, opened.sources, is_folder=None)
+        try:
+            await asyncio.to_thread(_apply_solution, path, space.path, comparer)
+        except (OSError, ValueError) as error:
+            raise WorkspaceError(f"the solution `{solution}` can't be applied: {error}") from None
+
+    async def take(self, space: Space, name: str, *, fresh: bool = False) -> Taken | None:
         """What was changed in the workspace of a trial; all of it becomes a file of the record, by
-        a name. The workspace is then made ready for graders. None if it was never made."""
+        a name. The workspace is then made ready for graders, with a `fresh` one beside it if that
+        is wanted. None if it was never made."""
         opened = self._open.get(space.path)
         if opened is None:
             return None
         try:
-            changes, patch = await asyncio.to_thread(_take, opened)
+            await asyncio.to_thread(end_processes_in, os.path.dirname(space.path))
+            changes, patch = await asyncio.to_thread(self._compare, opened)
+            if patch is not None and not await asyncio.to_thread(
+                self._holds_secret, space, changes, patch
+            ):
+                file = os.path.join(PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
+                await asyncio.to_thread(_store_patch, os.path.join(self._record, file), patch)
+                changes = replace(changes, patch=file)
+            if fresh:
+                space = await self._add_fresh(opened, changes, patch)
+            await asyncio.to_thread(self._make_ready, opened)
         except OSError as error:
             raise WorkspaceError(f"what was changed can't be read: {error}") from None
-        if patch is None or await asyncio.to_thread(self._holds_secret, space, changes, patch):
-            return changes
-        file = os.path.join(PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
-        await asyncio.to_thread(_store_patch, os.path.join(self._record, file), patch)
-        return replace(changes, patch=file)
+        return Taken(space, changes)
 
     def _holds_secret(self, space: Space, changes: Changes, patch: bytes) -> bool:
         """Whether a patch holds a secret. In it, bytes that are no text are packed: they are looked
@@ -201,36 +217,60 @@ class Workspaces:
                     texts.append(file.read().decode(errors="replace"))
         return any(known.told(text) != text for text in texts)
 
-    async def rebuild(self, space: Space, changes: Changes) -> None:
-        """Make the workspace of a stored answer again, for graders. Raise WorkspaceError where it
-        comes out otherwise than it was."""
+    async def rebuild(
+        self, space: Space, changes: Changes, *, ready: bool = True, fresh: bool = False
+    ) -> Space:
+        """Make the workspace of a stored answer again, and `ready` for graders. Raise
+        WorkspaceError where it comes out otherwise than it was."""
         patch = _read_patch(self._record, changes.patch)
+        await self._repeat(space, changes, patch)
+        opened = self._open[space.path]
+        if fresh:
+            space = await self._add_fresh(opened, changes, patch)
+        if ready:
+            await asyncio.to_thread(self._make_ready, opened)
+        return space
+
+    async def _add_fresh(self, opened: _Open, changes: Changes, patch: bytes | None) -> Space:
+        """Make a second workspace beside one, with nothing but what is recorded. Where that fails,
+        it says why."""
+        folder = os.path.join(os.path.dirname(opened.space.path), "fresh")
+        twin = self._reserve(folder, opened.declared, opened.sources)
+        try:
+            await self._repeat(twin, changes, patch)
+            await asyncio.to_thread(self._make_ready, self._open[twin.path])
+        except WorkspaceError as error:
+            twin = replace(twin, fault=f"no fresh copy can be made, {error}")
+        return replace(opened.space, fresh=twin)
+
+    async def _repeat(self, space: Space, changes: Changes, patch: bytes | None) -> None:
+        """Make a workspace, and change in it what was changed before."""
         if patch is None:
             raise WorkspaceError(
                 "as what was changed is not stored: it was too much, or held a secret"
             )
         await self.make(space)
-        opened = self._open[space.path]
+        opened, comparer = self._open[space.path], self._comparer
+        assert comparer is not None
         if hash_tree(opened.before) != changes.base:
             raise WorkspaceError("as its template, files or `setup` gave other files then")
         try:
-            await asyncio.to_thread(opened.comparer.apply, patch, space.path)
+            await asyncio.to_thread(comparer.apply, patch, space.path)
         except ValueError as error:
             raise WorkspaceError(f"as its changes don't apply: {error}") from None
-        again, _ = await asyncio.to_thread(_take, opened)
-        if again.end != changes.end:
+        again = await asyncio.to_thread(_look, opened)
+        if hash_tree(again) != changes.end:
             raise WorkspaceError("as its changes gave other files then")
 
     async def remove(self, space: Space, *, keep: bool = False) -> str | None:
         """Tear the workspace of a trial down and remove it; where it is kept, if it is."""
-        opened = self._open.get(space.path)
         kept = None
-        if opened is not None:
-            for command in opened.declared.teardown:
-                try:
-                    await self._run(command, space, opened.declared.timeout_s)
-                except TargetError as error:
-                    self._warn(f"teardown of a workspace: {error}")
+        if space.path in self._open:
+            below = os.path.dirname(space.path)
+            for opened in [
+                each for each in self._open.values() if is_inside(each.space.path, below)
+            ]:
+                await self._tear_down(opened)
             if keep:
                 parent = os.path.join(_work_folder(self._variables), "kept")
                 os.makedirs(parent, mode=0o700, exist_ok=True)
@@ -244,59 +284,62 @@ class Workspaces:
         self._reserved.pop(space.path, None)
         return kept
 
-    async def _discard(self, space: Space) -> None:
-        if self._open.pop(space.path, None) is not None:
-            await asyncio.to_thread(_remove_tree, os.path.dirname(space.path), self._warn)
+    async def _tear_down(self, opened: _Open) -> None:
+        space, declared = opened.space, opened.declared
+        for command in declared.teardown:
+            try:
+                variables = {**self._variables, **space.env}
+                await run_command(command, space.path, variables, declared.timeout_s)
+            except TargetError as error:
+                self._warn(f"teardown of a workspace: {error}")
 
-    # Making one
+    async def _discard(self, space: Space) -> None:
+        folder = os.path.dirname(space.path)
+        for path in [path for path in self._open if is_inside(path, folder)]:
+            del self._open[path]
+        await asyncio.to_thread(remove_tree, folder, self._warn)
 
     async def _make(self, space: Space) -> _Open:
         declared, sources = self._reserved[space.path]
-        base = await self._find_base(declared, sources)
+        assert self._bases is not None
+        base = await self._bases.find(declared, sources)
         folder = os.path.dirname(space.path)
         try:
             before = await asyncio.to_thread(_copy_base, base, folder, space, declared)
-            ran = []
+            ran, variables = [], {**self._variables, **space.env}
             for command in declared.setup:
-                ran.append(await self._run(command, space, declared.timeout_s))
+                ran.append(await run_command(command, space.path, variables, declared.timeout_s))
             found = os.lstat(space.path)
             folder_id = found.st_dev, found.st_ino
             if ran:
                 before = await asyncio.to_thread(_look_after_setup, space, declared, before)
         except BaseException:
-            _remove_tree(folder, self._warn)
+            remove_tree(folder, self._warn)
             raise
+        return _Open(space, declared, sources, base, before, tuple(ran), folder_id)
+
+    # What an agent changed. All of this runs in threads.
+
+    def _compare(self, opened: _Open) -> tuple[Changes, bytes | None]:
+        """What was changed, and all of it as a patch; None where that is too large."""
         assert self._comparer is not None
-        return _Open(space, declared, sources, base, before, self._comparer, tuple(ran), folder_id)
+        after = _look(opened)
+        find = lambda path, side: _find_file(opened, path, side)  # noqa: E731
+        changes, patch = self._comparer.compare(opened.before, after, find)
+        return replace(changes, setup=opened.setup), patch
 
-    async def _find_base(self, declared: Workspace, sources: Attachments) -> _Base:
-        """The base of a workspace, made once in a run."""
-        key = dumps([sources.folder, msgspec.to_builtins(declared)], sort_keys=True)
-        if key not in self._bases:
-            assert self._folder is not None
-            root = os.path.join(self._folder, f"base-{len(self._bases)}")
-            making = asyncio.to_thread(_make_base, root, declared, sources)
-            self._bases[key] = asyncio.ensure_future(making)
-        return await asyncio.shield(self._bases[key])
-
-    async def _run(self, command: Command, space: Space, limit_s: float) -> Ran:
-        """Run a command of the suite in a workspace. Raise WorkspaceError unless it succeeds."""
-        argv = ["/bin/sh", "-c", command.sh] if isinstance(command, Shell) else list(command)
-        shown = command.sh if isinstance(command, Shell) else " ".join(command)
-        environment = without_git({**self._variables, **space.env, "PWD": space.path})
-        began = monotonic()
-        async with Process(argv, space.path, environment, _MOST_OUTPUT) as process:
-            try:
-                code, output = await asyncio.wait_for(process.run(None), limit_s)
-            except TimeoutError:
-                raise WorkspaceError(f"`{shown}` took longer than {limit_s:g} s") from None
-            except TargetError as error:
-                raise WorkspaceError(str(error), error.details) from None
-        if code != 0:
-            told = add_complaint(f"`{shown}` {describe_exit(code)}", process.stderr)
-            tail = output.data[-_TAIL:].decode(errors="backslashreplace")
-            raise WorkspaceError(told, {**process.details(), **({"stdout": tail} if tail else {})})
-        return Ran(shown, code, round(monotonic() - began, 3))
+    def _make_ready(self, opened: _Open) -> None:
+        """Put restored files back, and add hidden ones."""
+        space, declared, before = opened.space, opened.declared, opened.before
+        if declared.restore:
+            after = _look(opened)
+            for path in differing(after, before):
+                if matches(path, declared.restore):
+                    os.unlink(os.path.join(space.path, path))
+            for path in differing(before, after):
+                if matches(path, declared.restore):
+                    copy_file(_find_file(opened, path, "before"), clear_way(space.path, path))
+        write_files(space.path, declared.hidden, opened.sources)
 
 
 # What is asked of workspaces before a run
@@ -315,146 +358,13 @@ def check_machine(variables: Mapping[str, str]) -> None:
         raise ConfigError(f"no folder for workspaces in {work}: it can't be written")
 
 
-_OF_GRADING = ("hidden", "restore")
-_OF_NEITHER = ("teardown", "timeout_s")
-
-
-def _digest(declared: Workspace, sources: Attachments) -> tuple[str, str]:
-    """What an agent finds, and what graders find beside it: everything that is declared, with the
-    hashes of template and files. Raise WorkspaceError if a file is missing."""
-    whole = msgspec.to_builtins(declared)
-    if declared.template is not None:
-        root = _find_template(declared, sources)
-        entries = [
-            (path, entry.mode, _digest_entry(os.path.join(root, path)))
-            for path, entry in scan(root).items()
-        ]
-        whole["template"] = sha256(dumps(entries).encode()).hexdigest()
-    for field in ("files", "hidden"):
-        for name, source in getattr(declared, field).items():
-            if not isinstance(source, Inline):
-                whole[field][name] = digest_file(_find_source(source, sources))
-    graded = {name: whole.pop(name) for name in _OF_GRADING if name in whole}
-    asked = {name: each for name, each in whole.items() if name not in _OF_NEITHER}
-    return dumps(asked, sort_keys=True), dumps(graded, sort_keys=True)
-
-
-def _digest_entry(path: str) -> str:
-    return os.readlink(path) if os.path.islink(path) else digest_file(path)
-
-
-def _find_template(declared: Workspace, sources: Attachments) -> str:
-    """The folder of a template. Raise WorkspaceError if there is none in the project."""
-    assert declared.template is not None
-    found = sources.find(declared.template, is_folder=True)
-    if isinstance(found, Finding):
-        raise WorkspaceError(found.message)
-    return found
-
-
-def _find_source(name: str, sources: Attachments) -> str:
-    found = sources.find(name)
-    if isinstance(found, Finding):
-        raise WorkspaceError(found.message)
-    return found
-
-
 # Files. All of this runs in threads.
 
 
-def _make_base(root: str, declared: Workspace, sources: Attachments) -> _Base:
-    workspace = os.path.join(root, "workspace")
-    os.makedirs(workspace)
-    if declared.template is not None:
-        template = _find_template(declared, sources)
-        names = [name for name in os.listdir(template) if name not in LEFT_OUT]
-        _copy([os.path.join(template, name) for name in names], workspace)
-        _drop_repositories(workspace)
-    _write_files(workspace, declared.files, sources)
-    tree = hash_files(workspace, scan(workspace, declared.ignore))
-    if declared.git:
-        _commit(workspace)
-    return _Base(workspace, tree)
-
-
-def _copy(sources: Sequence[str], target: str) -> None:
-    if not sources:
-        return
-    argv = ["cp", "-a", *_REFLINK, "--", *sources, target]
-    ran = subprocess.run(argv, capture_output=True, check=False)  # noqa: S603
-    if ran.returncode != 0:
-        raise WorkspaceError(f"the workspace can't be copied: {ran.stderr.decode().strip()}")
-
-
-def _drop_repositories(root: str) -> None:
-    """Remove repositories in the template: their configuration could name programs."""
-    for folder, folders, files in os.walk(root):
-        if ".git" in folders:
-            folders.remove(".git")
-            _clear(os.path.join(folder, ".git"))
-        elif ".git" in files:
-            os.unlink(os.path.join(folder, ".git"))
-
-
-def _write_files(root: str, files: Mapping[str, str | Inline], sources: Attachments) -> None:
-    for name, source in files.items():
-        path = _clear_way(root, name)
-        if isinstance(source, Inline):
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(source.text)
-        else:
-            shutil.copy(_find_source(source, sources), path)
-
-
-def _clear_way(root: str, name: str) -> str:
-    """The path of a file in a workspace, where nothing stands in its way: an agent may have put
-    links, files or folders there."""
-    path = root
-    for part in name.split("/")[:-1]:
-        path = os.path.join(path, part)
-        if os.path.islink(path) or not os.path.isdir(path):
-            _clear(path)
-            os.mkdir(path)
-    path = os.path.join(path, os.path.basename(name))
-    _clear(path)
-    return path
-
-
-def _clear(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.unlink(path)
-
-
-def _commit(workspace: str) -> None:
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath), "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C", **_COMMITTED,
-    }  # fmt: skip
-    for argv in (
-        ["init", "-q", "-b", "main", "--template="],
-        ["add", "--all", "--force"],
-        ["commit", "-q", "--no-verify", "--allow-empty", "-m", "workspace"],
-        ["repack", "-adq"],  # one file is copied faster than thousands
-    ):
-        ran = subprocess.run(  # noqa: S603 - git, with our own arguments
-            ["git", "-c", "gc.auto=0", *argv],  # noqa: S607
-            cwd=workspace,
-            env=environment,
-            capture_output=True,
-            check=False,
-        )
-        if ran.returncode != 0:
-            message = ran.stderr.decode(errors="replace").strip()
-            raise WorkspaceError(f"git {argv[0]} in a workspace: {message}")
-
-
-def _copy_base(base: _Base, folder: str, space: Space, declared: Workspace) -> Tree:
+def _copy_base(base: Base, folder: str, space: Space, declared: Workspace) -> Tree:
     for each in (folder, space.path, space.home):
         os.mkdir(each, mode=0o700)
-    names = os.listdir(base.root)
-    _copy([os.path.join(base.root, name) for name in names], space.path)
+    copy_into([os.path.join(base.root, name) for name in os.listdir(base.root)], space.path)
     return adopt(scan(space.path, declared.ignore), base.tree)
 
 
@@ -476,31 +386,30 @@ def _aside(space: Space, path: str) -> str:
     return os.path.join(os.path.dirname(space.path), "before", path)
 
 
-def _take(opened: _Open) -> tuple[Changes, bytes | None]:
-    """Compare, then put restored files back and add hidden ones."""
-    space, declared, before = opened.space, opened.declared, opened.before
+def _look(opened: _Open) -> Tree:
+    """The files as they are now."""
+    space = opened.space
     with suppress(FileExistsError):
         os.mkdir(space.path, 0o700)  # an agent may have removed it
     found = os.lstat(space.path)
     if (found.st_dev, found.st_ino) != opened.folder_id and not _is_new(space.path):
         raise WorkspaceError("the agent put another folder in the place of its workspace")
-    after = hash_files(space.path, scan(space.path, declared.ignore), before)
+    return hash_files(space.path, scan(space.path, opened.declared.ignore), opened.before)
 
-    def find(path: str, side: Side) -> str:
-        if side == "after":
-            return os.path.join(space.path, path)
-        aside = _aside(space, path)
-        return aside if os.path.lexists(aside) else os.path.join(opened.base.root, path)
 
-    changes, patch = opened.comparer.compare(before, after, find)
-    for path in differing(after, before):
-        if matches(path, declared.restore):
-            os.unlink(os.path.join(space.path, path))
-    for path in differing(before, after):
-        if matches(path, declared.restore):
-            copy_file(find(path, "before"), _clear_way(space.path, path))
-    _write_files(space.path, declared.hidden, opened.sources)
-    return replace(changes, setup=opened.setup), patch
+def _find_file(opened: _Open, path: str, side: Side) -> str:
+    """Where the content of a file is."""
+    if side == "after":
+        return os.path.join(opened.space.path, path)
+    aside = _aside(opened.space, path)
+    return aside if os.path.lexists(aside) else os.path.join(opened.base.root, path)
+
+
+def _apply_solution(path: str, root: str, comparer: Comparer) -> None:
+    if os.path.isdir(path):
+        copy_into([os.path.join(path, name) for name in os.listdir(path)], root)
+    else:
+        comparer.apply(read_file(path, MOST_PATCH_BYTES), root)
 
 
 def _store_patch(path: str, data: bytes) -> None:
@@ -534,48 +443,25 @@ def _work_folder(variables: Mapping[str, str]) -> str:
     return os.path.join(base, "evalcase", "work")
 
 
-def _open_folder(
-    variables: Mapping[str, str], warn: Callable[[str], None]
-) -> tuple[str, IO[bytes]]:
+def _open_folder(work: str, warn: Callable[[str], None]) -> tuple[str, IO[bytes]]:
     """A locked folder for the workspaces of this run, once those of dead runs are removed."""
-    work = _work_folder(variables)
     try:
         os.makedirs(work, mode=0o700, exist_ok=True)
         _sweep(work, warn)
         folder = mkdtemp(prefix="run-", dir=work)
-        lock = open(os.path.join(folder, "lock"), "wb")  # noqa: SIM115 - held by the run
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = try_lock(os.path.join(folder, "lock"))
     except OSError as error:
         raise ConfigError(f"no folder for workspaces in {work}: {error.strerror}") from None
+    assert lock is not None
     return folder, lock
 
 
 def _sweep(work: str, warn: Callable[[str], None]) -> None:
     """Remove the folders of runs that have ended without doing so."""
     for name in os.listdir(work):
-        folder = os.path.join(work, name)
-        if not name.startswith("run-"):
-            continue
-        try:
-            with open(os.path.join(folder, "lock"), "rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove_tree(folder, warn)
-        except OSError:
-            continue  # it is in use, or is being made
-
-
-def _remove_tree(folder: str, warn: Callable[[str], None]) -> None:
-    """Remove a folder, also where an agent made parts of it read-only. No link is followed."""
-
-    def allow(function: Callable[[str], object], path: str, _: object) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            if not os.path.islink(path) and os.path.isdir(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                function(path)
-
-    shutil.rmtree(folder, onerror=allow)
-    if os.path.lexists(folder):
-        warn(f"a workspace can't be removed: {folder}")
+        lock = os.path.join(work, name, "lock")
+        if name.startswith("run-") and os.path.isfile(lock):  # else it is being made
+            with suppress(OSError):
+                if (held := try_lock(lock)) is not None:
+                    with held:
+                        remove_tree(os.path.join(work, name), warn)

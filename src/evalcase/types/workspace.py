@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from evalcase.types.options import Place, Seconds, Text, about, of_kind
+from evalcase.types.options import Place, Seconds, Text, Whole, about, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.value import JSON, Value
 
@@ -46,6 +46,12 @@ def _check_commands(value: tuple[Any, ...], place: Place) -> Iterator[Finding]:
             hint = _hint_at_command(f"{program} {shlex.join(command[1:])}".strip())
             what = f"names the program `{program}`, with blanks in its name"
             yield place.below(number).fault(what, hint)
+
+
+def _check_commit(value: str, place: Place) -> Iterator[Finding]:
+    if "{{" not in value and not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", value):
+        hint = "a branch or a short id may be another commit tomorrow; `git rev-parse` prints it"
+        yield place.fault(f"is the full id of a commit, not {value!r:.60}", hint)
 
 
 _PLAIN_WORD = re.compile(r"(?:[A-Za-z_/]|\.\.?/|--?[A-Za-z])[\w./=@+-]*", re.ASCII)
@@ -113,6 +119,7 @@ Sources = Annotated[
         "a mapping of paths in the workspace to files", check=_check_names, hint=_hint_at_files
     ),
 ]
+"""A case may write null in place of a file, which takes it from those of its suite."""
 Patterns = tuple[Text, ...]
 
 
@@ -123,9 +130,29 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
         Text | None,
         about("A folder of the project, copied without `.git`.", example="fixtures/shop"),
     ] = None
+    repo: Annotated[
+        Text | None,
+        about(
+            "In place of a template, a git repository: a name in `[repos]` of the configuration, "
+            "or a folder of the project.",
+            example="shop",
+        ),
+    ] = None
+    commit: Annotated[
+        Text | None, of_kind(check=_check_commit), about("The full id of its commit.")
+    ] = None
+    history: Annotated[
+        Whole, about("How many of its commits the agent finds in the copy; by default, none.")
+    ] = 0
     files: Annotated[
         Sources, about("Further files: paths in the workspace, and files of the project or texts.")
     ] = {}
+    prepare: Annotated[
+        Commands,
+        about(
+            "Commands to run once for all copies, such as an installation.", example=[["npm", "ci"]]
+        ),
+    ] = ()
     setup: Annotated[
         Commands,
         about("Commands to run in each copy, before the agent."),
@@ -148,16 +175,40 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hidden: Annotated[
         Sources, about("Files that are added before grading, and that the agent never sees.")
     ] = {}
-    git: Annotated[bool, about("Whether the copy is a git repository with one commit.")] = True
+    solution: Annotated[
+        Annotated[Text | Shell | None, of_kind("the path of a patch or a folder, or {sh: a line}")],
+        about(
+            "What `run --oracle` does in place of an agent: a patch, a folder whose files are "
+            "copied, or {sh: a line for the shell}.",
+            example="evals/cart.patch",
+        ),
+    ] = None
+    git: Annotated[bool, about("Whether the copy is a git repository.")] = True
 
     def conflicts(self) -> Iterator[Finding]:
-        if self.template is None and not self.files:
-            message = "a workspace needs `template` or `files`"
-            yield Finding((), message, "template: a folder of the project", code="missing-option")
+        """What no case can mend. The rest is checked once the suite's part is added."""
+        if self.template is not None and self.repo is not None:
+            message = "`template` and `repo` are both what a workspace begins with"
+            yield Finding(("repo",), message, "remove one of the two", "key", "conflicting-fields")
         for name in self.hidden:
             if name in self.files:
                 message = f"`{name}` is one of the `files`, so the agent sees it"
                 yield Finding(("hidden", name), message, "leave it out of `files`", "key")
+
+    def lacks(self) -> Iterator[Finding]:
+        """What is missing in the workspace of a case."""
+        if self.template is None and self.repo is None and not self.files:
+            message = "a workspace needs `template`, `repo` or `files`"
+            yield Finding((), message, "template: a folder of the project", code="missing-option")
+        if self.repo is not None and self.commit is None:
+            hint = "commit: the full id, as `git rev-parse HEAD` prints it"
+            yield Finding((), "`repo` needs `commit`", hint, code="missing-option")
+        for name in ("commit", "history"):
+            if getattr(self, name) and self.repo is None:
+                message = f"`{name}` is of a `repo`, and this workspace has none"
+                yield Finding((name,), message, "add `repo`, or remove it")
+        if self.history and not self.git:
+            yield Finding(("history",), "`history` needs a repository, and `git` is false")
 
 
 class Space(Value, frozen=True):
@@ -169,6 +220,9 @@ class Space(Value, frozen=True):
     """An empty folder beside it, for an agent that keeps things in its home."""
     env: dict[str, str] = {}
     """Environment variables that the suite declares."""
+    fresh: Space | None = None
+    """A second one with nothing but what is recorded, if a grader wants that. It is copied again,
+    so that nothing runs in it."""
     fault: str = ""
     """Why there is none, where that of a stored answer could not be made again."""
 

@@ -109,8 +109,9 @@ class Attachments:
         self.folder = folder
         self.root = root
 
-    def find(self, name: str, is_folder: bool = False) -> str | Finding:
-        """The real path of a file or a folder, or the reason why there is none."""
+    def find(self, name: str, is_folder: bool | None = False) -> str | Finding:
+        """The real path of a file or a folder, or the reason why there is none. With None, it may
+        be either."""
         folders = [self.folder]
         while folders[-1] != self.root and is_inside(folders[-1], self.root):
             folders.append(os.path.dirname(folders[-1]))
@@ -151,16 +152,16 @@ class Attachments:
             found[name] = path
         return found
 
-    def _fit(self, path: str, name: str, is_folder: bool) -> str | Finding:
+    def _fit(self, path: str, name: str, is_folder: bool | None) -> str | Finding:
         path = os.path.realpath(path)
         if not is_inside(path, self.root):
             return _refuse_outside(name)
         if not os.path.lexists(path):
             return Finding((), f"`{name}` is a link that leads nowhere", code="missing-file")
         found = os.stat(path)
+        if is_folder is not False and stat.S_ISDIR(found.st_mode):
+            return path
         if is_folder:
-            if stat.S_ISDIR(found.st_mode):
-                return path
             return Finding((), f"`{name}` is not a folder", code="bad-file")
         if not stat.S_ISREG(found.st_mode):
             return Finding((), f"`{name}` is not a regular file", code="bad-file")

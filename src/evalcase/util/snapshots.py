@@ -10,7 +10,9 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from hashlib import sha1, sha256
 from itertools import count
@@ -26,7 +28,10 @@ _LARGE = "5m"
 """From this size on, a file is compared as bytes."""
 LEFT_OUT = (".git", ".evalcase")
 """Repositories and records, which are no part of a workspace."""
+GIT_ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+"""Variables by which git obeys no settings of the machine or the user."""
 _OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+_REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
 _LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
 _STATUS: dict[str, Status] = {
     "A": "added", "M": "modified", "T": "modified", "D": "deleted", "R": "renamed",
@@ -143,7 +148,7 @@ class Comparer:
         self._numbers = count(1)
         self._environment = {
             "PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_DIR": folder,
-            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
+            **GIT_ALONE,
         }  # fmt: skip
         try:
             self._git(["init", "-q", "--bare", "--template=", folder])
@@ -173,9 +178,7 @@ class Comparer:
         """Apply a patch to a folder. Raise ValueError if it doesn't fit."""
         if not patch:
             return
-        environment = {**self._environment}
-        del environment["GIT_DIR"]
-        environment["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.path.realpath(root))
+        environment = {**self._environment, "GIT_WORK_TREE": root}
         ran = subprocess.run(
             ["git", "apply", "--binary", "--whitespace=nowarn", "-"],  # noqa: S607
             cwd=root, env=environment, input=patch, capture_output=True, check=False,
@@ -279,14 +282,6 @@ class Comparer:
                 "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false", *args]  # fmt: skip
 
 
-def copy_file(source: str, target: str) -> None:
-    """Copy a file or a link, in place of whatever is there."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if os.path.lexists(target):
-        os.unlink(target)
-    shutil.copy2(source, target, follow_symlinks=False)
-
-
 def differing(before: Tree, after: Tree) -> list[str]:
     """The paths of `before` that `after` hasn't, or has otherwise."""
     return [path for path, entry in before.items() if not _are_same(entry, after.get(path))]
@@ -299,3 +294,63 @@ def _are_same(entry: Entry, other: Entry | None) -> bool:
 def _readable(path: str) -> str:
     """A name that is not UTF-8, with its odd bytes spelt out."""
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+# Folders
+
+
+def copy_into(sources: Sequence[str], folder: str) -> None:
+    """Copy files and folders into a folder, as they are. Raise OSError if that fails."""
+    if sources:
+        argv = ["cp", "-a", *_REFLINK, "--", *sources, folder]
+        ran = subprocess.run(argv, capture_output=True, check=False)  # noqa: S603
+        if ran.returncode != 0:
+            raise OSError(ran.stderr.decode(errors="replace").strip())
+
+
+def copy_file(source: str, target: str) -> None:
+    """Copy a file or a link, in place of whatever is there."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.lexists(target):
+        os.unlink(target)
+    shutil.copy2(source, target, follow_symlinks=False)
+
+
+def clear_way(root: str, name: str) -> str:
+    """The path of a file in a folder, where nothing stands in its way: an agent may have put
+    links, files or folders there."""
+    path = root
+    for part in name.split("/")[:-1]:
+        path = os.path.join(path, part)
+        if os.path.islink(path) or not os.path.isdir(path):
+            remove_path(path)
+            os.mkdir(path)
+    path = os.path.join(path, os.path.basename(name))
+    remove_path(path)
+    return path
+
+
+def remove_path(path: str) -> None:
+    """Remove a file, a link or a folder, if there is one."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.unlink(path)
+
+
+def remove_tree(folder: str, warn: Callable[[str], None]) -> None:
+    """Remove a folder, also where an agent made parts of it read-only. No link is followed."""
+
+    def allow(function: Callable[[str], object], path: str, _: object) -> None:
+        with suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700)
+            if not os.path.islink(path) and os.path.isdir(path):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                function(path)
+
+    if os.path.lexists(folder):
+        shutil.rmtree(folder, onerror=allow)
+    if os.path.lexists(folder):
+        warn(f"a workspace can't be removed: {folder}")

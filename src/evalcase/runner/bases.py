@@ -1,0 +1,350 @@
+"""What the copies of a workspace begin with: a template or a commit, files, and what `prepare`
+makes of them; and the hashes of all that.
+
+A base is made once in a run. One that took a repository or commands is kept in the cache folder of
+the user for later runs, by the hash of its definition. A lock beside it has one run make it, and
+keeps others from removing it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from json import dumps
+from typing import IO, Any, NamedTuple
+
+import msgspec
+
+from evalcase.config.config import Config
+from evalcase.errors import TargetError
+from evalcase.types.problem import Finding
+from evalcase.types.workspace import Command, Inline, Ran, Shell, Workspace
+from evalcase.util.environment import monotonic
+from evalcase.util.errors import add_complaint
+from evalcase.util.files import digest_file
+from evalcase.util.processes import Process, describe_exit
+from evalcase.util.project import Attachments
+from evalcase.util.secrets import mask_credentials
+from evalcase.util.snapshots import (
+    GIT_ALONE,
+    LEFT_OUT,
+    Tree,
+    clear_way,
+    copy_into,
+    hash_files,
+    remove_path,
+    remove_tree,
+    scan,
+    without_git,
+)
+
+_MOST_OUTPUT = 1_000_000
+_TAIL = 2000
+_KEPT_S = 14 * 86_400.0
+"""How long a base is kept that no run uses."""
+_POLL_S = 0.1
+_COMMITTED = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (
+        ("NAME", "evalcase"), ("EMAIL", "evalcase@localhost"), ("DATE", "2000-01-01T00:00:00Z")
+    )
+}  # fmt: skip
+"""The same commit on every machine."""
+_OF_BASE = ("template", "repo", "commit", "history", "files", "prepare", "env", "git")
+_OF_GRADING = ("hidden", "restore")
+_OF_NEITHER = ("teardown", "timeout_s", "solution")
+
+
+class WorkspaceError(TargetError):
+    """A workspace can't be made: its trial is errored, and the agent is not asked."""
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message, kind="workspace", details=details)
+
+
+class Base(NamedTuple):
+    """What the copies of a workspace begin with."""
+
+    root: str
+    tree: Tree
+
+
+class Bases:
+    """The bases of one run, in its own folder or in the cache. `close` releases them."""
+
+    def __init__(
+        self, own: str, cache: str, config: Config, variables: Mapping[str, str],
+        warn: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._own = own
+        self._cache = cache
+        self._config = config
+        self._variables = variables
+        self._warn = warn
+        self._made: dict[str, asyncio.Task[Base]] = {}
+        self._locks: list[IO[bytes]] = []
+
+    async def close(self) -> None:
+        for task in self._made.values():
+            task.cancel()
+        await asyncio.gather(*self._made.values(), return_exceptions=True)
+        for lock in self._locks:
+            lock.close()
+
+    async def find(self, declared: Workspace, sources: Attachments) -> Base:
+        """The base of a workspace, made if there is none. Raise WorkspaceError if that fails."""
+        key = dumps([sources.folder, msgspec.to_builtins(declared)], sort_keys=True)
+        if key not in self._made:
+            making = self._make(declared, sources, f"base-{len(self._made)}")
+            self._made[key] = asyncio.ensure_future(making)
+        return await asyncio.shield(self._made[key])
+
+    async def _make(self, declared: Workspace, sources: Attachments, name: str) -> Base:
+        if declared.repo is None and not declared.prepare:
+            folder = os.path.join(self._own, name)
+            await self._build(folder, declared, sources)
+        else:
+            folder = await self._find_kept(declared, sources)
+        root = os.path.join(folder, "workspace")
+        tree = await asyncio.to_thread(lambda: hash_files(root, scan(root, declared.ignore)))
+        return Base(root, tree)
+
+    async def _find_kept(self, declared: Workspace, sources: Attachments) -> str:
+        whole = await asyncio.to_thread(_digest_parts, declared, sources)
+        whole["repo"] = self._find_repo(declared, sources) if declared.repo is not None else None
+        basis = {name: whole.get(name) for name in _OF_BASE}
+        os.makedirs(self._cache, mode=0o700, exist_ok=True)
+        await asyncio.to_thread(_sweep_kept, self._cache, self._warn)
+        folder = os.path.join(
+            self._cache, sha256(dumps(basis, sort_keys=True).encode()).hexdigest()[:32]
+        )
+        while (lock := _lock_base(folder)) is None:  # noqa: ASYNC110 - another process has it
+            await asyncio.sleep(_POLL_S)
+        try:
+            if not await asyncio.to_thread(os.path.isdir, folder):
+                making = f"{folder}.new"
+                await asyncio.to_thread(remove_tree, making, self._warn)
+                await self._build(making, declared, sources)
+                await asyncio.to_thread(os.rename, making, folder)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        except BaseException:
+            lock.close()
+            raise
+        self._locks.append(lock)
+        return folder
+
+    async def _build(self, folder: str, declared: Workspace, sources: Attachments) -> None:
+        root = os.path.join(folder, "workspace")
+        try:
+            await asyncio.to_thread(self._fill, root, declared, sources)
+            for command in declared.prepare:
+                variables = {**self._variables, **declared.env}
+                await run_command(command, root, variables, declared.timeout_s)
+            if declared.git:
+                await asyncio.to_thread(_commit, root, has_history=declared.history > 0)
+        except BaseException:
+            remove_tree(folder, self._warn)
+            raise
+
+    def _fill(self, root: str, declared: Workspace, sources: Attachments) -> None:
+        os.makedirs(root)
+        if declared.template is not None:
+            template = find_source(declared.template, sources, is_folder=True)
+            names = [name for name in os.listdir(template) if name not in LEFT_OUT]
+            copy_into([os.path.join(template, name) for name in names], root)
+            _drop_repositories(root)
+        elif declared.repo is not None:
+            self._export(root, declared, sources)
+        write_files(root, declared.files, sources)
+        if declared.git:
+            run_git(["init", "-q", "-b", "main", "--template="], root)
+            run_git(["add", "--all", "--force"], root)
+
+    def _export(self, root: str, declared: Workspace, sources: Attachments) -> None:
+        """The files of a commit, and as much of its history as is asked for. They are fetched to a
+        repository of our own: no hook, filter or setting of the other one counts."""
+        assert declared.commit is not None
+        address, is_remote = self._find_repo(declared, sources)
+        run_git(["init", "-q", "-b", "main", "--template="], root)
+        fetch = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+                 f"--depth={max(declared.history, 1)}", "--", address, declared.commit]  # fmt: skip
+        # A remote one may need the keys and the settings of the user.
+        run_git(fetch, root, without_git(self._variables) if is_remote else None)
+        run_git(["update-ref", "refs/heads/main", declared.commit], root)
+        run_git(["read-tree", declared.commit], root)
+        run_git(["checkout-index", "--all", "--force", "--quiet"], root)
+        if not declared.history:
+            remove_path(os.path.join(root, ".git"))
+
+    def _find_repo(self, declared: Workspace, sources: Attachments) -> tuple[str, bool]:
+        """Where a repository is, and whether that is an address."""
+        assert declared.repo is not None
+        known = self._config.repos.get(declared.repo)
+        if known is None:
+            return find_source(declared.repo, sources, is_folder=True), False
+        if known.url is not None:
+            return known.url, True
+        assert known.path is not None
+        return os.path.realpath(os.path.join(self._config.root, known.path)), False
+
+
+def digest_workspace(declared: Workspace, sources: Attachments) -> tuple[str, str]:
+    """What an agent finds, and what graders find beside it: everything that is declared, with the
+    hashes of template and files. Raise WorkspaceError if a file is missing."""
+    whole = _digest_parts(declared, sources)
+    graded = {name: whole.pop(name) for name in _OF_GRADING if name in whole}
+    asked = {name: each for name, each in whole.items() if name not in _OF_NEITHER}
+    return dumps(asked, sort_keys=True), dumps(graded, sort_keys=True)
+
+
+def _digest_parts(declared: Workspace, sources: Attachments) -> dict[str, Any]:
+    whole: dict[str, Any] = msgspec.to_builtins(declared)
+    if declared.template is not None:
+        whole["template"] = _digest_folder(find_source(declared.template, sources, is_folder=True))
+    for field in ("files", "hidden"):
+        for name, source in getattr(declared, field).items():
+            if not isinstance(source, Inline):
+                whole[field][name] = digest_file(find_source(source, sources))
+    return whole
+
+
+def digest_solution(declared: Workspace, sources: Attachments) -> str:
+    """A hash of a solution."""
+    if not isinstance(declared.solution, str):
+        return dumps(msgspec.to_builtins(declared.solution))
+    path = find_source(declared.solution, sources, is_folder=None)
+    return _digest_folder(path) if os.path.isdir(path) else digest_file(path)
+
+
+def _digest_folder(root: str) -> str:
+    entries = [
+        (path, entry.mode, _digest_entry(os.path.join(root, path)))
+        for path, entry in scan(root).items()
+    ]
+    return sha256(dumps(entries).encode()).hexdigest()
+
+
+def _digest_entry(path: str) -> str:
+    return os.readlink(path) if os.path.islink(path) else digest_file(path)
+
+
+def find_source(name: str, sources: Attachments, *, is_folder: bool | None = False) -> str:
+    """The real path of a file or a folder that a suite names. Raise WorkspaceError if there is
+    none."""
+    found = sources.find(name, is_folder)
+    if isinstance(found, Finding):
+        raise WorkspaceError(found.message)
+    return found
+
+
+async def run_command(
+    command: Command, folder: str, variables: Mapping[str, str], limit_s: float
+) -> Ran:
+    """Run a command of the suite in a workspace. Raise WorkspaceError unless it succeeds."""
+    argv = ["/bin/sh", "-c", command.sh] if isinstance(command, Shell) else list(command)
+    shown = command.sh if isinstance(command, Shell) else " ".join(command)
+    environment = without_git({**variables, "PWD": folder})
+    began = monotonic()
+    async with Process(argv, folder, environment, _MOST_OUTPUT) as process:
+        try:
+            code, output = await asyncio.wait_for(process.run(None), limit_s)
+        except TimeoutError:
+            raise WorkspaceError(f"`{shown}` took longer than {limit_s:g} s") from None
+        except TargetError as error:
+            raise WorkspaceError(str(error), error.details) from None
+    if code != 0:
+        told = add_complaint(f"`{shown}` {describe_exit(code)}", process.stderr)
+        tail = output.data[-_TAIL:].decode(errors="backslashreplace")
+        raise WorkspaceError(told, {**process.details(), **({"stdout": tail} if tail else {})})
+    return Ran(shown, code, round(monotonic() - began, 3))
+
+
+def write_files(root: str, files: Mapping[str, str | Inline], sources: Attachments) -> None:
+    """Write declared files to a workspace, in place of whatever is there."""
+    for name, source in files.items():
+        path = clear_way(root, name)
+        if isinstance(source, Inline):
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(source.text)
+        else:
+            shutil.copy(find_source(source, sources), path)
+
+
+def _lock_base(folder: str) -> IO[bytes] | None:
+    """The lock of a base: shared with other runs that use it, or alone to make it. None while
+    another run makes it."""
+    is_made = os.path.isdir(folder)
+    lock = try_lock(f"{folder}.lock", fcntl.LOCK_SH if is_made else fcntl.LOCK_EX)
+    if lock is not None and is_made and not os.path.isdir(folder):
+        lock.close()  # it was removed in this moment
+        return None
+    if lock is not None:
+        os.utime(lock.fileno())
+    return lock
+
+
+def try_lock(path: str, kind: int = fcntl.LOCK_EX) -> IO[bytes] | None:
+    """A lock file that this run holds; None while another one keeps it from that."""
+    lock = open(path, "ab")  # noqa: SIM115 - held until it is closed
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):
+            return lock
+    except OSError:
+        pass  # in use; or removed in this moment
+    lock.close()
+    return None
+
+
+def _sweep_kept(cache: str, warn: Callable[[str], None]) -> None:
+    """Remove bases that no run has used for long."""
+    for name in os.listdir(cache):
+        path = os.path.join(cache, name)
+        with suppress(OSError):
+            if not name.endswith(".lock") or time.time() - os.stat(path).st_mtime < _KEPT_S:
+                continue
+            if (lock := try_lock(path)) is not None:
+                with lock:
+                    remove_tree(path.removesuffix(".lock"), warn)
+                    os.unlink(path)
+
+
+def _drop_repositories(root: str) -> None:
+    """Remove repositories in the template: their configuration could name programs."""
+    for folder, folders, _ in os.walk(root):
+        remove_path(os.path.join(folder, ".git"))
+        folders[:] = [name for name in folders if name != ".git"]
+
+
+def _commit(root: str, *, has_history: bool) -> None:
+    """One commit with all files; what `prepare` made, as `.gitignore` says. Behind a history, only
+    if there is something to commit."""
+    run_git(["add", "--all"], root)
+    if not has_history or run_git(["status", "--porcelain", "--untracked-files=no"], root):
+        run_git(["commit", "-q", "--no-verify", "--allow-empty", "-m", "workspace"], root)
+    run_git(["repack", "-adq"], root)  # one file is copied faster than thousands
+
+
+def run_git(args: Sequence[str], folder: str, variables: Mapping[str, str] | None = None) -> bytes:
+    """What git prints in a folder; without `variables`, whatever is configured. Raise
+    WorkspaceError if it fails."""
+    environment = {**(variables or {}), **_COMMITTED, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0",
+                   "GIT_NO_LAZY_FETCH": "1"}  # fmt: skip
+    if variables is None:
+        environment |= {"PATH": os.environ.get("PATH", os.defpath), **GIT_ALONE}
+    ran = subprocess.run(  # noqa: S603 - git, with our own arguments
+        ["git", "-c", "gc.auto=0", *args],  # noqa: S607
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+    )  # fmt: skip
+    if ran.returncode != 0:
+        message = mask_credentials(ran.stderr.decode(errors="replace").strip())
+        raise WorkspaceError(f"git {args[0]} in a workspace: {message}")
+    return ran.stdout
