@@ -6,8 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from evalcase.cli.reference import read_page
-from evalcase.report.lists import page_lines
+from evalcase.cli.reference import page_lines, read_page
 from evalcase.report.terminal import Screen
 from evalcase.types.problem import CODES
 from tests.cli.in_process import run_in_process

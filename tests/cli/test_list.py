@@ -156,7 +156,7 @@ def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:
     assert told in project.run("report", str(first["run"])).out
     markdown = project.run("report", str(first["run"]), "--format", "markdown").out
     assert f"{commit[:7]} on trunk" in markdown
-    assert f"base line  {commit[:7]} on trunk, modified" in project.run("list").out
+    assert f"{commit[:7]} on trunk, modified  s.eval.yaml" in project.run("list").out
     unknown = project.run("report", "bse line")
     assert (unknown.code, "the nearest is base line" in unknown.err) == (2, True)
     other = run("--name", str(first["run"])[-6:])

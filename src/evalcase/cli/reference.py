@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
+from msgspec import UNSET
 
 from evalcase.cli.options import WrongUsageError
 from evalcase.cli.terminal import print_lines, screen_for
@@ -16,14 +19,22 @@ from evalcase.config.catalogue import (
 )
 from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError
-from evalcase.graders.base import declared_grader
+from evalcase.graders.base import SHARED, DeclaredGrader, declared_grader
 from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
 from evalcase.report.json import json_text
-from evalcase.report.lists import explain_grader, grader_lines, page_lines, page_path
+from evalcase.report.problems import page_path
+from evalcase.report.terminal import Screen, hang_text
 from evalcase.types.problem import CODES, did_you_mean
+from evalcase.types.read_options import Option, fields_of
+from evalcase.types.value import JSON
 from evalcase.util.files import read_file
+from evalcase.util.text import as_json
 
 _LARGEST = 1_000_000
+_LINKS = re.compile(r"\[((?:`[^`]*`|[^\]`])+)\]\([^)]+\)")
+_STRESSED = re.compile(r"\*{1,2}([^*`]+)\*{1,2}")
+_FENCE = "```"
+_NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
 
 
 @click.command("explain")
@@ -58,6 +69,21 @@ def read_page(code: str) -> str:
     return f"# {code}\n\n*{severity.capitalize()}.* {title}\n"
 
 
+def page_lines(page: str, screen: Screen) -> Iterator[str]:
+    """A page of documentation in Markdown: prose is broken between words, code is indented."""
+    is_code = False
+    for line in page.rstrip("\n").split("\n"):
+        if line.startswith(_FENCE):
+            is_code = not is_code
+        elif is_code:
+            yield f"    {line}".rstrip()
+        elif line.startswith("#"):
+            yield screen.paint(line.lstrip("# "), "place")
+        else:
+            text = _STRESSED.sub(r"\1", _LINKS.sub(r"\1", line))
+            yield from hang_text(text, screen.width, indent=2 if text.startswith("- ") else 0)
+
+
 @click.command("graders")
 @click.argument("name", required=False)
 def graders_command(name: str | None) -> int:
@@ -76,6 +102,80 @@ def graders_command(name: str | None) -> int:
     else:
         print_lines(explain_grader(declared_grader(find_class("graders", name)), screen))
     return 0
+
+
+def grader_lines(graders: Sequence[DeclaredGrader], screen: Screen) -> Iterator[str]:
+    """Each grader by name and when it passes; then the options of all of them, and of most."""
+    column = max(len(each.kind.name) for each in graders) + 2
+    for each in graders:
+        yield from _described_lines(each.kind.name, each.kind.description, column, screen)
+    of_all = [name for name in SHARED if all(name in each.options for each in graders)]
+    others = [name for name in SHARED if name not in of_all]
+    for heading, names in (("options of all graders", of_all), (_NOT_OF_ALL, others)):
+        yield from _option_lines(heading, [SHARED[name] for name in names], None, screen)
+
+
+def explain_grader(grader: DeclaredGrader, screen: Screen) -> Iterator[str]:
+    """All that there is to know of one."""
+    kind, own = grader.kind, fields_of(grader.kind)
+    yield from screen.wrap(f"{kind.name}: {kind.description}")
+    if kind.example:
+        yield ""
+        yield from (f"  {screen.paint(line, 'hint')}" for line in kind.example.strip().split("\n"))
+    ordered = sorted(own.values(), key=lambda each: each.name != kind.argument)
+    # An option that most graders share, and this one needs, is shown as its own.
+    ordered += [each for each in grader.shared.values() if each.needed]
+    yield from _option_lines("options", ordered, kind.argument, screen)
+    for each in ordered:
+        if each.inside is not None:
+            inner = fields_of(each.inside).values()
+            yield from _option_lines(f"options within `{each.name}`", inner, None, screen)
+    yield ""
+    names = [name for name, each in grader.shared.items() if not each.needed]
+    yield from screen.wrap(f"shared options: {', '.join(names)}")
+
+
+def _option_lines(
+    heading: str, options: Iterable[Option], argument: str | None, screen: Screen
+) -> Iterator[str]:
+    several = list(options)
+    if not several:
+        return
+    yield ""
+    yield screen.paint(heading, "place")
+    column = max(len(each.name) for each in several) + 4
+    for each in several:
+        about = f"{each.about} {describe_value(each, argument)}."
+        yield from _described_lines(f"  {each.name}", about, column, screen)
+
+
+def describe_value(option: Option, argument: str | None) -> str:
+    """What an option may be, and its default."""
+    words = option.takes.words
+    said = [words[:1].upper() + words[1:]]
+    if option.name == argument:
+        said.append("the argument")
+    if option.needed:
+        said.append("needed")
+    elif option.default not in (None, UNSET, "", (), {}):
+        said.append(f"{_show_value(option.default)} by default")
+    if option.example is not None:
+        said.append(f"for example {_show_value(option.example)}")
+    return "; ".join(said)
+
+
+def _show_value(value: JSON) -> str:
+    if isinstance(value, str):
+        # A sentence within a sentence has to be told from it.
+        return as_json(value) if " " in value or value.endswith(".") else value
+    return f"{value:g}" if isinstance(value, float) else as_json(value)
+
+
+def _described_lines(name: str, about: str, column: int, screen: Screen) -> Iterator[str]:
+    lead = screen.paint(name, "place") + " " * max(1, column - len(name))
+    for line in screen.wrap(about, max(20, screen.width - column)):
+        yield f"{lead}{line}".rstrip()
+        lead = " " * column
 
 
 @click.command("schema")

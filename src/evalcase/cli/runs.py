@@ -16,10 +16,10 @@ from evalcase.cli.terminal import columns_of, has_colour, print_lines, write_pro
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.conclusion import rate_of, remark_on
 from evalcase.report.evaluated import read_evaluated
+from evalcase.report.figures import write_interval, write_money, write_percent
 from evalcase.report.json import json_line, summary_object
-from evalcase.report.lists import Entry, list_lines
 from evalcase.report.source import see_suites
-from evalcase.report.terminal import Screen, seen_from
+from evalcase.report.terminal import Screen, cut, seen_from
 from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
 from evalcase.store.runs import (
     Keeping,
@@ -40,6 +40,14 @@ from evalcase.util.text import make_visible, write_count
 
 _LONGEST = 100
 _MOST_RUNS = 20
+_MOST_CELLS = 40
+_COLUMNS = (
+    "run", "age", "name", "cases", "passed", "interval", "failed", "errored", "ungraded",
+    "skipped", "cost", "commit", "suite", "target",
+)  # fmt: skip
+"""The last are left out where there is no room."""
+_ALWAYS = ("run", "age", "cases", "passed", "failed", "errored", "suite", "target")
+"""Columns that are shown even if they say nothing new."""
 
 
 @click.command("list")
@@ -110,13 +118,24 @@ def _say_none(known: list[ListedRun], key: str, glob: str) -> str:
 
 
 def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
-    """Some runs, of so many."""
+    """Some runs, of so many: a line for each, and what has to be said of it."""
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    environment = this_environment()
+    environment, screen = this_environment(), Screen(width, colour=has_colour(sys.stdout))
     now, sealer = environment.now(), find_sealer(environment.state, root)
-    entries = [_make_entry(each, root, now, sealer) for each in runs]
-    print_lines(list_lines(entries, Screen(width, colour=has_colour(sys.stdout))))
+    rows, remarks = [list(_COLUMNS)], [""]
+    for listed in runs:
+        cells, remark = _make_row(listed, root, now, sealer)
+        rows.append(cells)
+        remarks.append(make_visible(remark))
+    columns = zip(*rows, strict=True)
+    news = [each for each in columns if each[0] in _ALWAYS or not {*each[1:]} <= {"", "–", "0"}]
+    for line, remark in zip(screen.table(list(zip(*news, strict=True))), remarks, strict=True):
+        painted = screen.paint(remark, "warning")
+        if remark and len(line) + 2 + len(remark) <= width:
+            print_lines([f"{line}  {painted}"])
+        else:
+            print_lines([line, *([f"  {painted}"] if remark else [])])
     if count > len(runs):
         print_lines([f"and {count - len(runs):,} more: evalcase list --limit {count}"])
 
@@ -139,21 +158,38 @@ def _object_of_run(listed: ListedRun) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _make_entry(listed: ListedRun, root: str, now: float, sealer: Sealer | None) -> Entry:
-    run = listed.run
+def _make_row(
+    listed: ListedRun, root: str, now: float, sealer: Sealer | None
+) -> tuple[list[str], str]:
+    """The cells of a run, as far as it is known, and a remark: that it is incomplete or damaged,
+    and what to do; or how often it was graded."""
+    run, unknown = listed.run, [""] * len(_COLUMNS[2:])
     if run is None:
-        return Entry(listed.id, remark=f"damaged: {listed.problem}")
+        return [listed.id, "", *unknown], f"damaged: {listed.problem}"
     age, kept = _write_age(run.created_at, now), StoredRun(run, listed.grading)
     try:
         remark = remark_on(kept, own=sealer is not None and sealer.knows(run)).text
-        rate = rate_of(read_evaluated(kept))
+        rate, totals = rate_of(read_evaluated(kept)), kept.totals
     except RecordError as error:
-        return Entry(listed.id, age, remark=f"damaged: {error}")
-    suites = tuple(map(see_suites(run, root, os.getcwd()), _names_of(run, "suites")))
-    return Entry(
-        listed.id, age, (run.about.name or "")[:_LONGEST], describe_commit(run), suites,
-        _names_of(run, "targets"), kept.totals, remark, rate,
-    )  # fmt: skip
+        return [listed.id, age, *unknown], f"damaged: {error}"
+    counts, targets = totals.cases, _names_of(run, "targets")
+    per_target, left = divmod(counts.total, max(1, len(targets)))
+    several = len(targets) > 1 and not left
+    suites = list(map(see_suites(run, root, os.getcwd()), _names_of(run, "suites")))
+    return [
+        listed.id, age, cut(run.about.name or "", _MOST_CELLS),
+        f"{per_target:,}×{len(targets)}" if several else f"{counts.total}",
+        write_percent(totals.pass_rate), write_interval(rate), f"{counts.failed}",
+        f"{counts.errored}", f"{counts.ungraded}", f"{counts.skipped}",
+        write_money(totals.spent_usd), describe_commit(run), _name_several(suites),
+        _name_several(targets),
+    ], remark  # fmt: skip
+
+
+def _name_several(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    first, *more = [cut(name, _MOST_CELLS) for name in names] or ["–"]
+    return f"{first} +{len(more)}" if more else first
 
 
 def _names_of(run: Run, key: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from evalcase.editor.complete import Completion, CompletionKind
 from evalcase.editor.documents import CasePosition
 from evalcase.editor.fixes import QuickFix
 from evalcase.editor.lookup import Definition
-from evalcase.report.lists import page_path
+from evalcase.report.problems import page_path
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Span
 from evalcase.util.text import make_visible

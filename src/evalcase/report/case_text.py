@@ -25,7 +25,7 @@ from evalcase.report.details import (
     user_facts,
 )
 from evalcase.report.figures import write_money
-from evalcase.report.terminal import INDENT, Screen, Sides, hang_text
+from evalcase.report.terminal import INDENT, Screen, hang_text
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Simulated, Usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
@@ -251,7 +251,7 @@ def _grade_body(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
         yield from screen.wrap(grade.reason)
     said = heard.get(grade.turn)
     if pairs := compared_pairs(grade, said.nothing if said is not None else ""):
-        yield from screen.blocks([Sides(pairs, most=_MOST_ROWS)])
+        yield from screen.sides(pairs, most=_MOST_ROWS)
     inner = inner_grades(grade)
     for each in inner:
         yield from _grade_lines(each, heard, screen)

@@ -21,7 +21,7 @@ from evalcase.report.findings import (
 )
 from evalcase.report.gates import Compared, write_p
 from evalcase.report.sides import NAMED_KINDS, ChangeKind
-from evalcase.report.terminal import INDENT, Block, Labelled, Note, Screen, Sides, cut
+from evalcase.report.terminal import INDENT, Screen, cut
 from evalcase.util.text import code_block, code_span, list_some, make_visible, write_table
 
 Rows = list[list[str]]
@@ -235,24 +235,24 @@ def _changed_lines(
         yield f"{word} {screen.paint(cut(case, room), 'place')}"
         below = cut(f"{suite} ({verdicts})", screen.width - INDENT)
         yield screen.paint(f"{'':{INDENT}}{below}", "dim")
-    for line in screen.narrower(INDENT).blocks(_changed_blocks(pair, comparison)):
+    for line in _answer_lines(pair, comparison, screen.narrower(INDENT)):
         yield f"{'':{INDENT}}{line}".rstrip()
 
 
-def _changed_blocks(pair: ChangedPair, comparison: Comparison) -> Iterator[Block]:
+def _answer_lines(pair: ChangedPair, comparison: Comparison, screen: Screen) -> Iterator[str]:
     base = comparison.base.find_trial(pair.base)
     head = comparison.head.find_trial(pair.head)
     if (trial := head or base) is not None:
         side = comparison.base if head is None else comparison.head
         if (case := side.stored.find_case(*trial.key[:2])) is not None:
-            yield Labelled(*asked_in(case), _INPUT_ROWS)
+            yield from screen.label(*asked_in(case), _INPUT_ROWS)
     if head is not None and head.verdict != "passed" and (why := reason_of(head)):
-        yield Note(why, 2)
+        yield from screen.note(why, 2)
     texts = said_by(base), said_by(head)
     if texts[0] == texts[1]:
-        yield Labelled("both", texts[0], _SIDE_ROWS)
+        yield from screen.label("both", texts[0], _SIDE_ROWS)
     else:
-        yield Sides(list(pair_texts(*texts)), ("base", "head"), _SIDE_ROWS)
+        yield from screen.sides(list(pair_texts(*texts)), ("base", "head"), _SIDE_ROWS)
 
 
 def _list_fitting(names: Iterable[str], count: int, width: int) -> str:

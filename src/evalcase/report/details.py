@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from evalcase.format.writer import write_yaml
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
-from evalcase.report.terminal import INDENT, Block, Labelled, Note, Screen, Sides, cut
+from evalcase.report.terminal import INDENT, Screen, cut
 from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
@@ -291,58 +291,63 @@ def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
     yield "played by", f"{user.target}, at most {write_count(user.max_turns, 'turn')}"
 
 
-def detail_blocks(result: Result, heard: Heard, case: Case | None) -> Iterator[Block]:
+def detail_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
     """All that helps to find the cause of a trial that did not pass, turn by turn."""
+    for line in _detail_lines(result, heard, case, screen.narrower(INDENT)):
+        yield f"{'':{INDENT}}{line}".rstrip()
+
+
+def _detail_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
     failure = result.failure
     if failure is not None:
         turn = broken_turn(result)
         if case is not None:
-            yield Labelled(*asked_in(case, turn), _INPUT_ROWS)
-        yield from _expected_blocks(case, turn, _INPUT_ROWS)
+            yield from screen.label(*asked_in(case, turn), _INPUT_ROWS)
+        yield from _expected_lines(case, turn, _INPUT_ROWS, screen)
         after = f" (after {result.attempts} attempts)" if result.attempts > 1 else ""
-        yield from _reason(f"{failure.message}{after}")
-        yield from evidence_blocks(failure.details, failure.message)
+        yield from _reason(f"{failure.message}{after}", screen)
+        yield from evidence_lines(failure.details, screen, failure.message)
     else:
-        yield from _graded_blocks(result, heard, case)
+        yield from _graded_lines(result, heard, case, screen)
     if result.ending is not None:
-        yield Labelled("ended", TALK_ENDINGS[result.ending])
+        yield from screen.label("ended", TALK_ENDINGS[result.ending])
 
 
-def _reason(text: str) -> Iterator[Block]:
+def _reason(text: str, screen: Screen) -> Iterator[str]:
     if text:
-        yield Note(text[:_LONGEST].strip(), _REASON_ROWS)
+        yield from screen.note(text[:_LONGEST].strip(), _REASON_ROWS)
 
 
-def _graded_blocks(result: Result, heard: Heard, case: Case | None) -> Iterator[Block]:
+def _graded_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
     unhappy = result.unhappy_grades
     turns = list(dict.fromkeys(grade.turn for grade in unhappy))
     is_simulated = case is not None and case.user is not None
     if case is not None and (not turns or turns[0] is None or is_simulated):
-        yield Labelled(*asked_in(case), _INPUT_ROWS)
+        yield from screen.label(*asked_in(case), _INPUT_ROWS)
     if case is not None and (words := mean_words(result, case)):
-        yield Labelled("mean", words)
+        yield from screen.label("mean", words)
     if not unhappy:
-        yield from _reason(reason_of(result))
+        yield from _reason(reason_of(result), screen)
     for turn in turns or [None]:
         said = heard.get(turn)
         if turn is not None:
             asked = said.asked if said is not None else ""
             if not asked and case is not None and not is_simulated:
                 asked = asked_in(case, turn)[1]
-            yield Labelled(f"turn {turn}", asked, _INPUT_ROWS)
+            yield from screen.label(f"turn {turn}", asked, _INPUT_ROWS)
         grades = [grade for grade in unhappy if grade.turn == turn]
         for grade in grades:
-            yield from _grade_blocks(grade, said)
+            yield from _grade_lines(grade, said, screen)
         shown = [grade for grade in grades if grade.failure is None]
-        yield from _unsaid_blocks(shown, said, case, turn)
+        yield from _unsaid_lines(shown, said, case, turn, screen)
 
 
-def _grade_blocks(grade: Grade, said: Said | None) -> Iterator[Block]:
+def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[str]:
     """What broke; or both sides where a grader compared; else its reason."""
     words = grade_words(grade, name_turn=False)
     if grade.failure is not None:
-        yield from _reason(words)
-        yield from evidence_blocks(grade.failure.details)
+        yield from _reason(words, screen)
+        yield from evidence_lines(grade.failure.details, screen)
         return
     pairs = compared_pairs(grade, said.nothing if said is not None else "")
     if pairs:
@@ -353,17 +358,14 @@ def _grade_blocks(grade: Grade, said: Said | None) -> Iterator[Block]:
             words = beside
         elif beside:
             words = f"{make_visible(own_name(grade))}: {beside}"
-    yield from _reason(words)
+    yield from _reason(words, screen)
     if pairs:
-        yield Sides(pairs)
+        yield from screen.sides(pairs)
     if "exit_code" in grade.details:
         texts = [grade.details.get(name) for name in ("stdout", "stderr")]
         printed = "\n".join(text.strip("\n") for text in texts if isinstance(text, str) and text)
         lines = printed.splitlines()
-        if len(lines) > _OUTPUT_ROWS:
-            yield Note(f"… {write_count(len(lines) - _OUTPUT_ROWS, 'line')} before", 1, dim=True)
-        for line in lines[-_OUTPUT_ROWS:]:
-            yield Note(f"│ {line}", 1, dim=True)
+        yield from _quote_lines("", len(lines[:-_OUTPUT_ROWS]), lines[-_OUTPUT_ROWS:], 0, screen)
 
 
 def describe_changes(changes: Changes) -> str:
@@ -375,36 +377,38 @@ def describe_changes(changes: Changes) -> str:
     return f"{told}\n{changes.diff}{cut}".rstrip("\n")
 
 
-def _unsaid_blocks(
-    grades: Sequence[Grade], said: Said | None, case: Case | None, turn: int | None
-) -> Iterator[Block]:
+def _unsaid_lines(
+    grades: Sequence[Grade], said: Said | None, case: Case | None, turn: int | None, screen: Screen
+) -> Iterator[str]:
     """What no grade has shown: what was expected, and the text and the calls of the answer."""
     compared = any(_find_sides(grade) or _find_fields(grade) for grade in grades)
     called = any(_find_calls(grade) for grade in grades)
     if not compared and not called:
-        yield from _expected_blocks(case, turn, _TEXT_ROWS)
+        yield from _expected_lines(case, turn, _TEXT_ROWS, screen)
     if said is None:
         return
     if not compared and said.words:
-        yield Labelled("answer", said.words[0], _TEXT_ROWS)
+        yield from screen.label("answer", said.words[0], _TEXT_ROWS)
     if not called:
         label = "calls"
         for call in said.calls:
-            yield Labelled(label, call, 3)
+            yield from screen.label(label, call, 3)
             label = ""
         if said.more:
-            yield Labelled("", f"… {said.more:,} more calls")
+            yield from screen.label("", f"… {said.more:,} more calls")
     if said.diff:
-        yield Labelled("changed", said.diff, _DIFF_ROWS)
+        yield from screen.label("changed", said.diff, _DIFF_ROWS)
     if said.stderr:
-        yield from evidence_blocks({"stderr": said.stderr})
+        yield from evidence_lines({"stderr": said.stderr}, screen)
 
 
-def _expected_blocks(case: Case | None, turn: int | None, most: int) -> Iterator[Block]:
+def _expected_lines(
+    case: Case | None, turn: int | None, most: int, screen: Screen
+) -> Iterator[str]:
     asked = None if case is None else turn_of(case, turn)
     if asked is not None and asked.expects_output:
         said = said_in(asked.expected_output)
-        yield Labelled("expected", "\n".join([*said.words, *said.calls]), most)
+        yield from screen.label("expected", "\n".join([*said.words, *said.calls]), most)
 
 
 def compared_pairs(grade: Grade, nothing: str) -> list[LinePair]:
@@ -433,41 +437,45 @@ def _find_fields(grade: Grade) -> list[Mapping[str, JSON]]:
     return [row for row in rows if isinstance(row, dict) and isinstance(row.get("field"), str)]
 
 
-def evidence_blocks(details: Mapping[str, Any], said: str = "") -> Iterator[Block]:
+def evidence_lines(details: Mapping[str, Any], screen: Screen, said: str = "") -> Iterator[str]:
     """The detail of a failure that helps most, unless the message has `said` it: the place in the
     user's code, or what a server or program wrote."""
     trace = details.get("traceback")
     if isinstance(trace, list):
-        yield from _find_place([str(line) for line in trace])
+        yield from _find_place([str(line) for line in trace], screen)
         return
     for name, label in (("status", "status"), ("request_id", "request")):
         if name in details and str(details[name]) not in said:
-            yield Note(f"{label} {details[name]}", 1, dim=True)
+            yield from screen.note(f"{label} {details[name]}", 1, dim=True)
     quoted = [(name, str(details.get(name) or "").strip()) for name in _QUOTED]
     quoted = [(name, text) for name, text in quoted if text and text not in said]
     # An output that could not be read matters as much as what was written beside it.
     for name, text in quoted[: 2 if "output" in details else 1]:
-        yield from _quote_output(name, text)
+        yield from _quote_output(name, text, screen)
 
 
-def _quote_output(name: str, text: str) -> Iterator[Block]:
+def _quote_output(name: str, text: str, screen: Screen) -> Iterator[str]:
     """The lines of a program that say why, or the beginning of what a server wrote."""
     if name == "stderr":
-        before, lines, after = excerpt_complaint(text, _QUOTED_ROWS)
+        yield from _quote_lines(f"{name} ", *excerpt_complaint(text, _QUOTED_ROWS), screen)
     else:
-        before, lines = 0, text.splitlines()
-        lines, after = lines[:_QUOTED_ROWS], max(0, len(lines) - _QUOTED_ROWS)
-    if before:
-        lines = [f"… {write_count(before, 'line')} before", *lines]
-    if after:
-        lines = [*lines, f"… {write_count(after, 'line')} more"]
-    lead = name
-    for line in lines:
-        yield Note(f"{lead} │ {line}", 1, dim=True)
-        lead = " " * len(name)
+        lines = text.splitlines()
+        after = len(lines[_QUOTED_ROWS:])
+        yield from _quote_lines(f"{name} ", 0, lines[:_QUOTED_ROWS], after, screen)
 
 
-def _find_place(lines: Sequence[str]) -> Iterator[Block]:
+def _quote_lines(
+    lead: str, before: int, lines: Sequence[str], after: int, screen: Screen
+) -> Iterator[str]:
+    """Some lines, and how many there are before and after them."""
+    above = [f"… {write_count(before, 'line')} before"] if before else []
+    below = [f"… {write_count(after, 'line')} more"] if after else []
+    for line in (*above, *lines, *below):
+        yield from screen.note(f"{lead}│ {line}", 1, dim=True)
+        lead = " " * len(lead)
+
+
+def _find_place(lines: Sequence[str], screen: Screen) -> Iterator[str]:
     """The last line of the user's own code in a traceback, and its source."""
     frames = [(at, match) for at, line in enumerate(lines) if (match := _FRAME.match(line))]
     if not frames:
@@ -478,10 +486,11 @@ def _find_place(lines: Sequence[str]) -> Iterator[Block]:
     ]  # fmt: skip
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
-    yield Note(f"{_seen_here(match['file'])}:{match['line']}{name}", dim=True, to_copy=True)
+    place = f"{_seen_here(match['file'])}:{match['line']}{name}"
+    yield screen.paint(make_visible(place), "dim")  # to be copied: never cut
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
-        yield Note(f"    {source}", 1, dim=True)
+        yield from screen.note(f"    {source}", 1, dim=True)
 
 
 def _seen_here(path: str) -> str:
@@ -524,14 +533,6 @@ def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: b
     name = cut(case + rest, max(8, screen.width // 2))
     words = cut(f"{name}: {reason_of(result)}", screen.width - len(verdict) - 1)
     return f"{screen.paint(verdict, verdict)} {words}"
-
-
-def detail_lines(
-    result: Result, heard: Heard, case: Case | None, screen: Screen
-) -> Iterator[str]:  # fmt: skip
-    """What a person needs to find the cause."""
-    for line in screen.narrower(INDENT).blocks(detail_blocks(result, heard, case)):
-        yield f"{'':{INDENT}}{line}".rstrip()
 
 
 def explain(result: Result, case: Case | None = None, width: int = 80) -> str:

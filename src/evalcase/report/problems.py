@@ -1,5 +1,5 @@
 """Problems of files as text: place, message, the source line with the span marked, and a hint; as
-JSON and as SARIF."""
+JSON and as SARIF. Pages of the documentation explain their codes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.cells import cell_len, set_cell_size
 from evalcase.report.json import json_text
 from evalcase.report.terminal import Screen, hang_text, spell
 from evalcase.types.problem import CODES, Excerpt, Problem, Severity, Span
+from evalcase.util.environment import PACKAGE
 from evalcase.util.text import make_visible, write_count
 
 SHOWN = 3
@@ -228,3 +229,13 @@ def _make_artifact(path: str) -> dict[str, str]:
         return {"uri": pure.as_uri()}
     # Quoting the colon too keeps `a:b.yaml` from being read as a scheme.
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": ROOT}
+
+
+def page_path(code: str) -> str | None:
+    """The file of the page about a code; None if it is not installed. A wheel has the pages inside
+    the package, a clone in its docs."""
+    for folder in ("diagnostics", os.path.join("..", "..", "docs", "diagnostics")):
+        path = os.path.join(PACKAGE, folder, f"{code}.md")
+        if os.path.isfile(path):
+            return path
+    return None

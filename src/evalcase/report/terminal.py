@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -39,38 +38,11 @@ _SIDE_BY_SIDE = Box("    \n  │ \n    \n  │ \n    \n    \n  │ \n    \n")
 _COMMAND = re.compile(r"`(?:evalcase|pip) [^`]*`|(?<=: )(?:evalcase|pip) .*")
 """What a person types, in backquotes or after a colon to the end of the sentence."""
 
+_WORDS = ("age", "name", "commit", "suite", "target")
+"""Columns of words, by their heads."""
+
 SeeSuite = Callable[[str], str]
 """How the path of a suite is written where a report is read."""
-
-
-class Labelled(NamedTuple):
-    """A text beside its label."""
-
-    label: str
-    text: str
-    most: int | None = None
-    """Rows that are shown at most."""
-
-
-class Note(NamedTuple):
-    """A sentence, or a line of a program, without a label."""
-
-    text: str
-    most: int | None = None
-    dim: bool = False
-    to_copy: bool = False
-    """Whether it is never cut or broken: a place in a file."""
-
-
-class Sides(NamedTuple):
-    """Two texts side by side, their differences marked."""
-
-    pairs: Sequence[LinePair]
-    labels: tuple[str, str] = ("expected", "got")
-    most: int = MOST_SIDE_ROWS
-
-
-Block = Labelled | Note | Sides
 
 
 class Screen:
@@ -142,16 +114,16 @@ class Screen:
     def table(
         self, rows: Sequence[Sequence[str]], styles: Mapping[str, str] | None = None
     ) -> list[str]:
-        """Columns below a head, the first to the left, numbers to the right. If they don't fit, the
-        last ones are left out. With `styles`, cells are words, coloured by them."""
+        """Columns below a head, words to the left, numbers to the right. If they don't fit, the
+        last ones are left out. With `styles`, words are coloured by them."""
         sizes = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         while len(sizes) > 2 and min(sizes[0], _NARROWEST_NAME) + _beside(sizes) > self.width:
             sizes.pop()
         table = Table.grid(padding=(0, 2, 0, 0))
         room = max(_NARROWEST_NAME, self.width - _beside(sizes))
         table.add_column(no_wrap=True, overflow="ellipsis", max_width=room)
-        for _ in sizes[1:]:
-            table.add_column(justify="left" if styles else "right", no_wrap=True)
+        for head in rows[0][1 : len(sizes)]:
+            table.add_column(justify="left" if styles or head in _WORDS else "right", no_wrap=True)
         for number, row in enumerate(rows):
             cells = [Text(make_visible(cell)) for cell in row[: len(sizes)]]
             for cell in cells if styles and self.colour and number else ():
@@ -159,46 +131,34 @@ class Screen:
             table.add_row(*cells, style="dim" if self.colour and not number else None)
         return self.lines(table)
 
-    def blocks(self, blocks: Iterable[Block]) -> Iterator[str]:
-        for block in blocks:
-            if isinstance(block, Labelled):
-                yield from self.label(*block)
-            elif isinstance(block, Sides):
-                yield from self._sides(block)
-            else:
-                yield from self._note(block)
+    def note(self, text: str, most: int, *, dim: bool = False) -> Iterator[str]:
+        """A sentence, or a line of a program, in so many rows at most."""
+        rows = self.wrap(text) if most > 1 else [cut(text, self.width)]
+        if len(rows) > most:
+            rows = [*rows[: most - 1], cut(f"{rows[most - 1]} …", self.width)]
+        yield from (self.paint(row, "dim" if dim else "") for row in rows)
 
-    def _note(self, note: Note) -> Iterator[str]:
-        style = "dim" if note.dim else ""
-        if note.to_copy:
-            rows = [make_visible(note.text)]
-        elif note.most == 1:
-            rows = [cut(note.text, self.width)]
-        else:
-            rows = self.wrap(note.text)
-            if note.most is not None and len(rows) > note.most:
-                last = cut(f"{rows[note.most - 1]} …", self.width)
-                rows = [*rows[: note.most - 1], last]
-        yield from (self.paint(row, style) for row in rows)
-
-    def _sides(self, sides: Sides) -> Iterator[str]:
-        """Two columns where there is room, else one side below the other."""
+    def sides(
+        self, pairs: Sequence[LinePair], labels: tuple[str, str] = ("expected", "got"),
+        most: int = MOST_SIDE_ROWS,
+    ) -> Iterator[str]:  # fmt: skip
+        """Two texts side by side, their differences marked; one below the other where there is no
+        room."""
         room = (self.width - 3) // 2
         if room < _NARROWEST_SIDE:
-            for side, label in enumerate(sides.labels):
-                lines = [pair[side] for pair in sides.pairs]
+            for side, label in enumerate(labels):
+                lines = [pair[side] for pair in pairs]
                 text = "\n".join(line.text for line in lines if line is not None)
-                style = ("good", "error")[side]
-                yield from self.label(label, text, 3 * sides.most // 4, style=style)
+                yield from self.label(label, text, 3 * most // 4, style=("good", "error")[side])
             return
         table = Table(box=_SIDE_BY_SIDE, show_header=False, show_edge=False, pad_edge=False)
         table.add_column(min_width=LABEL, overflow="fold")
         table.add_column(overflow="fold")
-        table.add_row(*(Text(label, "dim" if self.colour else "") for label in sides.labels))
-        for left, right in sides.pairs:
+        table.add_row(*(Text(label, "dim" if self.colour else "") for label in labels))
+        for left, right in pairs:
             table.add_row(self._side(left, "good", room), self._side(right, "error", room))
         head, *rows = self.lines(table)
-        shown = rows if len(rows) <= sides.most + 1 else rows[: sides.most]
+        shown = rows if len(rows) <= most + 1 else rows[:most]
         yield head
         yield from shown
         if left_out := len(rows) - len(shown):

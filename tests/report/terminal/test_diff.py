@@ -9,14 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from evalcase.report.details import evidence_blocks
+from evalcase.report.details import evidence_lines
 from evalcase.report.diff import LinePair, SideLine, pair_calls, pair_texts
-from evalcase.report.terminal import Screen, Sides
+from evalcase.report.terminal import Screen
 from tests.for_each import for_each
 
 
 def drawn(pairs: Sequence[LinePair], width: int = 80) -> list[str]:
-    return list(Screen(width).blocks([Sides(pairs)]))
+    return list(Screen(width).sides(pairs))
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.integers(20, 150))
@@ -67,7 +67,7 @@ BUILT_IN = ('  File "<string>", line 1, in <module>',)
 
 def place_in(*frames: Sequence[str]) -> list[str]:
     trace = ["Traceback (most recent call last):", *[line for each in frames for line in each]]
-    return list(Screen(100).blocks(evidence_blocks({"traceback": [*trace, "TypeError: no"]})))
+    return list(evidence_lines({"traceback": [*trace, "TypeError: no"]}, Screen(100)))
 
 
 @for_each("beneath", [OURS, INSTALLED, PYTHON, BUILT_IN])
