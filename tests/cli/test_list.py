@@ -20,31 +20,10 @@ def test_the_newest_first_with_what_came_of_each(project: Project) -> None:
     assert done.code == 0
     lines = [line for line in done.out.splitlines() if first in line or second in line]
     assert [second in lines[0], first in lines[1]] == [True, True]
-    assert lines[1].split() == [
-        first,
-        "now",
-        "4",
-        "50.0%",
-        "15.0–85.0%",
-        "1",
-        "1",
-        "$0.5000",
-        "s.eval.yaml",
-        "agent",
-    ]
-    assert lines[0].split() == [
-        second,
-        "now",
-        "1",
-        "100.0%",
-        "–",
-        "0",
-        "0",
-        "–",
-        "s.eval.yaml",
-        "other",
-        *"1 of 4 cases selected".split(),
-    ]
+    told = [first, *"now 4 50.0% 1 1 $0.5000 15.0–85.0% s.eval.yaml agent".split()]
+    assert lines[1].split() == told
+    told = [second, *"now 1 100.0% 0 0 – – s.eval.yaml other 1 of 4 cases selected".split()]
+    assert lines[0].split() == told
     assert "incomplete" not in done.out
 
 

@@ -40,10 +40,10 @@ from evalcase.util.text import make_visible, write_count
 
 _LONGEST = 100
 _MOST_RUNS = 20
-_MOST_CELLS = 40
+_MOST_CELLS, _MOST_CELLS_OF_NAME = 40, 16
 _COLUMNS = (
-    "run", "age", "name", "cases", "passed", "interval", "failed", "errored", "ungraded",
-    "skipped", "cost", "commit", "suite", "target",
+    "run", "age", "name", "cases", "passed", "failed", "errored", "ungraded", "skipped", "cost",
+    "interval", "commit", "suite", "target",
 )  # fmt: skip
 """The last are left out where there is no room."""
 _ALWAYS = ("run", "age", "cases", "passed", "failed", "errored", "suite", "target")
@@ -130,7 +130,8 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
         remarks.append(make_visible(remark))
     columns = zip(*rows, strict=True)
     news = [each for each in columns if each[0] in _ALWAYS or not {*each[1:]} <= {"", "–", "0"}]
-    for line, remark in zip(screen.table(list(zip(*news, strict=True))), remarks, strict=True):
+    table = screen.table(list(zip(*news, strict=True)), narrowest=max(map(len, news[0])))
+    for line, remark in zip(table, remarks, strict=True):
         painted = screen.paint(remark, "warning")
         if remark and len(line) + 2 + len(remark) <= width:
             print_lines([f"{line}  {painted}"])
@@ -177,12 +178,11 @@ def _make_row(
     several = len(targets) > 1 and not left
     suites = list(map(see_suites(run, root, os.getcwd()), _names_of(run, "suites")))
     return [
-        listed.id, age, cut(run.about.name or "", _MOST_CELLS),
+        listed.id, age, cut(run.about.name or "", _MOST_CELLS_OF_NAME),
         f"{per_target:,}×{len(targets)}" if several else f"{counts.total}",
-        write_percent(totals.pass_rate), write_interval(rate), f"{counts.failed}",
-        f"{counts.errored}", f"{counts.ungraded}", f"{counts.skipped}",
-        write_money(totals.spent_usd), describe_commit(run), _name_several(suites),
-        _name_several(targets),
+        write_percent(totals.pass_rate), f"{counts.failed}", f"{counts.errored}",
+        f"{counts.ungraded}", f"{counts.skipped}", write_money(totals.spent_usd),
+        write_interval(rate), describe_commit(run), _name_several(suites), _name_several(targets),
     ], remark  # fmt: skip
 
 

@@ -170,8 +170,10 @@ def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen)
     """The cases that targets differ on, a column for each target."""
     if not rows:
         return
-    cells = grid_rows(rows[:_MOST_DIFFERING], targets)
-    yield from screen.table(cells, {word: word for word in VERDICTS})
+    (first, *names), *cells = grid_rows(rows[:_MOST_DIFFERING], targets)
+    room = max(len("ungraded"), screen.width * 3 // 4 // len(names) - 2)
+    head = [first, *(cut(name, room) for name in names)]
+    yield from screen.table([head, *cells], {word: word for word in VERDICTS})
     if (more := len(rows) - _MOST_DIFFERING) > 0:
         yield screen.paint(f"and {more:,} more that targets differ on", "dim")
     yield ""

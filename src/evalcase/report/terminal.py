@@ -28,7 +28,6 @@ LABEL = 10
 MOST_SIDE_ROWS = 16
 _TAB = 4
 _NARROWEST_SIDE = 28
-_NARROWEST_NAME = 10
 _STYLES = {
     "error": "bold red", "warning": "bold yellow", "note": "bold cyan", "place": "bold",
     "dim": "dim", "hint": "cyan", "good": "bold green",
@@ -112,15 +111,17 @@ class Screen:
             yield f"{lead}{self.paint(more, 'dim')}"
 
     def table(
-        self, rows: Sequence[Sequence[str]], styles: Mapping[str, str] | None = None
-    ) -> list[str]:
-        """Columns below a head, words to the left, numbers to the right. If they don't fit, the
-        last ones are left out. With `styles`, words are coloured by them."""
+        self, rows: Sequence[Sequence[str]], styles: Mapping[str, str] | None = None,
+        narrowest: int = 10,
+    ) -> list[str]:  # fmt: skip
+        """Columns below a head, words to the left, numbers to the right. If they don't fit beside
+        so many cells of the first, the last ones are left out. With `styles`, words are coloured by
+        them."""
         sizes = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-        while len(sizes) > 2 and min(sizes[0], _NARROWEST_NAME) + _beside(sizes) > self.width:
+        while len(sizes) > 2 and min(sizes[0], narrowest) + _beside(sizes) > self.width:
             sizes.pop()
         table = Table.grid(padding=(0, 2, 0, 0))
-        room = max(_NARROWEST_NAME, self.width - _beside(sizes))
+        room = max(narrowest, self.width - _beside(sizes))
         table.add_column(no_wrap=True, overflow="ellipsis", max_width=room)
         for head in rows[0][1 : len(sizes)]:
             table.add_column(justify="left" if styles or head in _WORDS else "right", no_wrap=True)
