@@ -9,7 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.figures import Figure
-from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
+from evalcase.stats.intervals import ALPHA, PassSequence
+from evalcase.stats.paired import weigh_change
 
 TIMES = 10_000
 

@@ -8,7 +8,8 @@ from math import comb
 import pytest
 
 from benchmarks.stopping import stop_against, stop_likely
-from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
+from evalcase.stats.intervals import ALPHA, PassSequence
+from evalcase.stats.paired import weigh_change
 
 
 def after(total: int, *passed: bool) -> PassSequence:

@@ -11,8 +11,7 @@ from typing import TextIO
 import click
 
 from evalcase import __version__
-from evalcase.cli.errors import CRASH_CODE, explain_error, tell_crash
-from evalcase.cli.terminal import discard_stream
+from evalcase.cli.terminal import CRASH_CODE, discard_stream, explain_error, tell_crash
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
 from evalcase.types.problem import find_nearest
 
@@ -51,8 +50,9 @@ GROUPS = {
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 
 _FILES = {
-    "explain": "reference", "graders": "reference", "schema": "reference",
-    "import": "convert", "harvest": "convert", "lsp": "serve", "view": "serve",
+    "explain": "reference", "graders": "reference", "schema": "reference", "show": "reference",
+    "import": "convert", "harvest": "convert", "migrate": "convert",
+    "lsp": "serve", "view": "serve",
     "list": "runs", "prune": "runs", "grade": "resume",
 }  # fmt: skip
 """Modules with several commands; any other command has one of its name."""

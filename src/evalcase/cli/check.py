@@ -13,9 +13,8 @@ from typing import TextIO
 import click
 
 from evalcase import __version__
-from evalcase.cli.errors import scrub_problems
 from evalcase.cli.options import WrongUsageError, stdin_format
-from evalcase.cli.terminal import is_live, print_lines, screen_for
+from evalcase.cli.terminal import is_live, print_lines, screen_for, scrub_problems
 from evalcase.config.catalogue import Catalogue, check_project
 from evalcase.config.config import read_config
 from evalcase.format.load import Loaded

@@ -24,8 +24,7 @@ from evalcase.cli.terminal import screen_for
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
 from evalcase.report.compare import compare_sides
-from evalcase.report.comparison_text import comparison_lines, markdown_lines
-from evalcase.report.findings import comparison_object
+from evalcase.report.comparison_forms import comparison_lines, comparison_object, markdown_lines
 from evalcase.report.formats import choose_form, refuse_terminal, write_pieces
 from evalcase.report.gates import (
     EFFECT,

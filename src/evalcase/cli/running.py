@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TextIO, cast
 import click
 from rich.file_proxy import FileProxy
 
-from evalcase.cli.errors import CRASH_CODE, tell_crash
 from evalcase.cli.options import json_option, verbose_option
 from evalcase.cli.stored import tell_written, why_unsealed
 from evalcase.cli.terminal import (
+    CRASH_CODE,
     Streams,
     discard_stream,
     has_colour,
@@ -28,6 +28,7 @@ from evalcase.cli.terminal import (
     same_streams,
     screen_for,
     take_streams,
+    tell_crash,
     write_prose,
 )
 from evalcase.config.config import Config

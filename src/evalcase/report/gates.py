@@ -12,8 +12,8 @@ from evalcase.errors import ConfigError
 from evalcase.report.compare import Comparison, TrackFigures
 from evalcase.report.differences import Measured
 from evalcase.report.sides import ChangeKind
+from evalcase.stats.intervals import ALPHA
 from evalcase.stats.paired import adjust_p_values
-from evalcase.stats.sequential import ALPHA
 from evalcase.types.problem import did_you_mean
 from evalcase.types.result import first_code
 from evalcase.types.value import Value, replace

@@ -25,8 +25,7 @@ from evalcase.report.details import (
     result_heard,
 )
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
-from evalcase.report.lines import LineFinder
-from evalcase.report.source import Reported
+from evalcase.report.source import LineFinder, Reported
 from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
 from evalcase.types.result import Result

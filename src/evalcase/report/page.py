@@ -25,12 +25,19 @@ from msgspec import Struct, field
 from evalcase.report.aggregate import Ledger, sum_up, variable_labels
 from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, case_data
 from evalcase.report.compare import Comparison, TrackFigures
-from evalcase.report.comparison_text import has_title, list_remarks, list_sides, track_tables
+from evalcase.report.comparison_forms import (
+    closing_words,
+    has_title,
+    list_remarks,
+    list_sides,
+    say_counts,
+    say_result,
+    track_tables,
+)
 from evalcase.report.conclusion import name_run, note_run, why_incomplete
 from evalcase.report.details import UNFINISHED, asked_in
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
-from evalcase.report.findings import closing_words, say_counts, say_result
 from evalcase.report.gates import Compared
 from evalcase.report.json import figures_object
 from evalcase.report.sides import CasePair, PairedCases

@@ -16,7 +16,8 @@ from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
 from evalcase.report.evaluated import pair_targets
 from evalcase.runner.plan import Plan, trials_of
-from evalcase.stats.sequential import ALPHA, PassSequence, weigh_change
+from evalcase.stats.intervals import ALPHA, PassSequence
+from evalcase.stats.paired import weigh_change
 from evalcase.store.folder import folder_of_run
 from evalcase.store.index import Index
 from evalcase.store.runs import find_run

@@ -1,4 +1,5 @@
-"""Estimates with 95 % intervals in closed form: shares, means of units and clusters, repeats."""
+"""Estimates with 95 % intervals in closed form: shares, means of units and clusters, repeats, and a
+rate that is looked at while cases still run."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from math import ceil, comb, exp, expm1, fsum, lgamma, log, log1p, sqrt
 from typing import NamedTuple
 
 LEVEL = 0.95
+ALPHA = 0.05
 Z = 1.959963984540054
 """The quantile of the normal distribution that leaves half of the rest on either side."""
 
@@ -241,3 +243,60 @@ def measure_spread(
     variance = max(0.0, (squares - total * total / cases) / (cases - 1))
     between = max(0.0, variance - within / cases)
     return StandardErrors(sqrt(between / cases), sqrt(max(0.0, within)) / cases)
+
+
+class PassSequence:
+    """How many cases of a finite suite pass in all, bounded from those that were run so far.
+
+    The prior-posterior ratio of Waudby-Smith and Ramdas (2020): a number is given up for good once
+    what was seen has made it less likely by 1/alpha than it was, starting from all being alike.
+    """
+
+    def __init__(self, total: int, alpha: float = ALPHA) -> None:
+        self.total = total
+        self.seen = 0
+        self.passed = 0
+        self.low = 0
+        """The fewest that may pass in all, and the most."""
+        self.high = total
+        self._least = log(alpha) - log(total + 1)
+
+    def add(self, passed: bool) -> None:
+        """Take the next case."""
+        self.seen += 1
+        self.passed += passed
+        left = self.total - self.seen
+        self.low = max(self.low, self.passed)
+        self.high = min(self.high, self.passed + left)
+        # What is likeliest is never given up, so the ends can be looked for on either side of it.
+        likeliest = self.passed + min(left, (left + 1) * self.passed // self.seen)
+        if not self._is_kept(self.low):
+            self.low = min(self.high, self._first_kept(self.low, likeliest))
+        if not self._is_kept(self.high):
+            self.high = max(self.low, self._last_kept(likeliest, self.high))
+
+    def _first_kept(self, out: int, kept: int) -> int:
+        while kept - out > 1:
+            middle = (out + kept) // 2
+            out, kept = (out, middle) if self._is_kept(middle) else (middle, kept)
+        return kept
+
+    def _last_kept(self, kept: int, out: int) -> int:
+        while out - kept > 1:
+            middle = (out + kept) // 2
+            kept, out = (middle, out) if self._is_kept(middle) else (kept, middle)
+        return kept
+
+    def _is_kept(self, whole: int) -> bool:
+        """Whether so many may pass in all: by its posterior, a beta-binomial one."""
+        total, seen, passed = self.total, self.seen, self.passed
+        more, left = whole - passed, total - seen
+        if not 0 <= more <= left:
+            return False
+        ways = lgamma(left + 1) - lgamma(more + 1) - lgamma(left - more + 1)
+        posterior = ways + _log_beta(1 + whole, 1 + total - whole)
+        return posterior - _log_beta(1 + passed, 1 + seen - passed) > self._least
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)

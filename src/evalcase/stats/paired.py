@@ -8,7 +8,7 @@ the truth far less often than it says for few cases.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, comb, erfc, exp, fsum, ldexp, log, sqrt
+from math import ceil, comb, erfc, exp, fsum, ldexp, lgamma, log, sqrt
 from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
@@ -236,3 +236,14 @@ class Ratios:
         error = sqrt(self._squares / (self.count - 1) / self.count)
         half = t_quantile(self.count - 1) * error
         return Estimate(*(exp(min(_MOST, self._mean + each)) for each in (0, -half, half)))
+
+
+def weigh_change(fixed: int, broken: int) -> float:
+    """How much what was seen speaks against as many being fixed as broken: an e-value.
+
+    A bet that begins with 1 and is fair if there is no change: it ever comes to 1/alpha in at most
+    as many of all comparisons as alpha says.
+    """
+    changed = fixed + broken
+    ways = lgamma(changed + 1) - lgamma(fixed + 1) - lgamma(broken + 1)
+    return exp(min(700.0, changed * log(2) - log(changed + 1) - ways))

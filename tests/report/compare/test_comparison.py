@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalcase.report.compare import Comparison, compare_sides
-from evalcase.report.comparison_text import comparison_lines
+from evalcase.report.comparison_forms import comparison_lines
 from evalcase.report.evaluated import pair_targets
 from evalcase.report.gates import Compared, find_gated, gates_exit_code, judge_gates, read_gate
 from evalcase.report.sides import Side
