@@ -191,7 +191,7 @@ def compare_content(expected: JSON, answer: Answer) -> Score:
     if text is None:
         return _compare_data(expected, answer)
     # Parts that are expected and can't be compared are named.
-    others = sum(said_text(part) is None for part in text_parts(expected))
+    others = sum([said_text(part) is None for part in text_parts(expected)])
     left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
     compared = _compare_as_text(text, answer, left_out)
     return compared if compared.value or has_text(answer) else unseen(compared)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from contextvars import copy_context
 from inspect import isawaitable
-from types import TracebackType
+from types import CoroutineType, TracebackType
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -178,13 +178,14 @@ async def make_attempt(
 
     async def ask() -> Answer:
         given: object = target.answer(question)
-        if not isawaitable(given):
+        if type(given) is not CoroutineType and not isawaitable(given):
             what = "the method `answer` of a Target must be async (`async def answer`)"
             why = f"{what}: it returned {type(given).__name__}, which can't be awaited"
             raise TargetError(why, kind="protocol")
         return check_answer(await given, is_ours=is_ours)
 
     is_ours = type(target).__module__.startswith("evalcase.targets.")
+
     outcome = await calls.run(ask, limit_s, question.case)
     quota = None if traits.quota is None else _call_trait(traits.quota)
     # A late call may have returned or raised anything once it was cancelled.
@@ -236,7 +237,8 @@ def _check_message(message: Message) -> None:
     if fault is not None:
         raise ValueError(f"`messages` are wrong: one {fault}")
     if message["role"] == "assistant":
-        for part in parts_of(message.get("content")):
+        content = message.get("content")
+        for part in () if isinstance(content, str) else parts_of(content):
             if part["type"] in ("text", "output_text") and part_text(part) is None:
                 raise ValueError("`messages` are wrong: one has a text part without a text")
 
@@ -267,7 +269,9 @@ def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answ
         counted = "all that it returned counts as its answer"
         warn(f"answers of `{name}` have messages of a user that it was not given: {counted}")
     end = read_ending(answer)
-    kind = None if end.reason is None else end.kind
+    if end.reason is None:
+        return answer
+    kind = end.kind
     if kind in ("unfinished", "failed"):
         said = f"the target's reply is {kind} (finish reason `{end.reason}`)"
         raise TargetError(said, kind="protocol", details={"text": answer.text[:1000]})

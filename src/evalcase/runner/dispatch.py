@@ -172,7 +172,7 @@ class Dispatcher:
         """Ask a target, unless the cache has the answer; again after errors that may not come
         again. Nothing that a target does is raised; but one that has to be opened first may fail
         to open."""
-        target = await self._targets.find(name)
+        target = self._targets.by_name.get(name) or await self._targets.find(name)
         key = None if self._cache is None else await self._find_key(name, target, question)
         if key is not None and (known := self._find_cached(key, usable)) is not None:
             return known

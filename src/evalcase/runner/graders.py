@@ -230,7 +230,8 @@ class Graders:
     def prints_for(self, case: Case, graders: Sequence[NamedGrader]) -> list[str]:
         """The fingerprints of the graders of a case, as `of` finds them, and of its turns that have
         one; and what else of the case code may look at, where one of them is code."""
-        graders = [*graders, *[each for turn in case.turns for each in self.of_turn(turn)]]
+        if "turns" in case._data:
+            graders = [*graders, *[each for turn in case.turns for each in self.of_turn(turn)]]
         prints = [found for named in graders if (found := self._print(named))]
         if prints and not all(map(is_ours, graders)):
             seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from inspect import isawaitable
-from types import NoneType
+from types import CoroutineType, NoneType
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -112,9 +112,9 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:
     """The halves of `expected_output` that no grader compares: the built-in comparison has to."""
-    if not case.expects_output or case.needs_judge:
+    if not case._data.get("expected_output") or case.needs_judge:
         return NEITHER
-    compared = NEITHER.union(*[grader.compared for grader in graders])
+    compared = NEITHER.union(*[grader.compared for grader in graders]) if graders else NEITHER
     if not compared:
         return BOTH
     return expected_halves(case._data["expected_output"]) - compared
@@ -132,16 +132,14 @@ async def _grade_each(
         if waiting and named.grader.reads_grades():
             await _finish(grades, waiting)
         begun = _begin(named, context, grades, calls, timeout_s)
-        grades.append(begun if isinstance(begun, Grade) else None)
-        if not isinstance(begun, Grade):
+        if isinstance(begun, Grade):
+            grades.append(begun)
+        else:
+            grades.append(None)
             waiting[at] = begun
     if waiting:
         await _finish(grades, waiting)
-    return tuple([
-        replace(grade, indicator=True) if named.indicator else grade
-        for grade, named in zip(grades, graders, strict=True)
-        if grade is not None
-    ])  # fmt: skip
+    return tuple(filter(None, grades))
 
 
 async def _finish(
@@ -161,25 +159,44 @@ def _begin(
     timeout_s: float,
 ) -> Grade | Coroutine[None, None, Grade]:  # fmt: skip
     """Call a grader, with the grades that are known. Its own may be there at once."""
-    known = tuple([each for each in before if each is not None]) if before else ()
-    asking = None if context.asker is None else _Asking(context.asker)
-    context = replace(context, grades=known, asker=None if asking is None else asking.ask)
-    if named.grader.inner():
-        below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
-        context = replace(context, grading=below)
+    asking, kind = None, type(named.grader)
+    if not _is_alone(kind):
+        asking = None if context.asker is None else _Asking(context.asker)
+        context = replace(
+            context, grades=tuple(filter(None, before)),
+            asker=None if asking is None else asking.ask,
+        )  # fmt: skip
+        if named.grader.inner():
+            below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
+            context = replace(context, grading=below)
     try:
-        if type(named.grader).__module__.startswith("evalcase.graders."):
+        if _is_ours(kind):
             outcome = _look_at_answer(named, context)
         else:  # it is user code
             with calls.attend(_find_limit(named, timeout_s)):
                 outcome = _look_at_answer(named, context.copy())
-        if isinstance(outcome, Score) or not isawaitable(outcome):
+        if isinstance(outcome, Score):
+            return grade_of(named, check_score(outcome))
+        if type(outcome) is not CoroutineType and not isawaitable(outcome):
             return _make_grade(named, outcome)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
         return _make_broken_grade(named, to_user_code_error(error))
     return _await_grade(
         named, outcome, asking, _find_limit(named, timeout_s), calls, context.case.id
     )
+
+
+@cache
+def _is_ours(kind: type[Grader]) -> bool:
+    return kind.__module__.startswith("evalcase.graders.")
+
+
+@cache
+def _is_alone(kind: type[Grader]) -> bool:
+    """Whether graders of a kind see the case and the answer, and nothing else: they ask no target,
+    are made of no others, and read no grades of others."""
+    has_others = kind.asks is not Grader.asks or kind.inner is not Grader.inner
+    return _is_ours(kind) and not kind.runs_code and not has_others
 
 
 async def _await_grade(
@@ -345,7 +362,10 @@ def _make_grade(named: NamedGrader, seen: object) -> Grade:
 def _make_broken_grade(named: NamedGrader, error: BaseException) -> Grade:
     failure = failure_of(error, "grader")
     reason = failure.message
-    return Grade(named.name, None, False, reason, {}, named.weight, named.required, failure)
+    return Grade(
+        named.name, None, False, reason, {}, named.weight, named.required, failure,
+        indicator=named.indicator,
+    )  # fmt: skip
 
 
 def grade_of(named: NamedGrader, score: Score) -> Grade:
@@ -366,7 +386,7 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
         reason = f"{reason}; with `not: true` that fails"
     return Grade(
         named.name, value, passed, reason, {**score.details}, named.weight, named.required,
-        stands=stands,
+        stands=stands, indicator=named.indicator,
     )  # fmt: skip
 
 

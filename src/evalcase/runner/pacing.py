@@ -310,7 +310,7 @@ class Pace:
         while start is None:
             await self._wait_for_turn(is_first)
             is_first = False
-            start = self._start() if self._room() > 0 else None
+            start = self._start()
         if self.rates is not None and self._waiting:
             self._wake()
         return start
@@ -319,9 +319,11 @@ class Pace:
         """The same without waiting; None if an attempt has to wait."""
         if self.rates is not None and self._waiting:
             return None
-        return self._start() if self._room() > 0 else None
+        return self._start()
 
-    def _start(self) -> Start:
+    def _start(self) -> Start | None:
+        if self._room() <= 0:
+            return None
         self.active += 1
         now = self._loop.time()
         return Start(now, None if self.rates is None else self.rates.take(now))

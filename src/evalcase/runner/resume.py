@@ -51,6 +51,7 @@ class Pending:
         self._writer = writer
         self._again = again
         self._ordered = ordered
+        self._has_results = len(index) > 0
         self._changed = {} if is_new else find_changes(plan, record, index.versions)
         """Targets that have changed since they were last asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
@@ -71,7 +72,7 @@ class Pending:
 
     def left(self, target: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that no longer counts."""
-        if not len(self._index):
+        if not self._has_results:
             yield from self._planned(target, engine)
             return
         last = None
@@ -109,14 +110,14 @@ class Pending:
     def store(self, trial: Trial, result: Result) -> Awaitable[None]:
         if self._regrading.pop(result.key, None) is not None:
             return self._writer.append_grading(trial, result)
-        if len(self._index) and self._index.find(result.key) is None:
+        if self._has_results and self._index.find(result.key) is None:
             self._new += 1
         return self._writer.append(trial, result)
 
     def find_end(self, engine: Engine) -> End:
         """How the run ended, as far as its trials say. It is completed if every trial that is
         planned now, and every case that was planned at first, has a result."""
-        plan, is_resumed = self._plan, len(self._index) > 0
+        plan, is_resumed = self._plan, self._has_results
         errored = None if is_resumed else self._writer.errored
         missing = plan.planned + self._later - self._finished - self._writer.taken
         if missing > 0 and engine.interrupted:
@@ -243,20 +244,21 @@ class Pending:
 
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         case = trial.case
-        if not case.skip:
-            if self._changed:
-                self._note_change(trial.target)
-            if case.is_conversation:
-                if case.user is not None:
-                    self._note_change(case.user.target)
-                if self._index.was_interrupted(trial.key):
-                    self._plan.note(
-                        f"the conversation of case {case.id} was interrupted when the run ended: "
-                        "it starts over, in a new session"
-                    )
-                # It may take long: `resume` should know that it was begun.
-                self._writer.note(TalkRow(trial.key))
-        if trial.case.has_workspace and not trial.case.skip:
+        if case.skip:
+            return self._trials.run(trial)
+        if self._changed:
+            self._note_change(trial.target)
+        if case.is_conversation:
+            if case.user is not None:
+                self._note_change(case.user.target)
+            if self._index.was_interrupted(trial.key):
+                self._plan.note(
+                    f"the conversation of case {case.id} was interrupted when the run ended: it "
+                    "starts over, in a new session"
+                )
+            # It may take long: `resume` should know that it was begun.
+            self._writer.note(TalkRow(trial.key))
+        if case.has_workspace:
             return self._trials.run_in_workspace(trial)
         return self._trials.run(trial)
 

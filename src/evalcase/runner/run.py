@@ -22,7 +22,7 @@ from evalcase.runner.calls import CLOSE_S, OpenTargets
 from evalcase.runner.dispatch import Dispatcher, Executor
 from evalcase.runner.event_loop import BlockingCall, LoopWatch
 from evalcase.runner.events import (
-    Event,
+    Emit,
     LoopBlocked,
     RunFinished,
     RunStarted,
@@ -78,6 +78,7 @@ class Execution:
         self._stopping = make_stopping(plan, request.folder) if stops else None
         self._broken_listener: BaseException | None = None
         self._journal_failure: RecordError | None = None
+        self._emit: Emit = request.emit
 
     async def run(self) -> Evaluated:
         """Run the trials that are left. Raise ConfigError or TargetError if a target can't be
@@ -290,9 +291,6 @@ class Execution:
         return AnswerCache(folder, plan.scrubber, plan.warn)
 
     # Events
-
-    def _emit(self, event: Event) -> None:
-        self._request.emit(event)
 
     def _tell_finished(self, result: Result) -> None:
         """A listener that raises stops the run; what it raised is raised when all is recorded."""

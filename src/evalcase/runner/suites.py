@@ -26,7 +26,7 @@ from evalcase.util.project import find_attachments
 IN_CODE = "<cases>"
 """The path of cases that a program made."""
 
-_BATCH = 25
+_BATCH = 100
 """How many cases are read between two looks at their files."""
 _HELD_BYTES = 2_000_000
 """How much of JSONL is held in memory, which takes some 15 times as much; the rest is read again.

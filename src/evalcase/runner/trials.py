@@ -106,7 +106,8 @@ class Trials:
         else:
             asked = await self._dispatcher.ask(target, question, case.timeout_s)
         self._raise_interrupted(asked.interrupted)
-        await self._dispatcher.end_session(target, question.session)
+        if self._plan.targets[target].traits.holds_sessions:
+            await self._dispatcher.end_session(target, question.session)
         answer, failure = _cap(asked)
         graded, graders = _UNANSWERED, self._plan.graders.of(case)
         if answer is not None:
@@ -253,7 +254,8 @@ class Trials:
         return Question(
             messages, data["id"], trial.suite, trial.repeat, 1,
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
-            data.get("conversation_id"), case.metadata, found, None, space,
+            data.get("conversation_id"), case.metadata if "metadata" in data else {}, found, None,
+            space,
             hash or self._hash_question(case, files, trial.suite),
         )  # fmt: skip
 

@@ -284,7 +284,7 @@ class RunWriter:
         """Queue a result, and wait for room before the next trial. If the journal has failed, that
         never ends: the owner of the journal was told, and cancels."""
         try:
-            await self._queue(trial, result, result)
+            self._queue(trial, result, result)
         except ValueError as error:
             why = Failure("protocol", f"the result can't be recorded: {error}")
             took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
@@ -292,18 +292,20 @@ class RunWriter:
                 result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
             )
             trial = trial._replace(case=_make_stub(trial, error))
-            await self._queue(trial, result, result)
+            self._queue(trial, result, result)
+        await self._wait_for_room()
 
     async def append_grading(self, trial: Trial, result: Result) -> None:
         """The same for a later grading of an answer that is on disk."""
         self._replaces = True
         try:
-            await self._queue(trial, result, _without_answer(result))
+            self._queue(trial, result, _without_answer(result))
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             result = replace(result, verdict="errored", grades=(broken,))
-            await self._queue(trial, result, _without_answer(result))
+            self._queue(trial, result, _without_answer(result))
+        await self._wait_for_room()
 
     def note(self, row: Row) -> None:
         """Queue a row that no caller waits for."""
@@ -325,7 +327,7 @@ class RunWriter:
         """The totals of the run; None if only the journal can count."""
         return None if self._replaces and self.taken else self._tally.totals()
 
-    async def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> None:
+    def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> None:
         secrets = self._journal.scrubber.look()
         lines, clean = encode_clean(row, secrets)
         number = trial.number
@@ -341,7 +343,7 @@ class RunWriter:
         except RecordError:
             if self._journal.failure is None:
                 raise
-            await asyncio.Event().wait()
+            return
         self._cases[number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -349,6 +351,10 @@ class RunWriter:
         self._bytes += size
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all is taken
+
+    async def _wait_for_room(self) -> None:
+        if self._journal.failure is not None:
+            await asyncio.Event().wait()  # the owner of the journal was told, and cancels
         while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
             room = asyncio.get_running_loop().create_future()
             self._waiting.append(room)
@@ -409,6 +415,8 @@ def cap_answer(answer: Answer, limit: int) -> Answer:
 def _cap_message(message: Message, limit: int) -> Message:
     content = message.get("content")
     text = content if isinstance(content, str) else ""
+    if len(message) == 2 and isinstance(content, str) and 4 * len(text) <= limit:
+        return message
     if len(message) > 2 or not isinstance(content, str):
         rest = {key: value for key, value in message.items() if key != "content" or not text}
         data = json.dumps(rest, ensure_ascii=False)

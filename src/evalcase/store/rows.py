@@ -204,16 +204,12 @@ def decode_row(body: bytes) -> Row:
 
 
 def check_values(value: Struct) -> None:
-    """Raise ValueError if a part of a value that may come from user code is no JSON."""
-    if isinstance(value, CaseRow):
-        check_json(value.data)
-        return
+    """Raise ValueError if a part of a value that may come from user code is no JSON. Cases were
+    checked when they were read, and messages when they were returned."""
     if isinstance(value, Result) and not 0 <= value.duration_s < inf:
         raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
     answer: Answer | None = getattr(value, "answer", None)
     if answer is not None:
-        for message in answer.messages:
-            check_json(message)
         for step in answer.steps:
             check_json(step.input)
     failures = [getattr(value, "failure", None), *getattr(value, "retried", ())]
@@ -221,9 +217,8 @@ def check_values(value: Struct) -> None:
         if grade.details:
             check_json(grade.details)
         failures.append(grade.failure)
-    for failure in failures:
-        if failure is not None:
-            check_json(failure.details)
+    for failure in filter(None, failures):
+        check_json(failure.details)
 
 
 def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branch for each type

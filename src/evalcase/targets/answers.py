@@ -80,13 +80,15 @@ def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
 
 def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
     """The same for a JSON value that the caller gives away."""
+    if isinstance(value, str) and not value.startswith("{"):  # no reply as JSON
+        return Answer((content_message(value),))
     answer = read_shape(value, warn)
     return answer or Answer(note_end([content_message(value)], find_end(value)))
 
 
 def _copy_answer(answer: Answer) -> Answer:
     messages: object = answer.messages
-    if type(messages) is not tuple or any(type(each) is not Message for each in messages):
+    if type(messages) is not tuple or not all(isinstance(each, Message) for each in messages):
         return answer  # the engine refuses it
     plain = _copy_value(list(messages))
     assert isinstance(plain, list)

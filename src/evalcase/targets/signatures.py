@@ -66,10 +66,13 @@ class BoundFunction:
 
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """The arguments by place and by name. They share nothing that could be changed."""
-        by_place = [slot.give(question) for slot in self.slots if slot.by_place]
-        return by_place, {
-            slot.name: slot.give(question) for slot in self.slots if not slot.by_place
-        }
+        by_place, by_name = list[Any](), dict[str, Any]()
+        for slot in self.slots:
+            if slot.by_place:
+                by_place.append(slot.give(question))
+            else:
+                by_name[slot.name] = slot.give(question)
+        return by_place, by_name
 
 
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:

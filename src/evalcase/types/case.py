@@ -125,7 +125,7 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        return any(isinstance(each.get("content"), list | dict) for each in self._written())
+        return any(type(each.get("content")) in (list, dict) for each in self._written())
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:

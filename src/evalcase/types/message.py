@@ -183,7 +183,7 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
         hint = "" if meant is None else f": did you mean {meant!r}?"
         return f"has one of the roles {', '.join(ROLES)}, not {role!r:.60}{hint}"
     calls = message.get("tool_calls")
-    if not _are_calls(calls):
+    if calls is not None and not _are_calls(calls):
         return f"has `tool_calls`, each with the name of a tool, not {calls!r:.60}"
     if calls is None and "content" not in message:
         return "has `content` or `tool_calls`, and not neither"

@@ -47,7 +47,11 @@ def copy_value(value: Any) -> Any:
 def expect(fits: bool, rule: str, value: object) -> None:
     """Raise ValueError with the rule where Python code makes a noun of something else."""
     if not fits:
-        raise ValueError(f"{rule}, not {value!r:.60}")
+        refuse(rule, value)
+
+
+def refuse(rule: str, value: object) -> NoReturn:
+    raise ValueError(f"{rule}, not {value!r:.60}")
 
 
 def encode_object(value: Struct) -> dict[str, Any]:

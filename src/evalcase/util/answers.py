@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from evalcase.types.answer import Answer
 from evalcase.types.message import parts_of, said_text, text_of
@@ -46,9 +48,11 @@ _ENDS: dict[EndKind, tuple[str, ...]] = {
 """Reasons of OpenAI, Anthropic, Gemini, Bedrock and the AI SDK, in lower case."""
 _KINDS = {reason: kind for kind, reasons in _ENDS.items() for reason in reasons}
 _REASONS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
+_ABOUT = "response_metadata"  # LangChain
+_SAID_OF_END = frozenset({*_REASONS, _ABOUT, "refusal"})
 
 
-class Ending(NamedTuple):
+class Ending(Struct, frozen=True):
     reason: str | None
     """`stop`, `length` and the like; None if the target doesn't say."""
     refusal: JSON
@@ -71,7 +75,9 @@ def kind_of_end(reason: str | None) -> EndKind | None:
 
 def finish_reason_of(said: Mapping[str, Any]) -> str | None:
     """The reason in a message or a reply, under the names of the usual libraries."""
-    about = said.get("response_metadata")  # LangChain
+    if said.keys().isdisjoint(_SAID_OF_END):
+        return None
+    about = said.get(_ABOUT)
     places = (said, about) if isinstance(about, dict) else (said,)
     for place in places:
         for name in _REASONS:
@@ -82,13 +88,16 @@ def finish_reason_of(said: Mapping[str, Any]) -> str | None:
 
 def read_ending(answer: Answer) -> Ending:
     """The end of the last message of the assistant."""
-    said = [message for message in answer.last if message["role"] == "assistant"]
-    if not said:
+    for message in reversed(answer.last):
+        if message["role"] == "assistant":
+            break
+    else:
         return Ending(None, None)
-    reason, refusal = finish_reason_of(said[-1]), said[-1].get("refusal")
-    for part in parts_of(said[-1].content):
-        if part["type"] == "refusal":
-            refusal = refusal or part.get("refusal") or "refusal"
+    reason, refusal = finish_reason_of(message), message.get("refusal")
+    if type(content := message.get("content")) is not str:
+        for part in parts_of(content):
+            if part["type"] == "refusal":
+                refusal = refusal or part.get("refusal") or "refusal"
     if not refusal:
         refusal = reason if reason is not None and kind_of_end(reason) == "blocked" else None
     return Ending(reason, refusal)
@@ -96,11 +105,13 @@ def read_ending(answer: Answer) -> Ending:
 
 def find_block(answer: Answer) -> str | None:
     """The reason why the provider blocked an answer, or a turn of a conversation."""
-    said = [message for message in answer.messages if message["role"] == "assistant"]
-    for message in said if answer.last_at else said[-1:]:
-        reason = finish_reason_of(message)
-        if reason is not None and kind_of_end(reason) == "blocked":
-            return reason
+    for message in reversed(answer.messages):
+        if message["role"] == "assistant":
+            reason = finish_reason_of(message)
+            if reason is not None and kind_of_end(reason) == "blocked":
+                return reason
+            if not answer.last_at:  # only a conversation has turns before the last message
+                break
     return None
 
 

@@ -18,6 +18,7 @@ from inspect import isawaitable
 from math import inf
 from queue import SimpleQueue
 from threading import Event, Thread
+from types import CoroutineType
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -221,7 +222,7 @@ async def _make_call(
     value, error = None, None
     try:
         value = call()
-        if isawaitable(value):
+        if type(value) is CoroutineType or isawaitable(value):
             value = await value
     except BaseException as raised:  # noqa: BLE001 - the boundary: user code may raise anything
         if isinstance(raised, asyncio.CancelledError) and not raised.args:
