@@ -190,9 +190,11 @@ def compare_content(expected: JSON, answer: Answer) -> Score:
     text = text_of_content(expected)
     if text is None:
         return _compare_data(expected, answer)
-    # Parts that are expected and can't be compared are named.
-    others = sum([said_text(part) is None for part in text_parts(expected)])
-    left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
+    left_out = ""
+    if not isinstance(expected, str):
+        # Parts that are expected and can't be compared are named.
+        others = sum(said_text(part) is None for part in text_parts(expected))
+        left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
     compared = _compare_as_text(text, answer, left_out)
     return compared if compared.value or has_text(answer) else unseen(compared)
 
@@ -200,11 +202,10 @@ def compare_content(expected: JSON, answer: Answer) -> Score:
 def _compare_as_text(text: str, answer: Answer, left_out: str) -> Score:
     got = answer.content
     said = text_of_content(got)
-    is_text = said is not None or not text_parts(got)
     if said is None:
         said = "" if got is None else as_json(got)
-    if not is_text and trim_text(text) != trim_text(said):
-        said = ""
+        if text_parts(got) and trim_text(text) != trim_text(said):
+            said = ""
     silence = "" if said.strip() else describe_missing_text(answer.last, said)
     compared = compare_texts(text, said, silence=silence, left_out=left_out)
     if not compared.value and text_parts(got):

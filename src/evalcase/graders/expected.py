@@ -43,12 +43,10 @@ class ExpectedGrader(Grader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         case, answer = context.case, context.answer
         content = expected_content(case) if "content" in self.halves else None
-        calls = [
-            ToolCall(call)
-            for message in case._data.get("expected_output", ())
-            for call in message.get("tool_calls") or ()
-            if message["role"] == "assistant"
-        ]
+        calls: list[ToolCall] = []
+        for message in case._data.get("expected_output", ()):
+            if message["role"] == "assistant" and "tool_calls" in message:
+                calls += map(ToolCall, message["tool_calls"] or ())
         if not calls or "calls" not in self.halves:
             if not is_comparable(content):
                 return _NOTHING if case.expects_output else NO_REFERENCE

@@ -186,8 +186,8 @@ class Graders:
     def _find(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
         specs = case._data.get("graders")
         graders = (*self._of_specs(_to_json(specs)), *given) if specs else given
-        if case.needs_judge and self._case_judge and not any(each.judges for each in graders):
-            judge = self._case_judge
+        judge = self._case_judge
+        if judge and case.needs_judge and not any(each.judges for each in graders):
             if any(each.name == judge.name for each in graders):
                 judge = replace(judge, name="criteria")  # results tell the two apart
             graders = (*graders, judge)
@@ -232,7 +232,7 @@ class Graders:
         one; and what else of the case code may look at, where one of them is code."""
         if "turns" in case._data:
             graders = [*graders, *[each for turn in case.turns for each in self.of_turn(turn)]]
-        prints = [found for named in graders if (found := self._print(named))]
+        prints = [*filter(None, map(self._print, graders))]
         if prints and not all(map(is_ours, graders)):
             seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}
             prints += [_to_json(seen)] if seen else []

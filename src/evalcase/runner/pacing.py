@@ -317,9 +317,7 @@ class Pace:
 
     def begin_at_once(self) -> Start | None:
         """The same without waiting; None if an attempt has to wait."""
-        if self.rates is not None and self._waiting:
-            return None
-        return self._start()
+        return None if self.rates is not None and self._waiting else self._start()
 
     def _start(self) -> Start | None:
         if self._room() <= 0:

@@ -105,13 +105,15 @@ class Trials:
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
             asked = await self._dispatcher.ask(target, question, case.timeout_s)
-        self._raise_interrupted(asked.interrupted)
+        if asked.interrupted:
+            self._raise_interrupted()
         if self._plan.targets[target].traits.holds_sessions:
             await self._dispatcher.end_session(target, question.session)
         answer, failure = _cap(asked)
         graded, graders = _UNANSWERED, self._plan.graders.of(case)
         if answer is not None:
-            self._check_cost(target, answer.cost_usd)
+            if self._is_capped:
+                self._check_cost(target, answer.cost_usd)
             graded = await self._grade(case, question, answer, graders, asked.duration_s)
         return Result(
             trial.key, question.hash, graded.verdict, answer, graded.grades, failure,
@@ -133,7 +135,8 @@ class Trials:
             talk, graded = Talk(failure=Failure("exception", files.message)), _UNANSWERED
         else:
             talk, graded = await self._conversations.run(trial, question)
-        self._raise_interrupted(talk.interrupted)
+        if talk.interrupted:
+            self._raise_interrupted()
         answer, user = None, None
         turns: tuple[Turn, ...] = ()
         if talk.failure is None:
@@ -259,9 +262,9 @@ class Trials:
             hash or self._hash_question(case, files, trial.suite),
         )  # fmt: skip
 
-    def _raise_interrupted(self, is_interrupted: bool) -> None:
+    def _raise_interrupted(self) -> None:
         """A trial that Ctrl-C ended has no result: `resume` runs it again."""
-        if is_interrupted and self._engine.interrupted:
+        if self._engine.interrupted:
             raise asyncio.CancelledError
 
     def _check_cost(self, target: str, cost_usd: float | None) -> None:

@@ -541,5 +541,8 @@ class Tally:
 
 def grading_cost(graded: Result | Regraded) -> float | None:
     """The cost of the questions of graders; None where none has a price."""
-    costs = [grade.cost_usd for grade in graded.grades if grade.cost_usd is not None]
+    costs = []
+    for grade in graded.grades:
+        if grade.cost_usd is not None:
+            costs.append(grade.cost_usd)
     return fsum(costs) if costs else None

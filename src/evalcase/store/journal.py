@@ -284,7 +284,7 @@ class RunWriter:
         """Queue a result, and wait for room before the next trial. If the journal has failed, that
         never ends: the owner of the journal was told, and cancels."""
         try:
-            self._queue(trial, result, result)
+            is_full = self._queue(trial, result, result)
         except ValueError as error:
             why = Failure("protocol", f"the result can't be recorded: {error}")
             took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
@@ -292,20 +292,22 @@ class RunWriter:
                 result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
             )
             trial = trial._replace(case=_make_stub(trial, error))
-            self._queue(trial, result, result)
-        await self._wait_for_room()
+            is_full = self._queue(trial, result, result)
+        if is_full:
+            await self._wait_for_room()
 
     async def append_grading(self, trial: Trial, result: Result) -> None:
         """The same for a later grading of an answer that is on disk."""
         self._replaces = True
         try:
-            self._queue(trial, result, _without_answer(result))
+            is_full = self._queue(trial, result, _without_answer(result))
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             result = replace(result, verdict="errored", grades=(broken,))
-            self._queue(trial, result, _without_answer(result))
-        await self._wait_for_room()
+            is_full = self._queue(trial, result, _without_answer(result))
+        if is_full:
+            await self._wait_for_room()
 
     def note(self, row: Row) -> None:
         """Queue a row that no caller waits for."""
@@ -327,7 +329,8 @@ class RunWriter:
         """The totals of the run; None if only the journal can count."""
         return None if self._replaces and self.taken else self._tally.totals()
 
-    def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> None:
+    def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> bool:
+        """Whether the next trial has to wait for room."""
         secrets = self._journal.scrubber.look()
         lines, clean = encode_clean(row, secrets)
         number = trial.number
@@ -343,7 +346,7 @@ class RunWriter:
         except RecordError:
             if self._journal.failure is None:
                 raise
-            return
+            return True
         self._cases[number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -351,6 +354,7 @@ class RunWriter:
         self._bytes += size
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all is taken
+        return self._rows > self._ahead or self._bytes >= _MOST_BYTES
 
     async def _wait_for_room(self) -> None:
         if self._journal.failure is not None:
@@ -406,7 +410,7 @@ class TooLargeError(ValueError):
 def cap_answer(answer: Answer, limit: int) -> Answer:
     """An answer whose messages have at most `limit` bytes each, marked where a text was cut. Raise
     TooLargeError if something else than a text is too long."""
-    messages = [_cap_message(message, limit) for message in answer.messages]
+    messages = [*map(partial(_cap_message, limit=limit), answer.messages)]
     if all(map(is_, messages, answer.messages)):
         return answer
     return replace(answer, messages=tuple(messages), truncated=True)

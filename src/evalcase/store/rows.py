@@ -148,7 +148,8 @@ _encode_loosely = compact_encoder(ascii_only=False)
 
 def encode_struct(value: Struct) -> bytes:
     """The JSON object of a value. Raise ValueError for what can't be written as JSON."""
-    check_values(value)
+    if not isinstance(value, CaseRow):
+        check_values(value)
     try:
         body = _encode(value)
     except UnicodeEncodeError:
@@ -156,7 +157,8 @@ def encode_struct(value: Struct) -> bytes:
         body = _encode_loosely(msgspec.to_builtins(value)).encode("utf-8", "backslashreplace")
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from error
-    _check_depth(body)
+    if body.count(b"[") + body.count(b"{") > DEEPEST_ROW:
+        _check_depth(body)
     return body
 
 
@@ -171,13 +173,13 @@ def decode_struct(body: bytes, decoder: Decoder[T]) -> T:
         raise ValueError(explain_error(error)) from None
     except RecursionError:
         raise ValueError(f"it is nested more than {DEEPEST_ROW} deep") from None
-    _check_depth(body)
+    if body.count(b"[") + body.count(b"{") > DEEPEST_ROW:
+        _check_depth(body)
     return value
 
 
 def _check_depth(body: bytes) -> None:
-    brackets = body.count(b"[") + body.count(b"{")
-    if brackets > DEEPEST_ROW and measure_depth(parse_body(body), DEEPEST_ROW) > DEEPEST_ROW:
+    if measure_depth(parse_body(body), DEEPEST_ROW) > DEEPEST_ROW:
         raise ValueError(f"it is nested more than {DEEPEST_ROW} deep")
 
 

@@ -43,7 +43,7 @@ def last_user_content(question: Question) -> JSON:
     if message is None:
         why = "has no user message, and this target is given the last one only"
         raise TargetError(f"case `{question.case}` {why}", kind="protocol")
-    return message.content
+    return message.get("content")
 
 
 def write_content(content: JSON) -> str:

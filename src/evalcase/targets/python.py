@@ -255,7 +255,8 @@ class PythonTarget(Target):
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
-        is_plain = len(question.messages) == 1 and isinstance(question.messages[0].content, str)
+        messages = question.messages
+        is_plain = len(messages) == 1 and isinstance(messages[0].get("content"), str)
         if is_plain or not bound.sees_last_only:
             return
         warn = self._surroundings.warn

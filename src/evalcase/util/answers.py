@@ -88,7 +88,7 @@ def finish_reason_of(said: Mapping[str, Any]) -> str | None:
 
 def read_ending(answer: Answer) -> Ending:
     """The end of the last message of the assistant."""
-    for message in reversed(answer.last):
+    for message in reversed(answer.messages[answer.last_at :]):
         if message["role"] == "assistant":
             break
     else:

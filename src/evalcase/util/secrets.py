@@ -209,7 +209,7 @@ class Scrubber:
     def look(self) -> KnownSecrets:
         """All secrets that are known by now."""
         get, count = self._environment.get, len(self._environment)
-        seen = {name: get(name) for name in self.names}
+        seen = dict(zip(self.names, map(get, self.names), strict=True))
         if seen != self._seen or count != self._count:
             for name, value in {**seen, **{name: get(name) for name in _PROXY_NAMES}}.items():
                 if value:
