@@ -203,10 +203,7 @@ BROKEN = reply(finish="length")
         ([claims("supported", "supported")], 1.0),
         ([claims("supported", "not_supported")], 0.5),
         ([claims("supported"), claims("not_supported"), claims("supported", "not_supported")], 0.5),
-        ([claims("supported"), BROKEN, claims("supported", "supported")], 1.0),
-        ([claims("supported"), BROKEN, claims("not_supported")], None),
-        ([claims("not_supported"), BROKEN, BROKEN], None),
-        ([*[claims("supported")] * 3, BROKEN, claims("not_supported")], 1.0),
+        ([claims("supported"), BROKEN, claims("supported", "supported")], None),
     ],
 )
 def test_claims_come_to_the_share_that_is_supported(
@@ -216,7 +213,7 @@ def test_claims_come_to_the_share_that_is_supported(
     grade = judged(Judge(*replies), case=case, rubric="faithful", votes=len(replies))
     assert grade.score == score
     if score is None:
-        assert grade.failure is not None, "votes that broke can't be outvoted by one"
+        assert grade.failure is not None, "another vote might be the middle"
         assert grade.failure.kind == "judge-split"
         assert len(grade.failure.details["votes"]) == len(replies)
 

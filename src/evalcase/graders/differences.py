@@ -4,7 +4,6 @@ sides are cut to a length that people read, around the place where they begin to
 from __future__ import annotations
 
 from collections.abc import Callable
-from unicodedata import name, normalize
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.json_differences import find_differences, list_differences, quote_value
@@ -32,13 +31,9 @@ _LONGEST_LOOKED_AT_TWICE = 100_000
 
 # What a case expects
 
-NO_REFERENCE = Score(None, "there is nothing to compare: the case has no `expected_output`")
-_NO_CONTENT = Score(None, "there is nothing to compare: `expected_output` has no text or data")
-
-
-def nothing_to_compare(case: Case) -> Score:
-    """The score where a case expects no text or data."""
-    return _NO_CONTENT if case.expects_output else NO_REFERENCE
+NOTHING = Score(
+    None, "there is nothing to compare: `expected_output` has nothing of the kind that is compared"
+)
 
 
 def expected_content(case: Case) -> JSON:
@@ -162,19 +157,10 @@ def _describe_nature(expected: str, got: str, at: int) -> str:
         if expected.split() == got.split():
             return "only white space differs"
     differing = expected[at : at + 1], got[at : at + 1]
-    if all(differing) and not "".join(differing).isascii() and _look_alike(*differing):
+    if all(differing) and differing[0].isascii() != differing[1].isascii():
+        # One may look like the other, or not be seen at all.
         return "expected U+{:04X}, got U+{:04X}".format(*map(ord, differing))
     return ""
-
-
-def _look_alike(left: str, right: str) -> bool:
-    """Whether a reader may take one character for the other, or not see one of them at all: signs,
-    letters with other accents or of another width, and Cyrillic or Greek beside Latin letters."""
-    if not left.isalnum() or not right.isalnum():
-        return True
-    scripts = {name(each, "").partition(" ")[0] for each in (left, right)}
-    is_near = len(scripts) == 2 and scripts <= {"LATIN", "CYRILLIC", "GREEK"}
-    return is_near or normalize("NFKD", left)[0] == normalize("NFKD", right)[0]
 
 
 # JSON, and whichever is expected

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Sequence
 from functools import partial
 
 from evalcase.graders.base import BOTH, Context, Grader, Half
-from evalcase.graders.differences import NO_REFERENCE, compare_content, expected_content
+from evalcase.graders.differences import NOTHING, compare_content, expected_content
 from evalcase.graders.text import Searcher, settle
 from evalcase.graders.tool_calls import Call, read_calls
 from evalcase.graders.trajectory import align_calls, describe_calls, match_calls, takes_long
@@ -20,12 +20,6 @@ from evalcase.types.message import ToolCall
 from evalcase.types.value import JSON
 from evalcase.util.answers import is_comparable
 from evalcase.util.calls import seen_calls
-
-_NOTHING = Score(
-    None,
-    "there is nothing to compare: `expected_output` has neither tool calls nor content of the "
-    "assistant that is text or data",
-)
 
 
 class ExpectedGrader(Grader):
@@ -49,7 +43,7 @@ class ExpectedGrader(Grader):
                 calls += map(ToolCall, message["tool_calls"] or ())
         if not calls or "calls" not in self.halves:
             if not is_comparable(content):
-                return _NOTHING if case.expects_output else NO_REFERENCE
+                return NOTHING
             return compare_content(content, answer)
         expected, made = read_calls(calls), read_calls(seen_calls(answer))
         judge = partial(_grade_steps, expected, made, content, answer)

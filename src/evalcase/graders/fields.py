@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
-from evalcase.graders.differences import expected_value, nothing_to_compare
+from evalcase.graders.differences import NOTHING, expected_value
 from evalcase.graders.json import graded_value
 from evalcase.graders.json_differences import are_within, is_number, quote_value
 from evalcase.graders.text import Searcher, settle
@@ -451,7 +451,7 @@ class FieldsGrader(Grader):
         against = {path: each.against(paths[path], expected) for path, each in self.value.items()}
         matchers = {path: each for path, each in against.items() if each is not None}
         if not matchers:
-            return nothing_to_compare(context.case)
+            return NOTHING
         value = graded_value(context)
         return settle(lambda searcher: self._judge(matchers, value, searcher))
 

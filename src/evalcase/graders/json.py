@@ -14,9 +14,9 @@ from msgspec import UNSET, UnsetType
 from evalcase.errors import ConfigError
 from evalcase.graders.base import NEITHER, Context, Grader, Half
 from evalcase.graders.differences import (
+    NOTHING,
     expected_content,
     expected_value,
-    nothing_to_compare,
     tell_values,
 )
 from evalcase.graders.json_differences import (
@@ -208,27 +208,10 @@ def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> Finding:
     return Finding(where, what, hint, at="key", code="unknown-option")
 
 
-def _find_reference(schema: JSON, message: str, path: KeyPath = ()) -> KeyPath:
-    """Where a reference is that the message of an error names; empty if that is nowhere."""
-    items = (
-        schema.items()
-        if isinstance(schema, dict)
-        else enumerate(schema)
-        if isinstance(schema, list)
-        else ()
-    )
-    for key, value in items:
-        if key == "$ref" and isinstance(value, str) and value.lstrip("#") in message:
-            return (*path, key)
-        if found := _find_reference(value, message, (*path, key)):
-            return found
-    return ()
-
-
 def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> Finding:
     """Where a schema is invalid, and why."""
     why = _shorten(str(getattr(error, "message", error)))
-    path = tuple(getattr(error, "instance_path", ())) or _find_reference(schema, why)
+    path = tuple(getattr(error, "instance_path", ()))
     value: Any = schema
     with suppress(LookupError, TypeError):  # the path of a keyword that is missing
         for key in path:
@@ -397,7 +380,7 @@ class JsonEqualsGrader(Grader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         if isinstance(self.value, UnsetType):
             if expected_content(context.case) is None:
-                return nothing_to_compare(context.case)
+                return NOTHING
             expected = expected_value(context.case)
         else:
             expected = self.value

@@ -338,17 +338,15 @@ class ClaimsForm(NamedTuple):
 
     def decide(self, votes: Sequence[Sequence[Claim]], asked: int, unsure: str) -> Score:
         """Each vote finds claims of its own, so there is no majority: the vote in the middle
-        counts, unless those that broke might have made another one the middle."""
-        if 2 * len(votes) <= asked:
-            raise GraderError("judge-split", "fewer than half of the votes could be read")
-        shares = [_share_supported(each, unsure) for each in votes]
-        ordered = sorted(range(len(votes)), key=shares.__getitem__)
-        broken, middle = asked - len(votes), asked // 2
-        share, claims = shares[ordered[middle - broken]], votes[ordered[middle - broken]]
-        if share != shares[ordered[middle]]:
-            told = ", ".join(f"{shares[each]:.3g}" for each in ordered)
-            message = f"the votes have no middle: {told}, and {broken} without a verdict"
+        counts. Without one of them, another might be the middle."""
+        if len(votes) < asked:
+            message = (
+                f"{asked - len(votes)} of {asked} votes have no verdict, so there is no middle"
+            )
             raise GraderError("judge-split", message)
+        shares = [_share_supported(each, unsure) for each in votes]
+        middle = sorted(range(asked), key=shares.__getitem__)[asked // 2]
+        share, claims = shares[middle], votes[middle]
         missing = [each for each in claims if each.verdict != _SUPPORTED]
         reason = f"{len(claims) - len(missing)} of {len(claims)} claims are supported"
         if missing:

@@ -17,7 +17,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import copy_of
 from evalcase.types.options import FunctionName, about
-from evalcase.types.problem import Finding, hint_at, nearest_meaning
+from evalcase.types.problem import Finding, find_nearest, hint_at
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -42,16 +42,10 @@ GIVEN: dict[str, Callable[[Context], object]] = {
 }
 """What a function may ask for, by the names of its parameters. `expected` is like `output`, so that
 the two can be compared."""
-
 _ELSEWHERE = {
-    **{name: name for name in GIVEN},
-    **dict.fromkeys(("outputs", "actual_output", "response", "prediction", "result", "completion"),
-                    "output"),
-    **dict.fromkeys(("expected_output", "reference", "reference_outputs", "target", "ideal",
-                     "ground_truth", "label"), "expected"),
-    **dict.fromkeys(("inputs", "prompt", "query"), "input"),
-    **dict.fromkeys(("example", "sample", "row", "test_case"), "case"),
-    "ctx": "context", "state": "context",
+    **dict.fromkeys(("outputs", "response", "prediction"), "output"),
+    **dict.fromkeys(("expected_output", "reference", "reference_outputs"), "expected"),
+    "inputs": "input", "prompt": "input",
 }  # fmt: skip
 """Names that other tools have for these, for suggestions."""
 
@@ -190,7 +184,7 @@ def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _
         if name in GIVEN:
             (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
         elif parameter.default is Parameter.empty and name not in arguments:
-            hint = hint_at(nearest_meaning(name, _ELSEWHERE))
+            hint = hint_at(_ELSEWHERE.get(name) or find_nearest(name, GIVEN))
             said = "; a grader" if hint is None else f": {hint} A grader"
             names = f"{', '.join(GIVEN)}, and what `arguments` names"
             raise ConfigError(f"`{label}` has a parameter `{name}`{said} can be given {names}")

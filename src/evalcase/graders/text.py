@@ -15,12 +15,12 @@ from msgspec import Meta
 from evalcase.errors import EvalcaseError, GraderError, TargetError
 from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
 from evalcase.graders.differences import (
+    NOTHING,
     compare_texts,
     compare_values,
     excerpt_text,
     expected_text,
     first_difference,
-    nothing_to_compare,
     trim_text,
     unseen,
 )
@@ -429,7 +429,7 @@ class SimilarityGrader(TextGrader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         wanted = expected_text(context.case) if self.value is None else self.value
         if wanted is None:
-            return nothing_to_compare(context.case)
+            return NOTHING
         left, right = self.trimmed(wanted), self.trimmed(context.text)
         if self.embedding is not None:
             return self._compare_embeddings(self.embedding, left, right, context)

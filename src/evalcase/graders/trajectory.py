@@ -13,7 +13,7 @@ from msgspec import structs
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.base import NEITHER, Context, Grader, Half
-from evalcase.graders.differences import NO_REFERENCE
+from evalcase.graders.differences import NOTHING
 from evalcase.graders.fields import FieldMatchers, match_field
 from evalcase.graders.json_differences import (
     SUBSET,
@@ -178,7 +178,7 @@ class TrajectoryGrader(Grader):
         if self.value is None:
             expected = _calls_expected(context.case)
             if not expected:
-                return _NO_CALLS if context.case.expected_output else NO_REFERENCE
+                return NOTHING
         unmatched = ""
         if self.steps is None:
             answer = calls_by(context.answer, self.agent)
@@ -215,9 +215,6 @@ class TrajectoryGrader(Grader):
             said.append(f"{write_count(len(extra), 'call')} not expected: {names}")
             said.append(f"{matched} ÷ ({needed} + {len(extra)})")
         return Score(round(matched / total, 9) if total else 1.0, "; ".join(said), details)
-
-
-_NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 
 
 def _calls_expected(case: Case) -> Sequence[Call]:
