@@ -23,7 +23,6 @@ from evalcase.graders.json_differences import (
     find_differences,
     list_differences,
     not_expected,
-    pair_same,
     pair_up,
 )
 from evalcase.graders.text import Searcher, settle
@@ -43,10 +42,10 @@ from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall, names_tool
 from evalcase.types.options import Text, about
 from evalcase.types.problem import Finding, did_you_mean
-from evalcase.types.value import JSON, Value, canonical_text
+from evalcase.types.value import JSON, Value
 from evalcase.util.calls import seen_calls
 from evalcase.util.json import JsonPath
-from evalcase.util.text import arguments_text, as_json, list_some, write_count
+from evalcase.util.text import list_some, write_count
 
 _NAMED = 5
 _MOST_PAIRS = 300_000
@@ -331,9 +330,7 @@ def match_calls(
     else:
         found = match_in_order(len(expected), len(got), is_made)
         if order == "any_order" and None in found:
-            same = pair_same(_write_calls(expected), _write_calls(got))
-            begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
-            found = pair_up(len(expected), len(got), is_made, begun)
+            found = pair_up(len(expected), len(got), is_made)
     held = {at for at in found if at is not None}
     free: dict[str, list[int]] = {}
     for at in range(len(got)):
@@ -357,10 +354,6 @@ def _explain_missing(
         return Match(elsewhere=elsewhere)
     held.add(left[0])  # one near miss explains one missing call, not all of them
     return Match(left[0])
-
-
-def _write_calls(calls: Sequence[Call]) -> list[str]:
-    return [f"{call.name} {'' if call.is_deep else canonical_text(call.given)}" for call in calls]
 
 
 def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
@@ -436,9 +429,8 @@ def describe_calls(
 
 
 Row = dict[str, JSON]
-"""`expected` and `got`, each a call or null; `made`, whether grading accepts it; a `note` on an
-expected call that is nowhere else; and `beyond`, the character of `got` after which there are only
-arguments that are not compared."""
+"""`expected` and `got`, each a call or null; `made`, whether grading accepts it; and a `note` on an
+expected call that is nowhere else."""
 
 
 def align_calls(
@@ -465,7 +457,10 @@ def align_calls(
     for at, call in enumerate(got):
         number = partners.get(at)
         if number is not None:
-            row = _make_paired_row(expected[number], call, matches[number].is_made)
+            is_made = matches[number].is_made
+            wanted = expected[number]
+            row = {"expected": _cut(wanted.whole()), "got": _write_like(wanted, call)}
+            row["made"] = is_made
         else:
             row = {"expected": None, "got": _cut(call.whole()), "made": allow_extra}
             row |= {} if allow_extra else {"note": "not expected"}
@@ -477,18 +472,12 @@ def align_calls(
     return rows
 
 
-def _make_paired_row(expected: Call, got: Call, is_made: bool) -> Row:
-    row: Row = {"expected": _cut(expected.whole()), "got": _cut(got.whole()), "made": is_made}
+def _write_like(expected: Call, got: Call) -> str:
+    """A call with the expected arguments first, so that the two can be read together."""
     if isinstance(expected.arguments, dict) and isinstance(got.arguments, dict):
-        # What is expected comes first and in its order, so that the two can be read together.
         named = {key: got.arguments[key] for key in expected.arguments if key in got.arguments}
-        others = {key: value for key, value in got.arguments.items() if key not in named}
-        if others and all(key.isidentifier() for key in got.arguments):
-            begin = f"{got.name}({arguments_text(named)}"
-            rest = ", ".join(f"{key}={as_json(value)}" for key, value in others.items())
-            row["got"] = _cut(f"{begin}{', ' if named else ''}{rest})")
-            row["beyond"] = len(begin)
-    return row
+        got = got._replace(arguments={**named, **got.arguments})
+    return _cut(got.whole())
 
 
 def _cut(text: str) -> str:

@@ -130,10 +130,7 @@ def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
 def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> LinePair:
     if row.get("made") is True:
         return SideLine(expected), SideLine(got)
-    beyond = row.get("beyond")
-    compared = got[:beyond] if type(beyond) is int and 0 < beyond < len(got) else got
-    whole = expected if compared is got else expected.removesuffix(")")
-    start, left_end, right_end = _find_span(whole, compared)
+    start, left_end, right_end = _find_span(expected, got)
     name = min(start, expected.find("(") + 1)
     return _cut_excerpt(expected, start, left_end, name), _cut_excerpt(got, start, right_end, name)
 

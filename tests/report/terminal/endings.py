@@ -120,9 +120,9 @@ def everything() -> list[Result]:
             '{\n  "riskLevel": "Low",\n  "labels": []\n}', where="$.riskLevel, $.labels[0]")),
         result("calls", "failed", called(
             {"expected": 'find_order(order="A-1042")', "made": True,
-             "got": 'find_order(order="A-1042", verbose=true)', "beyond": 26},
+             "got": 'find_order(order="A-1042", verbose=true)'},
             {"expected": 'refund(order="A-1042", euros=7.0)', "made": False,
-             "got": 'refund(order="A-1043", euros=7.0, note="sorry")', "beyond": 32},
+             "got": 'refund(order="A-1043", euros=7.0, note="sorry")'},
             {"expected": None, "got": "log()", "made": True},
             {"expected": 'mail(to="me")', "got": None, "made": False, "note": "not made"}),
             answer=said("I gave it back.", FIND, REFUND)),

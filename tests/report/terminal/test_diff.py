@@ -37,10 +37,9 @@ def row(expected: str | None, got: str | None, made: bool = False, **more: Any) 
 
 
 def test_what_grading_accepts_is_not_marked() -> None:
-    """Neither in a call that was made, nor in one whose other arguments are wrong."""
     pairs = pair_calls([
-        row("find(order=1)", "find(order=1, verbose=true)", made=True, beyond=12),
-        row("refund(euros=7.0)", 'refund(euros=6.4, note="sorry")', beyond=16),
+        row("find(order=1)", "find(order=1, verbose=true)", made=True),
+        row("refund(euros=7.0)", "refund(euros=6.4)"),
         row(None, "log()", made=True),
     ])  # fmt: skip
     assert [(marked(left), marked(right)) for left, right in pairs] == [
