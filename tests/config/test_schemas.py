@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 from evalcase.config.catalogue import config_schema
 from evalcase.config.config import Config
 from evalcase.config.registry import find_target_kind, list_names
-from evalcase.config.targets import target_faults
 from evalcase.types.read_options import fields_of
 from tests.for_each import for_each
 
@@ -61,20 +60,3 @@ def test_refuses_what_is_wrong(name: str) -> None:
 def test_a_target_without_a_kind_lacks_nothing_else() -> None:
     (error,) = validator().iter_errors({"targets": {"bot": {"model": "x"}}})
     assert error.message == "'kind' is a required property"
-
-
-@for_each(
-    ("options", "is_right"),
-    [
-        ({"command": "x"}, False),
-        ({"command": "x", "shell": False}, False),
-        ({"command": "x", "shell": True}, True),
-        ({"command": ["x"]}, True),
-        ({"command": ["x"], "shell": True}, False),
-        ({"command_template": "x {OUTPUT_FILE}"}, True),
-    ],
-)
-def test_a_text_is_for_a_shell_and_a_list_is_not(options: dict[str, Any], is_right: bool) -> None:
-    table = {"kind": "command", **options}
-    assert validator().is_valid({"targets": {"bot": table}}) is is_right
-    assert (not [*target_faults(find_target_kind("command"), table)]) is is_right

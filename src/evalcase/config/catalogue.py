@@ -210,7 +210,7 @@ def _describe_targets() -> Schema:
     offered: dict[str, list[str]] = {}
     alike: dict[object, list[TargetKind]] = {}
     for kind in kinds:
-        alike.setdefault((kind.options, len(kind.rules)), []).append(kind)
+        alike.setdefault(kind.options, []).append(kind)
     for several in alike.values():
         kind, options = several[0], fields_of(several[0].options)
         about = "\n".join(each.about for each in several)
@@ -218,7 +218,6 @@ def _describe_targets() -> Schema:
         rule: Schema = {
             **only_these(properties),
             "required": [name for name, each in options.items() if each.needed],
-            **({"allOf": list(kind.rules)} if kind.rules else {}),
         }
         names: list[JSON] = [each.name for each in several]
         is_name: JSON = {"const": names[0]} if len(names) == 1 else {"enum": names}

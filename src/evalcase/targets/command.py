@@ -46,17 +46,18 @@ from evalcase.util.text import Template
 
 _VALUES: dict[str, Callable[[Question], str]] = {
     "case_id": lambda question: question.case,
-    "EVAL_ID": lambda question: question.case,
     "conversation_id": lambda question: question.conversation_id or "",
     "repeat": lambda question: str(question.repeat),
     "attempt": lambda question: str(question.attempt),
-    "ATTEMPT": lambda question: str(question.attempt - 1),
     "session": lambda question: question.session,
     "turn": lambda question: str(question.turn),
-    "GUIDELINES": lambda _: "",
     "workspace": lambda question: question.workspace.path if question.workspace else "",
     "home": lambda question: question.workspace.home if question.workspace else "",
-    "FILES": lambda _: "",  # filled in later
+    # Of AgentV, which counts from 0; `FILES` is filled in later.
+    "EVAL_ID": lambda question: question.case,
+    "ATTEMPT": lambda question: str(question.attempt - 1),
+    "GUIDELINES": lambda _: "",
+    "FILES": lambda _: "",
 }
 _NAMES = (
     "prompt", "case_id", "conversation_id", "repeat", "attempt", "session", "turn",
@@ -73,18 +74,6 @@ _SHELL_WORDS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>",
 _REPLY_KEYS = frozenset({
     "id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms", *CALLS,
 })  # fmt: skip
-
-
-def _if_command_is(type: str, shell: dict[str, JSON]) -> dict[str, JSON]:
-    command: JSON = {"properties": {"command": {"type": type}}, "required": ["command"]}
-    return {"if": command, "then": shell}
-
-
-_RULES = (
-    _if_command_is("string", {"properties": {"shell": {"const": True}}, "required": ["shell"]}),
-    _if_command_is("array", {"properties": {"shell": {"const": False}}}),
-)
-"""For editors: a text is for a shell, and a list is not."""
 
 
 def _check_variables(value: dict[str, str], place: Place) -> Iterator[Finding]:
@@ -223,7 +212,7 @@ class CommandTarget(Target):
 
     kind: ClassVar[TargetKind] = TargetKind(
         "command", "Runs a program.", CommandOptions,
-        value="command", split_value=_split_words, runs_code=True, rules=_RULES,
+        value="command", split_value=_split_words, runs_code=True,
     )  # fmt: skip
 
     def __init__(self, options: CommandOptions, surroundings: Surroundings) -> None:

@@ -109,8 +109,6 @@ class TargetKind(Value, frozen=True):
     """Whether it starts a process or imports code, which --no-exec forbids."""
     priced: bool = False
     """Whether its answers are priced by the installed list of prices, which `run.json` names."""
-    rules: tuple[dict[str, JSON], ...] = ()
-    """JSON Schema for editors: which options exclude or need each other."""
     carries_address: Callable[[str], bool] = _has_scheme
     """Whether a value has an address, which no suite may name."""
 
