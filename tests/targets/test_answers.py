@@ -94,12 +94,12 @@ def test_usage_that_makes_no_sense_is_unknown_with_a_warning() -> None:
     said: list[str] = []
     value = {
         "messages": [{"role": "assistant", "content": "x"}],
-        "usage": {"input": -1, "output": 2, "colour": 3},
+        "usage": {"input": -1, "output": 2},
         "cost_usd": -4,
         "model": "m",
     }
     answer = read_answer(value, said.append)
     assert (answer.usage, answer.cost_usd) == (Usage(output_tokens=2), None)
-    assert [word in " ".join(said) for word in ("`input`", "colour", "cost_usd", "model")] == [
+    assert [word in " ".join(said) for word in ("`input_tokens`", "cost_usd", "model")] == [
         True
-    ] * 4
+    ] * 3

@@ -28,7 +28,7 @@ from evalcase.targets.replies import (
     refuse_failed,
     type_converse,
 )
-from evalcase.targets.usage import read_cost, read_model, read_service_usage, read_usage
+from evalcase.targets.usage import read_cost, read_model, read_usage
 from evalcase.types.answer import Answer
 from evalcase.types.message import (
     ROLES,
@@ -140,7 +140,7 @@ def _holds_message(value: JSON) -> bool:
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
     reply = find_reply(value, warn)
     if reply is not None:
-        usage = read_service_usage(reply.usage, warn)
+        usage = read_usage(reply.usage, warn)
         return Answer(read_messages(reply.messages), usage, model=read_model(value))
     if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))

@@ -19,7 +19,7 @@ from evalcase.targets.usage import (
     Pricing,
     cache_write_tokens,
     read_model,
-    read_service_usage,
+    read_usage,
 )
 from evalcase.targets.web import (
     Address,
@@ -363,7 +363,7 @@ class ChatTarget(WebTarget):
         except TargetError as error:
             data = json.dumps(reply, ensure_ascii=False).encode(errors="surrogatepass")
             raise protocol_error(f"there is no answer in what came back: {error}", data) from None
-        usage = read_service_usage(reply.get("usage"), warn)
+        usage = read_usage(reply.get("usage"), warn)
         cost_usd = self._pricing.cost_usd(usage, cache_write_tokens(reply.get("usage")))
         cost_usd = None if cost_usd is None else cost_usd * share
         return Answer(messages, usage, cost_usd, model=read_model(reply))

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 
 from evalcase.targets.replies import read_items
-from evalcase.targets.usage import read_service_usage
+from evalcase.targets.usage import read_usage
 from evalcase.types.answer import Usage, sum_usage
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON
@@ -118,7 +118,7 @@ def find_run(value: Any, warn: Warn) -> AgentRun | None:  # noqa: ANN401 - a JSO
             return _read_pydantic_ai(history, warn, output, tool if isinstance(tool, str) else None)
         case {"output": output, "state": str(), "steps": [*steps]} if "token_usage" in value:
             messages = [message for step in steps for message in _read_step(step)]
-            usage = read_service_usage(value["token_usage"], warn)
+            usage = read_usage(value["token_usage"], warn)
             return AgentRun([*messages, {"role": "assistant", "content": output}], usage)
         case {"messages": [*messages]} if _are_langchain(messages):
             return _read_langchain(messages, warn)
@@ -145,7 +145,7 @@ def _after_last(items: list[Any], is_asked: Callable[[dict[str, Any]], bool]) ->
 
 def _sum_usages(items: Iterable[Any], key: str, warn: Warn) -> Usage | None:
     usages = (item.get(key) if isinstance(item, dict) else None for item in items)
-    return sum_usage([read_service_usage(usage, warn) for usage in usages])
+    return sum_usage([read_usage(usage, warn) for usage in usages])
 
 
 # OpenAI Agents: items around those of the Responses API.

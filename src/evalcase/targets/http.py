@@ -346,9 +346,6 @@ class _ReplyReader:
     def _add_usage(self, answer: Answer, value: JSON) -> Answer:
         usage = self._find_beside(self._options.usage, value)
         cost_usd = self._find_beside(self._options.cost_usd, value)
-        if isinstance(usage, dict):
-            # Details of details, such as OpenAI's, are nothing to warn of.
-            usage = {key: item for key, item in usage.items() if not isinstance(item, dict)}
         if usage is not None:
             answer = replace(answer, usage=read_usage(usage, self._warn))
         if cost_usd is not None:

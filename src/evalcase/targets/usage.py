@@ -15,55 +15,34 @@ from evalcase.types.options import Amount, about
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON, Value
 
-_NAMES = {
-    "input_tokens": "input_tokens", "input": "input_tokens", "prompt_tokens": "input_tokens",
-    "output_tokens": "output_tokens", "output": "output_tokens",
-    "completion_tokens": "output_tokens",
-    "cached_tokens": "cached_tokens", "cached": "cached_tokens",
-}  # fmt: skip
-_SERVICE_NAMES = (
-    ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count"),
-    (
-        "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount",
-        "candidates_token_count",
-    ),
-    (
-        "cached_tokens", "cache_read_input_tokens", "cacheReadInputTokens",
-        "cachedContentTokenCount", "cached_content_token_count", "cache_read_tokens", "cache_read",
-    ),
+_INPUT = (
+    "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count",
+    "input",
 )  # fmt: skip
-"""Names for the tokens of input, output and cache."""
-_DERIVED = frozenset({"total_tokens", "total"})
+_OUTPUT = (
+    "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount",
+    "candidates_token_count", "output",
+)  # fmt: skip
+_CACHED = (
+    "cached_tokens", "cache_read_input_tokens", "cacheReadInputTokens", "cachedContentTokenCount",
+    "cached_content_token_count", "cache_read_tokens", "cache_read", "cached",
+)  # fmt: skip
+_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _LONGEST_MODEL = 200
 _MILLION = 1_000_000
 
 
 def read_usage(value: JSON, warn: Warn) -> Usage | None:
-    """Usage from a mapping such as `{input_tokens, output_tokens}`; None without a usable count."""
+    """Usage in the form of evalcase, OpenAI, Anthropic, Gemini, Bedrock or a library that follows
+    them; None without a usable count."""
     if value is None:
         return None
     if not isinstance(value, dict):
         warn(f"usage is a mapping such as {{input_tokens, output_tokens}}, not {value!r:.80}")
         return None
-    counts: dict[str, int] = {}
-    for name, count in value.items():
-        if name not in _NAMES:
-            if name not in _DERIVED:
-                warn(f"{name!r} of usage is not read; it has {', '.join(_NAMES)}")
-        elif isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
-            counts.setdefault(_NAMES[name], count)
-        elif count is not None:
-            warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
-    return Usage(**counts) if counts else None
-
-
-def read_service_usage(value: JSON, warn: Warn) -> Usage | None:
-    """Usage in the form of OpenAI, Anthropic, Gemini, Bedrock or a library that follows them."""
-    if not isinstance(value, dict):
-        return None
-    details = _first(value, "prompt_tokens_details", "input_tokens_details", "input_token_details")
+    details = _first(value, *_DETAILS)
     told = {**value, **(details if isinstance(details, dict) else {})}
-    given, made, cached = (_first(told, *names) for names in _SERVICE_NAMES)
+    given, made, cached = (_first(told, *names) for names in (_INPUT, _OUTPUT, _CACHED))
     total = value.get("total_tokens")
     if made is None and isinstance(given, int) and isinstance(total, int):
         made = max(0, total - given)  # services of embeddings have no output, and don't say so
@@ -75,7 +54,13 @@ def read_service_usage(value: JSON, warn: Warn) -> Usage | None:
         "output_tokens": _add(made, _first(value, "thoughtsTokenCount", "thoughts_token_count")),
         "cached_tokens": cached,
     }
-    return read_usage(counts, warn)
+    sound: dict[str, int] = {}
+    for name, count in counts.items():
+        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
+            sound[name] = count
+        elif count is not None:
+            warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
+    return Usage(**sound) if sound else None
 
 
 def cache_write_tokens(usage: JSON) -> int:
