@@ -5,6 +5,7 @@ trial."""
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Annotated, ClassVar
 
@@ -33,10 +34,7 @@ _Key = tuple[str, str | None]
 """A case, and perhaps a suite."""
 _Conversation = dict[int, LabelledTrace]
 """The traces of its turns, by their numbers."""
-_OVERLAP = (
-    "conversations that may overlap: name each by `gen_ai.conversation.id`, or number them by "
-    "`evalcase.repeat`"
-)
+_UNNAMED = "turns of which conversation is not clear: name each by `gen_ai.conversation.id`"
 
 
 class OtlpOptions(TargetOptions, frozen=True, kw_only=True):
@@ -165,12 +163,9 @@ class TraceIndex:
 
     def describe_unasked(self) -> Iterator[str]:
         """A warning about traces that were not graded, of cases that were."""
-        left = {
-            key[0]: sum(map(len, repeats.values()))
-            for key, repeats in self._repeats.items()
-            if any(len(each) > 1 or (key, number) not in self._graded
-                   for number, each in repeats.items())
-        }  # fmt: skip
+        graded = Counter(key for key, _ in self._graded)
+        found = {key: sum(map(len, each.values())) for key, each in self._repeats.items()}
+        left = {key[0]: number for key, number in found.items() if number > graded[key]}
         for case, number in [*left.items()][:1]:
             yield (
                 f"{self._path} has {number} traces of case `{case}`, and not all were graded "
@@ -187,30 +182,25 @@ def _first(conversation: _Conversation) -> LabelledTrace:
 
 
 def _number_repeats(traces: list[LabelledTrace]) -> dict[int, list[_Conversation]]:
-    """The conversations of each repeat. Raise ValueError if they can't be told apart."""
+    """The conversations of each repeat, the newest first. Raise ValueError if they can't be told
+    apart."""
+    found: dict[object, _Conversation] = {}
+    for each in sorted(traces, key=lambda each: (each.start_ns, each.label.turn, each.id)):
+        turn, name = (
+            each.label.turn,
+            each.conversation or (None if each.label.turn > 1 else each.id),
+        )
+        turns = found.setdefault((each.label.repeat, name), {})
+        if name is None or turn in turns:
+            raise ValueError(_UNNAMED)
+        turns[turn] = each
+    newest = sorted(found.values(), key=lambda each: _first(each).start_ns, reverse=True)
     numbers = {each.label.repeat for each in traces}
     if numbers == {None}:
-        return {at: [each] for at, each in enumerate(_find_conversations(traces), 1)}
+        return {at: [each] for at, each in enumerate(newest, 1)}
     if None in numbers:
         raise ValueError("some traces with `evalcase.repeat`, and some without")
     return {
-        number: _find_conversations([each for each in traces if each.label.repeat == number])
+        number: [each for each in newest if _first(each).label.repeat == number]
         for number in sorted(filter(None, numbers))
     }
-
-
-def _find_conversations(traces: list[LabelledTrace]) -> list[_Conversation]:
-    """The conversations, the newest first: by their names, if all of them have one; else traces
-    that follow each other in time. Raise ValueError if those may overlap."""
-    are_named = all(each.conversation is not None for each in traces)
-    found: dict[object, _Conversation] = {}
-    for each in sorted(traces, key=lambda each: (each.start_ns, each.label.turn, each.id)):
-        turn = each.label.turn
-        name: object = each.conversation if are_named else len(found) + (turn == 1 or not found)
-        turns = found.setdefault(name, {})
-        if turn in turns:
-            raise ValueError(_OVERLAP)
-        turns[turn] = each
-    if not are_named and len({max(turns) for turns in found.values()}) > 1:
-        raise ValueError(_OVERLAP)
-    return sorted(found.values(), key=lambda each: _first(each).start_ns, reverse=True)
