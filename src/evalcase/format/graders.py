@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalcase.format.document import Findings
-from evalcase.graders.base import SHARED, DeclaredGrader, What
-from evalcase.graders.judge_prompt import names_file
+from evalcase.graders.base import SHARED, DeclaredGrader, What, names_file
 from evalcase.types.problem import At, Finding, KeyPath
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.project import find_script

@@ -15,6 +15,7 @@ class Shorter(Grader):
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
@@ -316,6 +317,14 @@ class SharedOptions(Value, frozen=True):
 
 
 SHARED = fields_of(SharedOptions)
+
+
+_PROMPT_FILE = re.compile(r"[^\n]+\.(?:md|markdown|txt|prompt|j2|jinja2?|html?)", re.IGNORECASE)
+
+
+def names_file(prompt: str) -> bool:
+    """Whether a prompt is the path of a file, by its ending."""
+    return _PROMPT_FILE.fullmatch(prompt) is not None
 
 
 def find_crossed(least: int | None, most: int | None) -> Iterator[Finding]:

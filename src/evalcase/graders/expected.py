@@ -10,10 +10,16 @@ from collections.abc import Awaitable, Sequence
 from functools import partial
 
 from evalcase.graders.base import BOTH, Context, Grader, Half
+from evalcase.graders.calls import (
+    Call,
+    align_calls,
+    describe_calls,
+    match_calls,
+    read_calls,
+    takes_long,
+)
 from evalcase.graders.differences import NOTHING, compare_content, expected_content
 from evalcase.graders.text import Searcher, settle
-from evalcase.graders.tool_calls import Call, read_calls
-from evalcase.graders.trajectory import align_calls, describe_calls, match_calls, takes_long
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall

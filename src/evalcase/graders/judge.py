@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from evalcase.errors import ConfigError, GraderError
-from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half
+from evalcase.graders.base import BOTH, NEITHER, Context, Grader, Half, names_file
 from evalcase.graders.judge_prompt import (
     PROTOCOL,
     SYSTEM,
@@ -25,7 +25,6 @@ from evalcase.graders.judge_prompt import (
     has_context,
     hidden_faults,
     make_criterion,
-    names_file,
     show_blocks,
     shows_block,
     write_prompt,

@@ -156,7 +156,6 @@ Template = Annotated[
 
 # Prompts in prose, which become a criterion
 
-_PROMPT_FILE = re.compile(r"[^\n]+\.(?:md|markdown|txt|prompt|j2|jinja2?|html?)", re.IGNORECASE)
 _STANDS_FOR = {
     **dict.fromkeys(("answer", "candidate_answer", "output"), "the block named answer"),
     **dict.fromkeys(
@@ -172,11 +171,6 @@ _STANDS_FOR = {
 """What placeholders of a prompt mean, those of AgentV's prompts included."""
 
 PromptText = Annotated[Text, of_kind("text, or the path of a file", names="prompt")]
-
-
-def names_file(prompt: str) -> bool:
-    """Whether a prompt is the path of a file, by its ending."""
-    return _PROMPT_FILE.fullmatch(prompt) is not None
 
 
 def make_criterion(prompt: str, case: Case) -> str:

@@ -1,141 +1,33 @@
-"""Limits on tool calls: how many, which, how often the same, and whether they failed. Calls come
-from the messages of an answer, or from its steps in a trace."""
+"""Limits on tool calls: how many, which, how often the same, and whether they failed."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from msgspec import Meta
-
-from evalcase.errors import EvalcaseError
 from evalcase.graders.base import Context, Grader, find_crossed
+from evalcase.graders.calls import (
+    Agents,
+    Call,
+    about_steps,
+    calls_by,
+    calls_of,
+    check_kinds,
+    steps_like,
+)
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.message import Message, Step, ToolCall, parts_of
+from evalcase.types.message import Message, parts_of
 from evalcase.types.options import Count, Text, Texts, Whole, about, of_kind
-from evalcase.types.problem import Finding, did_you_mean
-from evalcase.types.value import JSON, canonical_text, fits_pattern, replace
-from evalcase.util.answers import text_of_content, too_deep
-from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls, traced_calls
+from evalcase.types.problem import Finding
+from evalcase.types.value import JSON, canonical_text
+from evalcase.util.answers import text_of_content
+from evalcase.util.calls import traced_calls
 from evalcase.util.json import BadJsonError, parse_json
-from evalcase.util.text import arguments_text, as_json, call_text, list_some, write_count
+from evalcase.util.text import as_json, list_some, write_count
 
-_NAMED, _MOST_STEPS = 5, 20
-_LONGEST = 80
-
-
-class Call(NamedTuple):
-    """A call with its arguments read once, whichever form it was written in."""
-
-    name: str
-    arguments: JSON
-    is_deep: bool = False
-    """Whether its arguments are nested too deep to be compared."""
-    is_open: bool = False
-    """Whether only its name is given, so that its arguments don't matter."""
-    kind: str = ""
-    """What its tool does, written as `@shell`; empty where that is unknown."""
-
-    def fits(self, got: Call) -> bool:
-        """Whether a call that was made is of the tool, or of the kind of tools, that this names."""
-        return self.name in (got.name, got.kind)
-
-    @property
-    def given(self) -> JSON:
-        """Its arguments; none are the same as an empty mapping."""
-        return {} if self.arguments is None else self.arguments
-
-    def __str__(self) -> str:
-        given = arguments_text(self.arguments)
-        return f"{self.name}({given if len(given) <= _LONGEST else given[:_LONGEST] + '…'})"
-
-    def whole(self) -> str:
-        """The same with all of its arguments, however long."""
-        return call_text(self.name, self.arguments)
-
-
-def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
-    found = []
-    for call in calls:
-        kind = call.get("kind") or kind_of_tool(call.name)
-        given = call.arguments
-        found.append(Call(call.name, given, too_deep(given), kind=f"@{kind}" if kind else ""))
-    return found
-
-
-# Coding agents
-
-Agents = Annotated[
-    Literal["all", "main"],
-    about("Whose calls count: those of `all` agents, or of the `main` one and no subagent."),
-]
-
-
-def check_kinds(names: Iterable[str], *path: str) -> Iterator[Finding]:
-    """Faults of names that begin with `@`, and are no kind of tools."""
-    for name in names:
-        if name.startswith("@") and name[1:] not in CALL_KINDS:
-            kinds = [f"@{each}" for each in CALL_KINDS]
-            hint = did_you_mean(name, kinds) or f"there are {', '.join(kinds)}"
-            yield Finding(path, f"there is no kind of tools `{name}`", hint)
-
-
-def calls_by(answer: Answer, agents: Literal["all", "main"]) -> Answer:
-    """An answer with the calls of all agents, or of the main one only."""
-    if agents == "all":
-        return answer
-    messages = []
-    for message in answer.messages:
-        calls = [each for each in message.get("tool_calls") or () if each.get("parent") is None]
-        rest = {key: each for key, each in message.items() if key != "tool_calls"}
-        if calls or "content" in rest:
-            messages.append(Message({**rest, "tool_calls": calls} if calls else rest))
-    return replace(answer, messages=tuple(messages))
-
-
-# Steps of a trace
-
-
-_UNTRACED = (
-    "the answer has no steps: they come from traces, by the target `otlp` or by `trace = true`"
-)
-
-
-def about_steps(what: str) -> Meta:
-    """Declares the option by which a grader looks at steps."""
-    return about(
-        f"{what} the steps whose span has this name; `*` and `?` are wildcards.",
-        words="a name of spans", example="chat *"
-    )  # fmt: skip
-
-
-def steps_like(answer: Answer, name: str) -> list[Step]:
-    """The steps of a name. Raise EvalcaseError where not all steps are known."""
-    if not answer.steps:
-        raise EvalcaseError(_UNTRACED)
-    if answer.steps_cut:
-        raise EvalcaseError(f"not all steps are kept: there were {answer.steps_cut:,} more")
-    return [step for step in answer.steps if fits_pattern(step.name, name)]
-
-
-def without_steps(answer: Answer, name: str) -> str:
-    """What a reason says where no step has the name."""
-    names = list(dict.fromkeys(step.name for step in answer.steps))
-    return f"no step is called {name!r}; there are {list_some(names[:_MOST_STEPS], len(names))}"
-
-
-def calls_of_steps(steps: Sequence[Step], *, whole: bool = True) -> list[Call]:
-    """Steps as calls: of tools by the names of those, of others by the names of their spans. Raise
-    EvalcaseError where all that they were given has to be known, and isn't."""
-    for step in steps:
-        if whole and step.is_cut:
-            raise EvalcaseError(f"the step `{step.name}` was given more than is kept of it")
-    return [Call(step.tool or step.name, step.input) for step in steps]
-
-
-# The grader
+_NAMED = 5
 
 
 def _hint_at_minimums(value: JSON) -> str | None:
@@ -194,19 +86,18 @@ class ToolCallsGrader(Grader):
             yield Finding(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 
     def grade(self, context: Context) -> Score:
+        answer, whole = context.answer, self.max_repeats is not None
+        calls, unmatched = calls_of(answer, self.agent, self.steps, whole=whole)
         if self.steps is None:
-            answer = calls_by(context.answer, self.agent)
-            seen = seen_calls(answer, whole=self.max_repeats is not None)
-            calls, failed = read_calls(seen), failed_calls(answer)
+            failed = failed_calls(calls_by(answer, self.agent))
         else:
-            steps = steps_like(context.answer, self.steps)
-            calls = calls_of_steps(steps, whole=self.max_repeats is not None)
+            steps = steps_like(answer, self.steps)
             failed = [step.tool or step.name for step in steps if step.error is not None]
         faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
         if self.errors == "forbid" and failed:
             faults.append(f"{write_count(len(failed), 'call')} failed: {failed[0]}")
-        if self.steps is not None and not calls:
-            faults = [f"{each} ({without_steps(context.answer, self.steps)})" for each in faults]
+        if unmatched:
+            faults = [f"{each} ({unmatched})" for each in faults]
         return Score(float(not faults), "; ".join(faults) or _describe_calls(calls))
 
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:

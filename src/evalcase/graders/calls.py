@@ -1,0 +1,375 @@
+"""Tool calls as graders see them: read from messages or from the steps of a trace, and held against
+those that are expected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta
+
+from evalcase.errors import EvalcaseError
+from evalcase.graders.json_differences import (
+    SUBSET,
+    Alike,
+    Difference,
+    find_differences,
+    list_differences,
+    pair_up,
+)
+from evalcase.types.answer import Answer
+from evalcase.types.message import Message, Step, ToolCall
+from evalcase.types.options import about
+from evalcase.types.problem import Finding, did_you_mean
+from evalcase.types.value import JSON, fits_pattern, replace
+from evalcase.util.answers import too_deep
+from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls
+from evalcase.util.text import arguments_text, call_text, list_some
+
+_NAMED, _MOST_STEPS = 5, 20
+_MOST_PAIRS = 300_000
+_QUICK_PAIRS = 10_000
+"""How many pairs take a few milliseconds, if their arguments are as short as most."""
+_LONGEST, _MOST_ROWS, _LONGEST_CELL = 80, 100, 1000
+
+
+class Call(NamedTuple):
+    """A call with its arguments read once, whichever form it was written in."""
+
+    name: str
+    arguments: JSON
+    is_deep: bool = False
+    """Whether its arguments are nested too deep to be compared."""
+    is_open: bool = False
+    """Whether only its name is given, so that its arguments don't matter."""
+    kind: str = ""
+    """What its tool does, written as `@shell`; empty where that is unknown."""
+
+    def fits(self, got: Call) -> bool:
+        """Whether a call that was made is of the tool, or of the kind of tools, that this names."""
+        return self.name in (got.name, got.kind)
+
+    @property
+    def given(self) -> JSON:
+        """Its arguments; none are the same as an empty mapping."""
+        return {} if self.arguments is None else self.arguments
+
+    def __str__(self) -> str:
+        given = arguments_text(self.arguments)
+        return f"{self.name}({given if len(given) <= _LONGEST else given[:_LONGEST] + '…'})"
+
+    def whole(self) -> str:
+        """The same with all of its arguments, however long."""
+        return call_text(self.name, self.arguments)
+
+
+def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
+    found = []
+    for call in calls:
+        kind = call.get("kind") or kind_of_tool(call.name)
+        given = call.arguments
+        found.append(Call(call.name, given, too_deep(given), kind=f"@{kind}" if kind else ""))
+    return found
+
+
+# Coding agents
+
+AgentsName = Literal["all", "main"]
+Agents = Annotated[
+    AgentsName,
+    about("Whose calls count: those of `all` agents, or of the `main` one and no subagent."),
+]
+
+
+def check_kinds(names: Iterable[str], *path: str) -> Iterator[Finding]:
+    """Faults of names that begin with `@`, and are no kind of tools."""
+    for name in names:
+        if name.startswith("@") and name[1:] not in CALL_KINDS:
+            kinds = [f"@{each}" for each in CALL_KINDS]
+            hint = did_you_mean(name, kinds) or f"there are {', '.join(kinds)}"
+            yield Finding(path, f"there is no kind of tools `{name}`", hint)
+
+
+def calls_by(answer: Answer, agents: AgentsName) -> Answer:
+    """An answer with the calls of all agents, or of the main one only."""
+    if agents == "all":
+        return answer
+    messages = []
+    for message in answer.messages:
+        calls = [each for each in message.get("tool_calls") or () if each.get("parent") is None]
+        rest = {key: each for key, each in message.items() if key != "tool_calls"}
+        if calls or "content" in rest:
+            messages.append(Message({**rest, "tool_calls": calls} if calls else rest))
+    return replace(answer, messages=tuple(messages))
+
+
+# Steps of a trace
+
+
+_UNTRACED = (
+    "the answer has no steps: they come from traces, by the target `otlp` or by `trace = true`"
+)
+
+
+def about_steps(what: str) -> Meta:
+    """Declares the option by which a grader looks at steps."""
+    return about(
+        f"{what} the steps whose span has this name; `*` and `?` are wildcards.",
+        words="a name of spans", example="chat *"
+    )  # fmt: skip
+
+
+def steps_like(answer: Answer, name: str) -> list[Step]:
+    """The steps of a name. Raise EvalcaseError where not all steps are known."""
+    if not answer.steps:
+        raise EvalcaseError(_UNTRACED)
+    if answer.steps_cut:
+        raise EvalcaseError(f"not all steps are kept: there were {answer.steps_cut:,} more")
+    return [step for step in answer.steps if fits_pattern(step.name, name)]
+
+
+def without_steps(answer: Answer, name: str) -> str:
+    """What a reason says where no step has the name."""
+    names = list(dict.fromkeys(step.name for step in answer.steps))
+    return f"no step is called {name!r}; there are {list_some(names[:_MOST_STEPS], len(names))}"
+
+
+def calls_of_steps(steps: Sequence[Step], *, whole: bool = True) -> list[Call]:
+    """Steps as calls: of tools by the names of those, of others by the names of their spans. Raise
+    EvalcaseError where all that they were given has to be known, and isn't."""
+    for step in steps:
+        if whole and step.is_cut:
+            raise EvalcaseError(f"the step `{step.name}` was given more than is kept of it")
+    return [Call(step.tool or step.name, step.input) for step in steps]
+
+
+def calls_of(
+    answer: Answer, agents: AgentsName, steps: str | None, *, whole: bool
+) -> tuple[list[Call], str]:
+    """The calls of an answer, or its steps of a name; and what to say where there is none of it."""
+    if steps is None:
+        return read_calls(seen_calls(calls_by(answer, agents), whole=whole)), ""
+    found = steps_like(answer, steps)
+    return calls_of_steps(found, whole=whole), "" if found else without_steps(answer, steps)
+
+
+# Whether a call is the expected one
+
+Lacking = Callable[[Call, Call], Iterator[Difference]]
+"""How a call that was made falls short of an expected one of the same name."""
+
+
+def find_missing(expected: Call, got: Call) -> Iterator[Difference]:
+    """The expected arguments must be part of those given. None expected: any will do."""
+    if expected.arguments is None:
+        return iter(())
+    if got.is_deep:
+        return iter((TOO_DEEP,))
+    return find_differences(expected.arguments, got.given, SUBSET)
+
+
+TOO_DEEP = Difference("$", "nested too deep to be compared")
+
+
+# Which calls are held against which
+
+
+class Match(NamedTuple):
+    """An expected call, and what there is of it in the answer."""
+
+    number: int | None = None
+    """The call of the answer that it is held against, counted from 0: the same, or another one of
+    that name."""
+    is_made: bool = False
+    elsewhere: int | None = None
+    """Where it was made out of order."""
+
+
+def takes_long(expected: Sequence[Call], got: Sequence[Call]) -> bool:
+    """Whether matching them would block the event loop for too long."""
+    return len(expected) * len(got) > _QUICK_PAIRS
+
+
+def match_calls(
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    lacking: Lacking = find_missing,
+    order: str = "in_order",
+    is_given_up: Callable[[], bool] = lambda: False,
+) -> list[Match]:
+    """What each expected call is held against, as many as possible by their order. Raise
+    InterruptedError once it is given up, and EvalcaseError for too many calls."""
+    names = Counter(name for call in got for name in (call.name, call.kind))
+    if order != "exact" and sum(names[call.name] for call in expected) > _MOST_PAIRS:
+        many = f"{len(expected):,} expected calls and {len(got):,} that were made"
+        raise EvalcaseError(f"{many} are too many to be compared")
+    known: dict[tuple[int, int], bool] = {}
+
+    def is_made(left: int, right: int) -> bool:
+        if not expected[left].fits(got[right]):
+            return False
+        if (left, right) not in known:
+            if is_given_up():
+                raise InterruptedError
+            known[left, right] = next(lacking(expected[left], got[right]), None) is None
+        return known[left, right]
+
+    if order == "exact":
+        found = [at if at < len(got) and is_made(at, at) else None for at in range(len(expected))]
+    else:
+        found = match_in_order(len(expected), len(got), is_made)
+        if order == "any_order" and None in found:
+            found = pair_up(len(expected), len(got), is_made)
+    held = {at for at in found if at is not None}
+    free: dict[str, list[int]] = {}
+    for at in range(len(got)):
+        for name in {got[at].name, got[at].kind} if at not in held else ():
+            free.setdefault(name, []).append(at)
+    return [
+        Match(place, is_made=True)
+        if place is not None
+        else _explain_missing(number, free.get(expected[number].name, ()), held, is_made)
+        for number, place in enumerate(found)
+    ]
+
+
+def _explain_missing(
+    number: int, namesakes: Sequence[int], held: set[int], is_made: Alike
+) -> Match:
+    """The same call out of order, or another one of its name."""
+    left = [at for at in namesakes if at not in held]
+    elsewhere = next((at for at in left if is_made(number, at)), None)
+    if elsewhere is not None or not left:
+        return Match(elsewhere=elsewhere)
+    held.add(left[0])  # one near miss explains one missing call, not all of them
+    return Match(left[0])
+
+
+def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
+    """The partner of each on the left, or None, where partners keep their order.
+
+    As many as possible are matched; where there are too many for that, each takes the first.
+    """
+    found: list[int | None] = []
+    start = 0
+    for left in range(lefts):
+        at = next((right for right in range(start, rights) if are_alike(left, right)), None)
+        found.append(at)
+        start = start if at is None else at + 1
+    if None not in found or lefts * rights > _QUICK_PAIRS:
+        return found
+    # The longest common subsequence, so that one out of place costs no more than itself.
+    most = [[0] * (rights + 1) for _ in range(lefts + 1)]
+    for left in reversed(range(lefts)):
+        for right in reversed(range(rights)):
+            either = max(most[left + 1][right], most[left][right + 1])
+            most[left][right] = most[left + 1][right + 1] + 1 if are_alike(left, right) else either
+    found, left, right = [None] * lefts, 0, 0
+    while left < lefts and right < rights:
+        if are_alike(left, right):
+            found[left] = right
+            left, right = left + 1, right + 1
+        elif most[left][right + 1] == most[left][right]:
+            right += 1
+        else:
+            left += 1
+    return found
+
+
+# Words and rows for people
+
+_ORDERS = {"exact": " at their places", "in_order": " in order", "any_order": ""}
+
+
+def describe_calls(
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    matches: Sequence[Match],
+    lacking: Lacking = find_missing,
+    order: str = "in_order",
+) -> Iterator[str]:
+    """How many were made, and a line for each that wasn't, with the nearest thing that was."""
+    how = _ORDERS[order]
+    made = sum(match.is_made for match in matches)
+    if made == len(expected):
+        all_of_them = f"all {made:,} expected calls were made{how}"
+        yield all_of_them if made > 1 else "the expected call was made"
+        return
+    if not got:
+        wanted = str(expected[0]) if len(expected) == 1 else f"{len(expected):,} calls"
+        yield f"expected {wanted}, but the answer has no tool calls"
+        return
+    if len(expected) > 1:
+        yield f"{made:,} of {len(expected):,} expected calls made{how}"
+    missing = [number for number, match in enumerate(matches) if not match.is_made]
+    for number in missing[:_NAMED]:
+        call, match = expected[number], matches[number]
+        label = f"call {number + 1}, {call}" if len(expected) > 1 else str(call)
+        if match.elsewhere is not None:
+            instead = f"made out of order, as call {match.elsewhere + 1} of the answer"
+        elif match.number is not None:
+            instead = list_differences(lacking(call, got[match.number])).text
+        else:
+            names = list_some((each.name for each in got[:_NAMED]), len(got))
+            instead = f"not made; the answer called {names}"
+        yield f"{label}: {instead}"
+    if len(missing) > _NAMED:
+        yield f"and {len(missing) - _NAMED:,} more"
+
+
+Row = dict[str, JSON]
+"""`expected` and `got`, each a call or null; `made`, whether grading accepts it; and a `note` on an
+expected call that is nowhere else."""
+
+
+def align_calls(
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    matches: Sequence[Match],
+    *,
+    allow_extra: bool = True,
+) -> list[JSON]:
+    """Expected calls and those of the answer side by side, in the order of the answer. A call that
+    is missing stands before the next expected one that is there."""
+    partners = {match.number: number for number, match in enumerate(matches)}
+    placed: list[tuple[float, Row]] = []
+    place = inf
+    for call, match in reversed(list(zip(expected, matches, strict=True))):
+        if match.number is not None:
+            place = match.number
+            continue
+        note = "not made" if got else "no tool calls"
+        if match.elsewhere is not None:
+            note = f"made out of order, as call {match.elsewhere + 1}"
+        row: Row = {"expected": _cut(call.whole()), "got": None, "made": False, "note": note}
+        placed.insert(0, (place, row))
+    for at, call in enumerate(got):
+        number = partners.get(at)
+        if number is not None:
+            is_made = matches[number].is_made
+            wanted = expected[number]
+            row = {"expected": _cut(wanted.whole()), "got": _write_like(wanted, call)}
+            row["made"] = is_made
+        else:
+            row = {"expected": None, "got": _cut(call.whole()), "made": allow_extra}
+            row |= {} if allow_extra else {"note": "not expected"}
+        placed.append((at, row))
+    rows: list[JSON] = [row for _, row in sorted(placed, key=lambda each: each[0])]
+    if len(rows) > _MOST_ROWS:
+        more = f"and {len(rows) - _MOST_ROWS:,} more calls"
+        rows[_MOST_ROWS:] = [{"expected": None, "got": None, "made": True, "note": more}]
+    return rows
+
+
+def _write_like(expected: Call, got: Call) -> str:
+    """A call with the expected arguments first, so that the two can be read together."""
+    if isinstance(expected.arguments, dict) and isinstance(got.arguments, dict):
+        named = {key: got.arguments[key] for key in expected.arguments if key in got.arguments}
+        got = got._replace(arguments={**named, **got.arguments})
+    return _cut(got.whole())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
