@@ -47,31 +47,34 @@ TOOL_USE = (
 _WITH_PATH = frozenset({*_CONTAINS, "equals", "starts-with", "regex", "word-count", "javascript"})
 _FUNCTION = "write a function, and name it as `python: checks:function`"
 _CODE = "code in another language is not carried over"
-_RUBRIC = "`judge: {{rubric: {}}}` asks a judge about that"
-_TABLE: tuple[tuple[str, str | None], ...] = (
-    ("python", "`python: ./checks.py:FUNCTION` calls a function of `output`, without `context`"),
-    ("ruby is-html contains-html is-xml contains-xml is-sql contains-sql", _FUNCTION),
-    ("bleu gleu meteor rouge-n perplexity perplexity-score classifier pi guardrails human", None),
-    ("trace-span-count trace-span-duration trace-error-spans", None),
-    ("skill-used", "`skill_used` looks at the calls of an agent in a workspace"),
-    ("similar:dot similar:euclidean", "`similarity` compares embeddings by their cosine"),
-    ("search-rubric agent-rubric", "`judge` judges by what it is shown"),
-    ("select-best max-score", "`evalcase compare` compares two runs"),
-    ("is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call",
-     "`trajectory` grades calls"),
-    ("webhook", "`script` runs a program, which may ask an address"),
-    ("contains-json", "`json` reads the whole answer"),
-    ("levenshtein", "`similarity` with a threshold is near"),
-    ("moderation", _RUBRIC.format("harmless")),
-    ("is-refusal", _RUBRIC.format("refuses")),
-    ("answer-relevance conversation-relevance", _RUBRIC.format("relevant")),
-    ("context-recall", _RUBRIC.format("context_recall")),
-    ("context-relevance", _RUBRIC.format("context_precision")),
-    ("context-faithfulness", _RUBRIC.format("faithful")),
-    ("trajectory:goal-success", _RUBRIC.format("task_completed")),
-    ("tool-call-f1", "`trajectory` with `order: any_order` and `extra: forbid` is near"),
+_JUDGED_THERE = (
+    "moderation", "is-refusal", "answer-relevance", "conversation-relevance", "context-recall",
+    "context-relevance", "context-faithfulness", "trajectory:goal-success", "search-rubric",
+    "agent-rubric",
 )  # fmt: skip
-WITHOUT_COUNTERPART = {name: hint for names, hint in _TABLE for name in names.split()}
+_OF_CALLS = (
+    "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call",
+    "tool-call-f1",
+)  # fmt: skip
+_CODE_THERE = (
+    "ruby", "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
+    "webhook",
+)  # fmt: skip
+_NOT_HERE = (
+    "bleu", "gleu", "meteor", "rouge-n", "perplexity", "perplexity-score", "classifier", "pi",
+    "guardrails", "human", "contains-json", "select-best", "max-score", "skill-used",
+    "trace-span-count", "trace-span-duration", "trace-error-spans",
+)  # fmt: skip
+WITHOUT_COUNTERPART: dict[str, str | None] = {
+    "python": "`python: ./checks.py:FUNCTION` calls a function of `output`, without `context`",
+    "levenshtein": "`similarity` with a threshold is near",
+    "similar:dot": "`similarity` compares embeddings by their cosine",
+    "similar:euclidean": "`similarity` compares embeddings by their cosine",
+    **dict.fromkeys(_JUDGED_THERE, "`judge` asks a judge about that"),
+    **dict.fromkeys(_OF_CALLS, "`trajectory` grades calls"),
+    **dict.fromkeys(_CODE_THERE, _FUNCTION),
+    **dict.fromkeys(_NOT_HERE),
+}
 """Types that no grader says the same as, each with a hint."""
 ASSERTION_TYPES = frozenset({
     *_WITH_PATH, *_SIMILAR, *JUDGED, *TOOL_USE, "is-json", "latency", "cost", "finish-reason", SET,
