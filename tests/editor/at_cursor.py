@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evalcase.editor.cursor import Cursor, TextFormat, find_cursor
+from evalcase.editor.cursor import Cursor, find_cursor
+from evalcase.format.positions import Format
 
 
 def place(text: str) -> tuple[list[str], int, int]:
@@ -12,6 +13,6 @@ def place(text: str) -> tuple[list[str], int, int]:
     return (before + after).split("\n"), before.count("\n"), len(before) - before.rfind("\n") - 1
 
 
-def cursor_in(text: str, format: TextFormat = "yaml") -> Cursor:
+def cursor_in(text: str, format: Format = "yaml") -> Cursor:
     lines, line, column = place(text)
     return find_cursor(lines, format, line, column)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any
 
 from evalcase.config.catalogue import declared_graders
-from evalcase.editor.complete import Completion, Names, find_completions
+from evalcase.editor.complete import Completion, Names, find_completions, find_tags
 from evalcase.editor.schema import walk_of
 from evalcase.format.fields import WrittenCase, WrittenSuite
 from evalcase.format.positions import Format
@@ -20,9 +20,7 @@ GRADERS = f"{CASE}    graders:\n"
 GRADER_NAMES = [each.kind.name for each in declared_graders()]
 
 
-def offered(
-    text: str, format: Format | Literal["toml"] = "yaml", schema: str = "suite"
-) -> dict[str, Completion]:
+def offered(text: str, format: Format = "yaml", schema: str = "suite") -> dict[str, Completion]:
     lines, line, column = place(text)
     walk = walk_of(schema, is_line=schema == "case")
     found = find_completions(lines, format, line, column, walk, NAMES)
@@ -30,10 +28,10 @@ def offered(
     return {each.label: each for each in found}
 
 
-def accepted(text: str, label: str, format: Format | Literal["toml"] = "yaml") -> str:
+def accepted(text: str, label: str, format: Format = "yaml") -> str:
     """The text once an offer is accepted."""
     lines, line, _ = place(text)
-    found = offered(text, format, "config" if format == "toml" else "suite")[label]
+    found = offered(text, format)[label]
     before = lines[line]
     lines[line] = before[: found.start] + found.insert + before[found.end :]
     return "\n".join(lines)
@@ -142,13 +140,10 @@ def test_how_it_is_written_in_yaml(text: str, label: str, result: str | None) ->
         assert accepted(text, label) == result
 
 
-def test_how_it_is_written_in_json_and_toml() -> None:
+def test_how_it_is_written_in_json() -> None:
     assert accepted('{"cases": [{"inp|', "input", "json") == '{"cases": [{"input": '
     assert accepted('{"cases": [{"inp|": 1}]}', "input", "json") == '{"cases": [{"input": 1}]}'
     assert accepted('{"target": "|"}', "bot", "json") == '{"target": "bot"}'
-    assert accepted("conc|", "concurrency", "toml") == "concurrency = "
-    assert accepted('[targets.a]\nkind = "|"', "echo", "toml") == '[targets.a]\nkind = "echo"'
-    assert accepted('target = "b|"', "bot", "toml") == 'target = "bot"'
 
 
 def test_a_line_of_jsonl_is_a_case() -> None:
@@ -157,13 +152,13 @@ def test_a_line_of_jsonl_is_a_case() -> None:
     }
 
 
-def test_only_the_options_of_the_kind_of_a_target() -> None:
-    found = offered('[targets.a]\nkind = "echo"\n|', "toml", "config")
-    assert "concurrency" in found
-    assert "model" not in found
-    assert "model" in offered('[targets.a]\nkind = "openai"\n|', "toml", "config")
-
-
 def test_a_text_that_can_not_be_read_is_no_hindrance() -> None:
     broken = f"{CASE}    input: [a, b\n  - id: 'x\n    tags: ]\n  - id: c\n    exp|\n  - {{"
     assert "expected_output" in offered(broken)
+
+
+def test_tags_of_suites_and_cases_the_most_frequent_first() -> None:
+    suite: Any = {"tags": ["all"], "cases": [{"input": "x", "tags": ["b", "a"]}, {"tags": ["a"]}]}
+    odd: Any = [{"tags": ["a", 5, {"a": "b"}], "metadata": {"tags": ["m"]}}]
+    assert find_tags([suite, odd])[0] == "a"
+    assert {*find_tags([suite, odd])} == {"a", "all", "b"}

@@ -103,26 +103,3 @@ def test_a_place_in_json(text: str, path: tuple[Any, ...], slot: str, token: str
 def test_a_line_of_jsonl_stands_for_itself() -> None:
     cursor = cursor_in('{"id": "a"}\n{"input": "x", "|', "jsonl")
     assert (cursor.path, cursor.slot, cursor.fields) == ((), "key", {"input": "x"})
-
-
-IN_TOML = [
-    ("tar|", (), "key", "tar"),
-    ('target = "|"', ("target",), "value", '""'),
-    ('[targets.bot]\nkind = "ec|ho"', ("targets", "bot", "kind"), "value", '"echo"'),
-    ('[targets."a b"]\n|\nkind = "echo"', ("targets", "a b"), "key", ""),
-    ('secrets = ["A", "|"]', ("secrets", 1), "item", '""'),
-    ('[judge]\ntarget = "x"\n|', ("judge",), "key", ""),
-    ("# tar|", (), "text", ""),
-    ("[tar|gets]", (), "text", ""),
-]
-
-
-@for_each(("text", "path", "slot", "token"), IN_TOML)
-def test_a_place_in_toml(text: str, path: tuple[Any, ...], slot: str, token: str) -> None:
-    cursor = cursor_in(text, "toml")
-    assert (cursor.path, cursor.slot, cursor.token.text) == (path, slot, token)
-
-
-def test_fields_of_a_table_end_at_the_next_header() -> None:
-    cursor = cursor_in('[targets.a]\nkind = "echo"\n|\n[targets.b]\nurl = "x"', "toml")
-    assert cursor.fields == {"kind": "echo"}

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from evalcase.config.config import read_config
 from evalcase.editor.lookup import locate_definition
-from evalcase.format.positions import Format
 from tests.editor.at_cursor import place
 
 CODE = """\
@@ -37,12 +35,11 @@ def project(tmp_path: Path) -> Path:
 
 
 def found_at(
-    project: Path, text: str, name: str = "evals/a.eval.yaml",
-    format: Format | Literal["toml"] = "yaml",
-) -> tuple[str, int, int] | None:  # fmt: skip
+    project: Path, text: str, name: str = "evals/a.eval.yaml"
+) -> tuple[str, int, int] | None:
     lines, line, column = place(text)
     config = read_config(str(project))
-    found = locate_definition(lines, format, line, column, str(project / name), config)
+    found = locate_definition(lines, "yaml", line, column, str(project / name), config)
     return found and (str(Path(found.path).relative_to(project)), found.line, found.column)
 
 
@@ -65,8 +62,3 @@ def found_at(
 ])  # fmt: skip
 def test_where_a_name_leads(project: Path, text: str, found: tuple[str, int, int] | None) -> None:
     assert found_at(project, text) == found
-
-
-def test_from_the_configuration(project: Path) -> None:
-    text = '[targets.agent]\nkind = "python"\nfunction = "agent:ans|wer"\n'
-    assert found_at(project, text, "evalcase.toml", "toml") == ("agent.py", 2, 0)

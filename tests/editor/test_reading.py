@@ -6,7 +6,8 @@ from pathlib import Path
 
 from evalcase.api import check_text
 from evalcase.config.catalogue import Catalogue
-from evalcase.editor.documents import Reading, cases_at, config_around, read_text, role_of
+from evalcase.config.config import read_config
+from evalcase.editor.documents import Reading, cases_at, read_text, role_of
 from evalcase.editor.lookup import show_case
 from tests.for_each import for_each
 
@@ -28,7 +29,7 @@ def read(folder: Path, text: str, name: str = "a.eval.yaml") -> tuple[Reading, C
     path = str(folder / name)
     role = role_of(path, text)
     assert role is not None
-    known = Catalogue(config_around(str(folder), {}))
+    known = Catalogue(read_config(str(folder)))
     return read_text(text, path, role, known), known
 
 
@@ -83,15 +84,6 @@ def test_what_a_case_says_can_not_end_its_frame(tmp_path: Path) -> None:
     shown = show_case(case).split("\n")
     assert shown[0] == "`````yaml"
     assert shown[-1] == "`````"
-
-
-def test_a_configuration_that_is_not_saved_counts(tmp_path: Path) -> None:
-    (tmp_path / "evalcase.toml").write_text('[targets.old]\nkind = "echo"\n')
-    unsaved = {str(tmp_path / "evalcase.toml"): '[targets.new]\nkind = "echo"\n'}
-    assert [*config_around(str(tmp_path), {}).targets] == ["old"]
-    assert [*config_around(str(tmp_path), unsaved).targets] == ["new"]
-    broken = {str(tmp_path / "evalcase.toml"): "[targets"}
-    assert config_around(str(tmp_path), broken).is_read is False
 
 
 def test_suite_fields_and_configurations_have_checks_of_their_own(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from lsprotocol import types
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.editor.complete import Names, TagIndex, find_completions, offer_targets
+from evalcase.editor.complete import Names, find_completions, find_tags, offer_targets
 from evalcase.editor.cursor import find_cursor
-from evalcase.editor.documents import OpenFile, OpenFiles, cases_at, map_lines
+from evalcase.editor.documents import OpenFile, cases_at
 from evalcase.editor.fixes import find_fixes, fix_all
 from evalcase.editor.lookup import (
     Explained,
@@ -23,71 +23,68 @@ from evalcase.editor.lookup import (
 from evalcase.editor.protocol import Converter, Encoding, make_hover, make_location, to_column
 from evalcase.editor.schema import SchemaWalk, walk_of
 from evalcase.editor.verdicts import Verdicts, find_verdicts, stamp_runs
+from evalcase.format.positions import Format
 from evalcase.types.case import Case
-from evalcase.types.problem import Span
 from evalcase.types.value import JSON
 
 
 class Answers:
     """Of one session. `encoding` says in which units the editor counts columns."""
 
-    def __init__(self, files: OpenFiles, encoding: Callable[[], Encoding]) -> None:
+    def __init__(self, files: dict[str, OpenFile], encoding: Callable[[], Encoding]) -> None:
         self._files = files
         self._encoding = encoding
-        self._tags = TagIndex()
         self._verdicts: dict[str, tuple[tuple[object, ...], Verdicts | None]] = {}
 
     def convert(self, file: OpenFile) -> Converter:
         return Converter(file.uri, file.lines, self._encoding())
 
-    def _place(self, file: OpenFile, at: types.Position) -> tuple[int, int]:
-        """The line and column of a position in code points, inside of the text."""
+    def _place(self, file: OpenFile, at: types.Position) -> tuple[Format, int, int] | None:
+        """The format of a text with cases, and a position in it: line and column in code points."""
+        if file.role is None or file.role.format == "toml":
+            return None
         line = min(at.line, len(file.lines) - 1)
-        return line, to_column(file.lines[line], at.character, self._encoding())
+        return file.role.format, line, to_column(file.lines[line], at.character, self._encoding())
 
     def complete(
         self, file: OpenFile, params: types.CompletionParams
     ) -> list[types.CompletionItem] | None:
-        if file.role is None:
+        place, lines = self._place(file, params.position), file.lines
+        if place is None:
             return None
-        lines, format = file.lines, file.role.format
-        line, column = self._place(file, params.position)
+        format, line, column = place
         path = find_cursor(lines, format, line, column).path
         names = Names()
         if {"target", "targets", "tags"} & {*path[-2:]}:
-            tags = (
-                self._tags.find(file.config.root, self._open_cases()) if "tags" in path[-2:] else []
-            )
-            names = Names(offer_targets(file.config), tags)
+            names = Names(offer_targets(file.config), find_tags(self._open_cases()))
         found = find_completions(lines, format, line, column, _walk(file), names)
         convert = self.convert(file)
         return [convert.completion(line, number, each) for number, each in enumerate(found)]
 
     def _open_cases(self) -> Iterator[JSON]:
-        for file in self._files.suites():
-            cases = file.good.cases if file.good is not None else ()
+        for file in [*self._files.values()]:
+            cases = file.reading.cases if file.reading is not None else ()
             yield from (case._data for case in cases if case is not None)
 
     def explain(self, file: OpenFile, params: types.HoverParams) -> types.Hover | None:
         """What is said of a place; on the id of a case, with its canonical form."""
-        if file.role is None:
+        place = self._place(file, params.position)
+        if place is None:
             return None
-        line, column = self._place(file, params.position)
-        found = explain_position(file.lines, file.role.format, line, column, _walk(file))
+        format, line, column = place
+        found = explain_position(file.lines, format, line, column, _walk(file))
         if found is None:
             return None
-        case = _case_of(file, line, found)
+        case = _case_of(file, format, line, found)
         text = "\n\n".join(filter(None, [found.about, show_case(case) if case is not None else ""]))
         where = self.convert(file).on_line(line, found.start, found.end)
         return make_hover(text, where) if text else None
 
     def define(self, file: OpenFile, params: types.DefinitionParams) -> types.Location | None:
-        if file.role is None:
+        place = self._place(file, params.position)
+        if place is None:
             return None
-        line, column = self._place(file, params.position)
-        found = locate_definition(
-            file.lines, file.role.format, line, column, file.path, file.config
-        )
+        found = locate_definition(file.lines, *place, file.path, file.config)
         return None if found is None else make_location(found)
 
     def fix(self, file: OpenFile, params: types.CodeActionParams) -> list[types.CodeAction] | None:
@@ -107,40 +104,33 @@ class Answers:
     def list_cases(
         self, file: OpenFile, _: types.DocumentSymbolParams
     ) -> list[types.DocumentSymbol] | None:
-        """The cases at their lines of now; of an earlier text, without those that were changed."""
-        reading = file.read_good()
+        reading = file.read()
         if reading is None:
             return None
-        move, convert = map_lines(reading.lines, file.lines), self.convert(file)
+        convert = self.convert(file)
         cases = cases_at(reading, reading.places, Catalogue(file.config))
-        found = []
-        for place, case in zip(reading.places, cases, strict=True):
-            span, name_span = _move_span(place.span, move), _move_span(place.name_span, move)
-            if span is not None and name_span is not None:
-                found.append(convert.symbol(place._replace(span=span, name_span=name_span), case))
-        return found
+        several = zip(reading.places, cases, strict=True)
+        return [convert.symbol(place, case) for place, case in several]
 
     def show_verdicts(
         self, file: OpenFile, params: types.InlayHintParams
     ) -> list[types.InlayHint] | None:
         """What became of the cases between two lines, each in the newest run that has it."""
-        reading, config = file.read_good(), file.config
+        reading = file.read()
         if reading is None or reading.role.kind != "suite":
             return None
         verdicts = self._verdicts_of(file)
         if verdicts is None:
             return None
-        move = map_lines(reading.lines, file.lines)
-        wanted = range(params.range.start.line, params.range.end.line + 1)
-        lines = {each: move(each.name_span.line - 1) for each in reading.places}
-        near = {each: line for each, line in lines.items() if line is not None and line in wanted}
+        wanted = range(params.range.start.line + 1, params.range.end.line + 2)
+        near = [each for each in reading.places if each.name_span.line in wanted]
         convert, hints = self.convert(file), []
-        for place, case in zip(near, cases_at(reading, [*near], Catalogue(config)), strict=True):
+        for place, case in zip(near, cases_at(reading, near, Catalogue(file.config)), strict=True):
             status = verdicts.status_of(case) if case is not None else None
             if status is not None:
                 span = place.name_span
                 column = span.end_column if span.line == span.end_line else span.column
-                hints.append(convert.hint(near[place], column - 1, status.label, status.about))
+                hints.append(convert.hint(span.line - 1, column - 1, status.label, status.about))
         return hints
 
     def _verdicts_of(self, file: OpenFile) -> Verdicts | None:
@@ -160,27 +150,19 @@ def _walk(file: OpenFile) -> SchemaWalk:
     return walk_of(file.role.kind, is_line=file.role.format == "jsonl")
 
 
-def _case_of(file: OpenFile, line: int, found: Explained) -> Case | None:
+def _case_of(file: OpenFile, format: Format, line: int, found: Explained) -> Case | None:
     """The case whose id, or whose input where it has none, is looked at."""
-    assert file.role is not None
-    format, path = file.role.format, found.path
+    path = found.path
     number = line if format == "jsonl" else case_number(path, format)
     depth = 1 if format == "jsonl" else 2 if path and isinstance(path[0], int) else 3
     if number is None or len(path) != depth or path[-1] not in ("id", "input"):
         return None
-    reading = file.read_good()
+    reading = file.read()
     places = [each for each in reading.places if each.number == number] if reading else []
     has_id = bool(places) and places[0].span != places[0].name_span
     if reading is None or not places or (has_id and path[-1] == "input"):
         return None
     return cases_at(reading, places, Catalogue(file.config))[0]
-
-
-def _move_span(span: Span, move: Callable[[int], int | None]) -> Span | None:
-    first, last = move(span.line - 1), move(span.end_line - 1)
-    if first is None or last is None:
-        return None
-    return span._replace(line=first + 1, end_line=last + 1)
 
 
 def _is_wanted(only: object, kind: types.CodeActionKind) -> bool:

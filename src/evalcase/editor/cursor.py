@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -29,7 +29,6 @@ from evalcase.format.positions import Format
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
 
-TextFormat: TypeAlias = Format | Literal["toml"]
 CursorSlot = Literal["key", "value", "item", "text"]
 """What can be written there: the name of a field, its value, an item of a list, or free text."""
 
@@ -91,12 +90,10 @@ def read_scalar(source: str) -> JSON:
         return source
 
 
-def find_cursor(lines: Sequence[str], format: TextFormat, line: int, column: int) -> Cursor:
+def find_cursor(lines: Sequence[str], format: Format, line: int, column: int) -> Cursor:
     """What a position, counted from 0, means in the lines of a text."""
     if line >= len(lines):
         return NOWHERE
-    if format == "toml":
-        return _find_in_toml(lines, line, column)
     if format == "jsonl":
         lines, line = lines[line : line + 1], 0
     if format != "yaml":
@@ -109,8 +106,6 @@ def find_cursor(lines: Sequence[str], format: TextFormat, line: int, column: int
         lines[found] = ""  # a mistake above the cursor
     return NOWHERE
 
-
-# YAML, and JSON, which is YAML but for its surrogates
 
 _MARK = "\ue000"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -295,50 +290,3 @@ class _Reader:
         self.mark = _Marked(
             event.start_mark, event.end_mark, is_quoted, tuple(steps), slot, tuple(beside), in_flow
         )
-
-
-# TOML
-
-_HEADER = re.compile(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
-_KEYS = re.compile(r'"[^"]*"|\'[^\']*\'|[^\s."\']+')
-_PAIR = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:\"[^\"]*\"|[\w-]+))*)\s*=\s*")
-_TOML_TOKEN = re.compile(r"\"[^\"]*\"?|'[^']*'?|[\w.:/-]+")
-
-
-def _find_in_toml(lines: Sequence[str], line: int, column: int) -> Cursor:
-    text = lines[line]
-    if "#" in text[:column] or text.lstrip().startswith("["):
-        return NOWHERE
-    headers = [number for number in range(line) if _HEADER.match(lines[number])]
-    table = _read_keys(_HEADER.match(lines[headers[-1]])[1]) if headers else []  # type: ignore[index]
-    fields: dict[str, JSON] = {}
-    for number in range(headers[-1] + 1 if headers else 0, len(lines)):
-        if _HEADER.match(lines[number]):
-            break
-        if number != line and (pair := _PAIR.match(lines[number])):
-            fields[_read_keys(pair[1])[0]] = read_scalar(lines[number][pair.end() :])
-    beside: list[dict[str, JSON] | None] = [*({} for _ in table), fields]
-    pair = _PAIR.match(text)
-    token = _toml_token(text, column, has_colon=pair is not None and column <= pair.end(1))
-    if pair is None or column <= pair.end(1):
-        return Cursor(tuple(table), "key", token, tuple(beside))
-    keys = _read_keys(pair[1])
-    path = (*table, *keys)
-    beside += [{} for _ in keys[1:]]
-    if text[pair.end() :].startswith("["):
-        index = text[pair.end() : column].count(",")
-        return Cursor((*path, index), "item", token, (*beside, None, {}), in_flow=True)
-    return Cursor(path, "value", token, (*beside, {}))
-
-
-def _read_keys(text: str) -> list[str]:
-    return [each.strip("\"'") for each in _KEYS.findall(text)]
-
-
-def _toml_token(text: str, column: int, *, has_colon: bool) -> Token:
-    """The text in quotes that the cursor is in, or the word."""
-    for found in _TOML_TOKEN.finditer(text):
-        if found.start() <= column <= found.end():
-            quote = found[0][0] if found[0][0] in "\"'" else ""
-            return Token(found[0], *found.span(), quote, has_colon)
-    return Token("", column, column)

@@ -7,25 +7,24 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from evalcase.config.catalogue import Catalogue, check_config_text
-from evalcase.config.config import TABLES, Config, config_of_text, has_settings, read_config
-from evalcase.editor.cursor import TextFormat
+from evalcase.config.config import TABLES, Config, has_settings, read_config
 from evalcase.format.document import Document
 from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.load import load_text, read_sidecar
-from evalcase.format.positions import split_lines
+from evalcase.format.positions import Format, split_lines
 from evalcase.format.source import UnreadableError, check_text, format_of, is_sidecar
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Span
 from evalcase.util.environment import monotonic
-from evalcase.util.project import project_root
 
 FileKind = Literal["suite", "sidecar", "config"]
+TextFormat: TypeAlias = Format | Literal["toml"]
 _EVAL = re.compile(r"\.eval\.(?:ya?ml|jsonl?)$")
 _SCHEMA_LINE = re.compile(r"\A(?:\s*(?:#.*)?\n){0,20}?#\s*yaml-language-server:.*evalcase")
 _UNREADABLE = frozenset({"syntax", "bad-encoding", "too-deep", "too-large"})
@@ -147,19 +146,13 @@ def cases_at(
 class OpenFile:
     """One file. `changed` is set whenever it has to be checked again."""
 
-    def __init__(
-        self, uri: str, path: str, text: str, version: int | None,
-        config_of: Callable[[str], Config],
-    ) -> None:  # fmt: skip
+    def __init__(self, uri: str, path: str, text: str, version: int | None) -> None:
         self.uri = uri
         self.path = path
         self.reading: Reading | None = None
-        self.good: Reading | None = None
-        """The last reading of a text that could be read as such."""
         self.changed = asyncio.Event()
         self.watcher: asyncio.Task[None] | None = None
         self.pause_s = PAUSE_S
-        self._config_of = config_of
         self._lock = Lock()
         self._is_checked = False
         self.change(text, version)
@@ -178,7 +171,7 @@ class OpenFile:
 
     @property
     def config(self) -> Config:
-        return self._config_of(os.path.dirname(self.path))
+        return read_config(os.path.dirname(self.path))
 
     def read(self) -> Reading | None:
         """The reading of the text as it is; None for a file that is not evalcase's business. It may
@@ -192,70 +185,4 @@ class OpenFile:
             # Who types in a large file shouldn't have to pay for a check after every word.
             self.pause_s = min(max(PAUSE_S, monotonic() - begun), _LONGEST_PAUSE_S)
             self.reading = reading
-            if reading.is_readable:
-                self.good = reading
             return reading
-
-    def read_good(self) -> Reading | None:
-        """The reading of the text as it is, else of the last that could be read."""
-        reading = self.read()
-        return reading if reading is None or reading.is_readable else self.good
-
-
-class OpenFiles:
-    """All of them, by their addresses."""
-
-    def __init__(self) -> None:
-        self.by_uri: dict[str, OpenFile] = {}
-
-    def open(self, uri: str, path: str, text: str, version: int | None) -> OpenFile:
-        file = self.by_uri[uri] = OpenFile(uri, path, text, version, self.config_of)
-        return file
-
-    def config_of(self, folder: str) -> Config:
-        """The configuration around a folder, as the editor has it."""
-        texts = {
-            os.path.realpath(each.path): each.text
-            for each in list(self.by_uri.values())
-            if each.role is not None and each.role.kind == "config"
-        }
-        return config_around(folder, texts)
-
-    def suites(self) -> list[OpenFile]:
-        """Those that a configuration is used by."""
-        found = list(self.by_uri.values())
-        return [each for each in found if each.role is not None and each.role.kind != "config"]
-
-
-def config_around(folder: str, unsaved: Mapping[str, str]) -> Config:
-    """The configuration of the project that a folder belongs to. `unsaved` has the texts that are
-    open in the editor, by their paths."""
-    root = project_root(os.path.realpath(folder))
-    for name in TABLES:
-        path = os.path.join(root, name)
-        if path in unsaved:
-            try:
-                config = config_of_text(check_text(unsaved[path], path), path, root, path)
-            except UnreadableError:
-                config = None
-            if config is not None:
-                return config
-        elif name == "evalcase.toml" and os.path.lexists(path):
-            break
-    return read_config(folder)
-
-
-def map_lines(before: Sequence[str], now: Sequence[str]) -> Callable[[int], int | None]:
-    """What turns the number of a line into its number now; None for one that was changed."""
-    most = min(len(before), len(now))
-    above = next((at for at in range(most) if before[at] != now[at]), most)
-    left = most - above
-    below = next((at for at in range(left) if before[-1 - at] != now[-1 - at]), left)
-    shift = len(now) - len(before)
-
-    def move(line: int) -> int | None:
-        if line < above:
-            return line
-        return line + shift if line >= len(before) - below else None
-
-    return move

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from evalcase.config.config import Config
-from evalcase.editor.cursor import Cursor, TextFormat, find_cursor, read_scalar
+from evalcase.editor.cursor import Cursor, find_cursor, read_scalar
 from evalcase.editor.schema import SchemaWalk
 from evalcase.format.fields import CASE_CONTAINERS
+from evalcase.format.positions import Format
 from evalcase.format.writer import write_yaml
 from evalcase.types.case import Case
 from evalcase.types.problem import KeyPath
@@ -32,7 +33,7 @@ class Explained(NamedTuple):
 
 
 def explain_position(
-    lines: Sequence[str], format: TextFormat, line: int, column: int,
+    lines: Sequence[str], format: Format, line: int, column: int,
     walk: SchemaWalk,
 ) -> Explained | None:  # fmt: skip
     """The sentence about the name or value at a position."""
@@ -65,9 +66,9 @@ def _is_name_of(part: dict[str, Any], value: JSON) -> bool:
     return isinstance(pattern, str) and isinstance(value, str) and bool(re.search(pattern, value))
 
 
-def case_number(path: KeyPath, format: TextFormat) -> int | None:
+def case_number(path: KeyPath, format: Format) -> int | None:
     """Which case of its file a path leads into, counted from 0; None for none."""
-    if format in ("jsonl", "toml"):
+    if format == "jsonl":
         return None
     if path and isinstance(path[0], int):
         return path[0]
@@ -102,7 +103,7 @@ class Definition(NamedTuple):
 
 
 def locate_definition(
-    lines: Sequence[str], format: TextFormat, line: int, column: int, path: str,
+    lines: Sequence[str], format: Format, line: int, column: int, path: str,
     config: Config,
 ) -> Definition | None:  # fmt: skip
     """Where the file, function or target that is named at a position is defined."""

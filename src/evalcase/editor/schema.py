@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from jsonschema_rs import Draft202012Validator
 
-from evalcase.config.catalogue import config_schema, sidecar_schema, suite_schema
+from evalcase.config.catalogue import sidecar_schema, suite_schema
 from evalcase.editor.cursor import Cursor, value_below
 from evalcase.types.value import JSON
 
@@ -160,8 +160,6 @@ def _is_closed(part: SchemaPart) -> bool:
 @cache
 def walk_of(kind: str, *, is_line: bool) -> SchemaWalk:
     """The schema of a kind of files; `is_line` means that of a line of JSONL."""
-    if kind == "config":
-        return SchemaWalk(dict(config_schema()))
     if kind == "sidecar":
         return SchemaWalk(sidecar_schema())
     schema = suite_schema()

@@ -15,7 +15,7 @@ from pygls.uris import to_fs_path
 
 from evalcase import __version__
 from evalcase.editor.answers import Answers
-from evalcase.editor.documents import OpenFile, OpenFiles
+from evalcase.editor.documents import OpenFile
 from evalcase.editor.protocol import Encoding
 
 _WATCHED = ("**/evalcase.toml", "**/pyproject.toml", "**/*.py", "**/*.json", "**/*.suite.yaml")
@@ -30,7 +30,7 @@ class Server(LanguageServer):
         super().__init__(
             "evalcase", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
-        self.files = OpenFiles()
+        self.files: dict[str, OpenFile] = {}
         self.answers = Answers(self.files, lambda: self.encoding)
         self.is_shut_down = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -46,33 +46,25 @@ class Server(LanguageServer):
         path = to_fs_path(document.uri)
         if path is None or not document.uri.startswith("file:"):
             return
-        file = self.files.open(document.uri, path, document.text, document.version)
+        file = OpenFile(document.uri, path, document.text, document.version)
+        self.files[document.uri] = file
         file.watcher = asyncio.ensure_future(self._watch(file))
-        self._check_users(file)
 
     def change(self, uri: str, text: str, version: int) -> None:
-        file = self.files.by_uri.get(uri)
+        file = self.files.get(uri)
         if file is not None:
             file.change(text, version)
-            self._check_users(file)
 
     def close(self, uri: str) -> None:
-        file = self.files.by_uri.pop(uri, None)
+        file = self.files.pop(uri, None)
         if file is not None and file.watcher is not None:
             file.watcher.cancel()
             self._publish(uri, [], None)
-            self._check_users(file)
 
     def check_all(self) -> None:
         """Files beside those that are open have changed."""
-        for file in self.files.by_uri.values():
+        for file in self.files.values():
             file.check_again()
-
-    def _check_users(self, file: OpenFile) -> None:
-        """Where a configuration is written, the suites that it is for are checked again."""
-        if file.role is not None and file.role.kind == "config":
-            for each in self.files.suites():
-                each.check_again()
 
     async def _watch(self, file: OpenFile) -> None:
         """Check a file after each change, once the user stops typing."""
@@ -160,7 +152,7 @@ def make_server() -> Server:
 
         @server.feature(method, options)
         async def handle(params: P) -> A | None:
-            file = server.files.by_uri.get(params.text_document.uri)
+            file = server.files.get(params.text_document.uri)
             return None if file is None else await asyncio.to_thread(find, file, params)
 
     answers, kind = server.answers, types.CodeActionKind

@@ -42,24 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             parser.addini(ini, f"As {name}.", "string", None)
 
 
-_configs: list[pytest.Config] = []
-"""That of the pytest which is run, with those around it: pytest may run pytest."""
-
-
-def current_config() -> pytest.Config | None:
-    """The configuration of the pytest that is run; None outside of one."""
-    return _configs[-1] if _configs else None
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Forget it."""
-    if config in _configs:
-        _configs.remove(config)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Wake the rest, if evals are asked for."""
-    _configs.append(config)
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
     if _asks_for_evals(config):
         from evalcase.pytest_plugin.session import start_session
@@ -70,6 +54,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def _asks_for_evals(config: pytest.Config) -> bool:
     asked = config.getoption("evals")
     return bool(config.getini("evalcase") if asked is None else asked)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tags of cases are marks that `--strict-markers` knows."""
+    known = item.config.getini("markers")
+    for mark in item.iter_markers() if item.get_closest_marker("evalcase") else ():
+        line = f"{mark.name}: a tag of eval cases"
+        if ":" not in mark.name and line not in known:
+            item.config.addinivalue_line("markers", line)
 
 
 _ENDINGS = (".eval.yaml", ".eval.yml", ".eval.json", ".eval.jsonl")

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -16,7 +15,6 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.options import Selection
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import case_spans, has_errors, load_each
-from evalcase.pytest_plugin import current_config
 from evalcase.report.terminal import seen_from
 from evalcase.runner.select import UnmatchedFilters, make_selector
 from evalcase.types.case import Case, Suite
@@ -29,34 +27,21 @@ _MEANT_FOR_PYTEST = frozenset(
 """Marks that would do something to a test. A tag is only a name."""
 
 
-_registered: WeakKeyDictionary[pytest.Config, set[str]] = WeakKeyDictionary()
 _UNUSABLE = re.compile(r"[^\w+\-.\[\]\\/]")
-"""Characters that an expression after `-m`, or the name of a registered mark, can't have."""
+"""Characters that an expression after `-m` can't have."""
 
 
-def marks_of_tags(
-    tags: Iterable[str], config: pytest.Config | None
-) -> Iterator[pytest.MarkDecorator]:
+def marks_of_tags(tags: Iterable[str]) -> Iterator[pytest.MarkDecorator]:
     """A mark for each tag, except for names that mean something to pytest. `needs gpu` is also the
     mark `needs_gpu`, which `-m` can name."""
-    names = dict.fromkeys(name for tag in tags for name in (tag, _UNUSABLE.sub("_", tag)))
-    for name in names:
+    for name in dict.fromkeys(name for tag in tags for name in (tag, _UNUSABLE.sub("_", tag))):
         if name not in _MEANT_FOR_PYTEST:
-            if config is not None:
-                _register_mark(name, config)
             yield mark_named(name)
 
 
 def mark_named(name: str) -> pytest.MarkDecorator:
     """`getattr(pytest.mark, name)`, also for a name that is not registered."""
     return pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
-
-
-def _register_mark(name: str, config: pytest.Config) -> None:
-    known = _registered.setdefault(config, set())
-    if name not in known and not _UNUSABLE.search(name):
-        known.add(name)
-        config.addinivalue_line("markers", f"{name}: a tag of eval cases")
 
 
 def why_skipped(case: Case) -> str:
@@ -148,7 +133,7 @@ def _choose_cases(
 
 
 def _make_parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
-    marks = [mark_named("evalcase"), *marks_of_tags(case.tags, current_config())]
+    marks = [mark_named("evalcase"), *marks_of_tags(case.tags)]
     if case.skip:
         marks.append(pytest.mark.skip(reason=why_skipped(case)))
     suite = f"{names[case.suite]}:" if names else ""

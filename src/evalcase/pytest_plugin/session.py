@@ -85,7 +85,7 @@ class EvalItem(pytest.Item):
         self.skip_reason = why_skipped(case)
         self._outcomes: Outcome | None = None
         self.add_marker(pytest.mark.evalcase)
-        for mark in marks_of_tags(case.tags, self.config):
+        for mark in marks_of_tags(case.tags):
             self.add_marker(mark)
         self.extra_keyword_matches.update((*case.tags, key.target))
 
