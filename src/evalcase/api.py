@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from logging import getLogger
-from typing import Any, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from evalcase.config.catalogue import Catalogue, check_config_text, check_project
 from evalcase.config.config import Config, EngineSettings, read_config
@@ -29,13 +29,11 @@ from evalcase.format.positions import Format
 from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
 from evalcase.graders.base import Grader, NamedGrader
-from evalcase.graders.python import PythonGrader
 from evalcase.report.evaluated import Evaluated, Figuring, read_figures
 from evalcase.report.figures import Figures, Interval
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.events import Emit, Event, RunNote, RunWarning, TrialFinished
 from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare_plan
-from evalcase.runner.regrade import By
 from evalcase.runner.run import Execution
 from evalcase.runner.select import find_failed
 from evalcase.runner.suites import hold_suites
@@ -47,6 +45,9 @@ from evalcase.types.target import Surroundings, Target, Warn, is_target
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
 from evalcase.util.files import write_atomically
+
+if TYPE_CHECKING:
+    from evalcase.runner.regrade import By
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
@@ -365,7 +366,7 @@ def _name_grader(grader: object) -> NamedGrader:
             raise ConfigError(f"the grader {grader!r:.60} has no name: its class must say `{line}`")
         return NamedGrader(grader.name, grader)
     if callable(grader) and not isinstance(grader, type):
-        made = PythonGrader.of(grader)
+        made = find_class("graders", "python").of(grader)
         return NamedGrader(made.value, made)
     raise ConfigError(
         f"a grader is a function, an object that is a Grader, or as in a file, not {grader!r:.80}"

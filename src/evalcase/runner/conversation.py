@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from evalcase.graders.base import NamedGrader
 from evalcase.runner.dispatch import Asked, Dispatcher, user_session
 from evalcase.runner.graders import Graders
-from evalcase.runner.grading import Graded, decide_verdict
+from evalcase.runner.grading import Graded, UnaskedTurnsError, decide_verdict
 from evalcase.types.answer import (
     Answer,
     Exchange,
@@ -144,11 +144,6 @@ GradeAnswer = Callable[
 """Grades an answer of some turns by what a case says."""
 
 
-class UnaskedTurnsError(Exception):
-    """A recorded conversation stopped at a failed turn that passes now: the other turns are
-    missing."""
-
-
 class Talk(NamedTuple):
     """A conversation: its turns, and how it ended."""
 
@@ -197,10 +192,14 @@ class Conversations:
         self._keep = keep
         self._lose = lose
 
-    async def run(self, trial: Trial, first: Question) -> tuple[Talk, Graded]:
+    async def run(
+        self, trial: Trial, first: Question, failure: Failure | None = None
+    ) -> tuple[Talk, Graded]:
         """Have a conversation, and grade it if it came to its end. `first` is the question of the
-        trial, with the messages before the first turn. Raise CancelledError where it has no result
-        and is to be run again."""
+        trial, with the messages before the first turn; `failure` is why it can't even begin. Raise
+        CancelledError where it has no result and is to be run again."""
+        if failure is not None:
+            return Talk(failure=failure), Graded("errored", ())
         conversation = _Conversation(trial, first, self._dispatcher, self._keep, self._grade_turn)
         try:
             talk = await conversation.hold()

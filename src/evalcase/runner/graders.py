@@ -25,14 +25,12 @@ from evalcase.config.targets import make_target, version_of
 from evalcase.errors import ConfigError
 from evalcase.format.graders import find_named_code
 from evalcase.graders.base import (
-    BOTH,
     Grader,
     Half,
     NamedGrader,
     What,
     declared_grader,
 )
-from evalcase.graders.expected import ExpectedGrader
 from evalcase.runner.grading import left_to_compare
 from evalcase.types.case import Case
 from evalcase.types.target import Surroundings, Target, TargetVersion
@@ -96,14 +94,11 @@ def _make_fault(named: NamedGrader, message: str) -> GraderFault:
 @cache
 def _comparison(left: frozenset[Half]) -> NamedGrader:
     """The built-in comparison with what is left of `expected_output`."""
-    return NamedGrader("expected", ExpectedGrader(left))
+    return NamedGrader("expected", find_class("graders", "expected")(left))
 
 
 class Graders:
     """Gives the graders of a case. `given` are those that a program adds to every case."""
-
-    only_expected = (_comparison(BOTH),)
-    """The built-in comparison alone. It asks no target."""
 
     def __init__(
         self,
@@ -192,8 +187,6 @@ class Graders:
                 judge = replace(judge, name="criteria")  # results tell the two apart
             graders = (*graders, judge)
         left = left_to_compare(case, graders)
-        if not graders and left == BOTH:
-            return self.only_expected
         return (*graders, _comparison(left)) if left else graders
 
     def _make_all(self, specs: str) -> tuple[NamedGrader, ...]:

@@ -66,6 +66,11 @@ class Graded(NamedTuple):
     grades: tuple[Grade, ...]
 
 
+class UnaskedTurnsError(Exception):
+    """A recorded conversation stopped at a failed turn that passes now: the other turns are
+    missing."""
+
+
 async def grade_answer(
     context: Context, graders: Sequence[NamedGrader], calls: UserCalls,
     timeout_s: float = GRADER_TIMEOUT_S, *, only_these: bool = False,

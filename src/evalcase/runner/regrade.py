@@ -12,7 +12,7 @@ from evalcase.config.graders import canonical_graders, make_grader
 from evalcase.config.options import RunOptions, Selection
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.format.document import parse_document
-from evalcase.runner.conversation import UnaskedTurnsError
+from evalcase.runner.grading import UnaskedTurnsError
 from evalcase.runner.hashes import hash_question
 from evalcase.runner.plan import Given, Plan, RunRequest
 from evalcase.runner.schedule import Engine
@@ -52,6 +52,11 @@ class By(NamedTuple):
         if interrupted is None or interrupted.origin != "grade":
             return False
         return _describe_request(interrupted) == _describe_request(self.row)
+
+    def begin(
+        self, plan: Plan, record: Run, index: Index, trials: Trials, writer: RunWriter
+    ) -> Regrading:
+        return Regrading(plan, record, index, trials, writer, self)
 
     def keep_cases(self, basis: Basis, run: Run) -> Basis:
         """The basis of verdicts, with the suites that the cases of the record come from."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
-from evalcase.runner.conversation import UnaskedTurnsError
+from evalcase.runner.grading import UnaskedTurnsError
 from evalcase.runner.plan import Plan, RunRequest, trials_of
 from evalcase.runner.record import find_changes
 from evalcase.runner.schedule import Engine

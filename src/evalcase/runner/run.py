@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from evalcase.config.targets import bounds_of
 from evalcase.errors import RecordError
@@ -38,10 +39,8 @@ from evalcase.runner.plan import (
     watch_keys,
 )
 from evalcase.runner.record import conclude_run, describe_basis, describe_plan
-from evalcase.runner.regrade import By, Regrading
 from evalcase.runner.resume import Pending
-from evalcase.runner.schedule import Engine
-from evalcase.runner.stopping import EarlyStop, FailFast, make_stopping
+from evalcase.runner.schedule import EarlyStop, Engine, FailFast
 from evalcase.runner.trials import Trials
 from evalcase.runner.workspaces import Workspaces
 from evalcase.store.cache import CACHE_FOLDER, AnswerCache
@@ -55,6 +54,10 @@ from evalcase.types.target import Target
 from evalcase.types.value import replace
 from evalcase.util.environment import monotonic
 from evalcase.util.user_calls import UserCalls
+
+if TYPE_CHECKING:
+    from evalcase.runner.regrade import By, Regrading
+    from evalcase.runner.stopping import Stopping
 
 
 class Execution:
@@ -74,8 +77,11 @@ class Execution:
         self._executor = executor
         self._regrade = regrade
         self._is_new = request.run is None
-        stops = self._is_new and plan.options.stop is not None
-        self._stopping = make_stopping(plan, request.folder) if stops else None
+        self._stopping: Stopping | None = None
+        if self._is_new and plan.options.stop is not None:
+            from evalcase.runner.stopping import make_stopping  # with statistics that few runs need
+
+            self._stopping = make_stopping(plan, request.folder)
         self._broken_listener: BaseException | None = None
         self._journal_failure: RecordError | None = None
         self._emit: Emit = request.emit
@@ -174,7 +180,7 @@ class Execution:
         self, record: Run, index: Index, trials: Trials, writer: RunWriter
     ) -> Pending | Regrading:
         if self._regrade is not None:
-            return Regrading(self.plan, record, index, trials, writer, self._regrade)
+            return self._regrade.begin(self.plan, record, index, trials, writer)
         ordered = None if self._stopping is None else self._stopping.ordered
         again = self._request.again
         return Pending(

@@ -1,5 +1,4 @@
-"""What may end a run early: `--fail-fast`, and `--stop` with its decision. The run asks them after
-each trial."""
+"""`--stop`: ends a run early, once its gate is decided."""
 
 from __future__ import annotations
 
@@ -8,9 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from operator import attrgetter
-from typing import Protocol
-
-from msgspec import Struct
 
 from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
@@ -19,10 +15,8 @@ from evalcase.runner.plan import Plan, trials_of
 from evalcase.stats.intervals import ALPHA, PassSequence
 from evalcase.stats.paired import weigh_change
 from evalcase.store.folder import folder_of_run
-from evalcase.store.index import Index
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
-from evalcase.types.grade import reaches
 from evalcase.types.result import (
     Decision,
     DecisionOutcome,
@@ -31,70 +25,10 @@ from evalcase.types.result import (
     StopRule,
     Trial,
     Verdict,
-    decide_case_verdict,
 )
 from evalcase.types.value import Value, replace
 from evalcase.util.project import ProjectPaths
 from evalcase.util.table import Table, mark_of
-
-
-class EarlyStop(Protocol):
-    """May end a run early. The run asks it after each trial."""
-
-    def after(self, result: Result) -> str | None:
-        """Why no more trials need be started after a result; None if they must."""
-        ...
-
-
-class _Tried(Struct):
-    """The trials so far of a case that has several."""
-
-    trials: int = 0
-    passed: int = 0
-    errored: bool = False
-
-
-class FailFast:
-    """`--fail-fast`: ends a run at the first case that fails, or with too many errored trials."""
-
-    def __init__(self, max_errors: int = 0) -> None:
-        self.has_failed = False
-        self._errors_left = max_errors
-        self._open: dict[int, _Tried] = {}
-
-    @classmethod
-    def of(cls, index: Index, max_errors: int, again: tuple[Verdict, ...]) -> FailFast:
-        """For a resumed run: cases that failed before don't end it."""
-        rule = cls(max_errors)
-        for each in index.by_case():
-            if each.verdict not in again:
-                rule._fails(each.case, each.verdict, each.repeats, each.pass_rate)
-        return rule
-
-    def after(self, result: Result) -> str | None:
-        if result.verdict == "skipped":
-            return None
-        self._errors_left -= result.verdict == "errored"
-        group = mark_of(result.key[:3])
-        has_failed = self._fails(group, result.verdict, result.repeats, result.pass_rate)
-        if not has_failed and self._errors_left >= 0:
-            return None
-        self.has_failed = True
-        return f"--fail-fast: {result.key.case} did not pass"
-
-    def _fails(self, group: int, verdict: Verdict, repeats: int, pass_rate: float) -> bool:
-        """Whether a case has failed with a trial: too few trials are left for it to pass."""
-        if repeats <= 1:
-            return decide_case_verdict((verdict,), pass_rate) in ("failed", "ungraded")
-        tried = self._open.setdefault(group, _Tried())
-        tried.trials += 1
-        tried.passed += verdict == "passed"
-        tried.errored = tried.errored or verdict == "errored"
-        if tried.trials >= repeats:
-            del self._open[group]
-        left = repeats - tried.trials
-        # A case with an errored trial that doesn't pass is errored, not failed.
-        return not tried.errored and not reaches(tried.passed + left, pass_rate * repeats)
 
 
 class Base(Value, frozen=True):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from evalcase.graders.base import Context, NamedGrader, Usable
-from evalcase.graders.workspace import RunGrader
 from evalcase.runner.bases import WorkspaceError
-from evalcase.runner.conversation import Conversations, Talk
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
@@ -29,6 +28,9 @@ from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import digest_files
 from evalcase.util.project import find_attachments
 from evalcase.util.user_calls import UserCalls
+
+if TYPE_CHECKING:
+    from evalcase.runner.conversation import Conversations
 
 MAX_ANSWER_BYTES = 10_000_000
 """The longest text of an answer that is stored; a longer one is cut, and marked."""
@@ -55,7 +57,7 @@ class Trials:
         self._changes: dict[str, Changes] = {}
         """What was changed in workspaces, by the sessions of their trials."""
         self._is_capped = plan.options.max_cost_usd is not None
-        self._conversations = Conversations(dispatcher, plan.graders, self._grade, _cap, lose)
+        self._lose = lose
 
     def hash_question(self, trial: Trial) -> str:
         return self._hash_question(trial.case, self._find_files(trial), trial.suite)
@@ -123,18 +125,24 @@ class Trials:
             workspace=self._changes.pop(question.session, None),
         )  # fmt: skip
 
+    @cached_property
+    def _conversations(self) -> Conversations:
+        from evalcase.runner.conversation import Conversations  # which few suites have
+
+        return Conversations(self._dispatcher, self._plan.graders, self._grade, _cap, self._lose)
+
     async def _converse(self, trial: Trial, started: str, space: Space | None) -> Result:
         case, files = trial.case, self._find_files(trial)
         question = self._question(trial, files, space=space)
         # How far an earlier session of this trial came is unknown: this is another one.
         suffix = self._plan.environment.entropy(4).hex()
         question = replace(question, session=f"{question.session}-{suffix}")
+        failure = None
         if self._plan.targets[trial.target].traits.batching is not None:
-            talk, graded = Talk(failure=Failure("protocol", _NO_TALK)), _UNANSWERED
+            failure = Failure("protocol", _NO_TALK)
         elif isinstance(files, Finding):
-            talk, graded = Talk(failure=Failure("exception", files.message)), _UNANSWERED
-        else:
-            talk, graded = await self._conversations.run(trial, question)
+            failure = Failure("exception", files.message)
+        talk, graded = await self._conversations.run(trial, question, failure)
         if talk.interrupted:
             self._raise_interrupted()
         answer, user = None, None
@@ -284,7 +292,7 @@ def _look_at_files(graders: Sequence[NamedGrader]) -> bool:
 def _want_fresh(graders: Sequence[NamedGrader]) -> bool:
     """Whether some of them, or one inside of them, want a fresh copy of a workspace."""
     return any(
-        (isinstance(each.grader, RunGrader) and each.grader.fresh)
+        getattr(each.grader, "fresh", False)  # an option of `run`
         or _want_fresh(each.grader.inner())
         for each in graders
     )
