@@ -188,14 +188,13 @@ class TestReader:
         if isinstance(named, dict) and "path" in named and "vars" not in named:
             named = named["path"]
         if isinstance(named, dict):
-            files = item.at("vars")
-            if isinstance(files.value, str | list):
-                item = item._replace(value={**named, "vars": self._read_variables(files)})
-            yield item
-            return
+            if not isinstance(item.at("vars").value, str | list):
+                yield item
+                return
+            named = None
         try:
             if not isinstance(named, str):
-                raise ValueError("it is neither a test nor a file")
+                raise ValueError("it is neither a test with variables nor a file")
             if named.endswith("/"):  # a folder for each case, as in AgentV
                 for path in self.folder.find(f"{named}*/case.*"):
                     case = self.folder.parse(path).root
@@ -218,14 +217,8 @@ class TestReader:
 
     def _read_scenario(self, item: Item) -> Iterator[Item]:
         """Each test of a scenario with each of its settings."""
-        if isinstance(item.value, str):
-            try:
-                for file in self._files(item.value):
-                    for each in file.root.several():
-                        yield from self._read_scenario(each)
-            except ValueError as error:
-                self.suite.lose(item, f"this scenario: {error}")
-            return
+        if not isinstance(item.value, dict):
+            self.suite.lose(item, "this scenario, which is not written here")
         configs = enumerate(item.at("config").several(), 1)
         for (number, config), entry in product(configs, item.at("tests").several()):
             for test in self._read_entry(entry):
@@ -236,17 +229,6 @@ class TestReader:
                 if id := value.get("id"):
                     value["id"] = f"{id}-{number}"
                 yield test._replace(value=value)
-
-    def _read_variables(self, item: Item) -> JSON:
-        """The variables of files."""
-        found: dict[str, JSON] = {}
-        for each in item.several():
-            try:
-                for name in self.folder.find(str(each.value)):
-                    found |= self.folder.parse(name).root.mapping()
-            except ValueError as error:
-                self.suite.lose(each, f"these variables: {error}")
-        return found
 
 
 def read_row(row: Item) -> Item:

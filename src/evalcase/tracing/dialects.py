@@ -57,10 +57,6 @@ _SYSTEM = "gen_ai.system_instructions"
 _DETAILS = "gen_ai.client.inference.operation.details"
 _PARTS = ("tool_call", "tool_call_response", "reasoning")
 _INPUT_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
-_WHOLE_EVENTS = {
-    "gen_ai.content.prompt": ("gen_ai.prompt", "user"),
-    "gen_ai.content.completion": ("gen_ai.completion", "assistant"),
-}
 
 
 class SpanMessages(NamedTuple):
@@ -290,10 +286,6 @@ def _read_events(span: TraceSpan) -> SpanMessages:
             inner = _parse_attribute(attributes.get("message"), "message")
             held = inner if isinstance(inner, dict) else attributes
             messages.output.append(_read_event_message(held, "assistant"))
-        elif name in _WHOLE_EVENTS:
-            attribute, usual = _WHOLE_EVENTS[name]
-            several = messages.input if usual == "user" else messages.output
-            several.extend(_read_whole_event(attributes.get(attribute), usual))
     return messages
 
 
@@ -308,14 +300,6 @@ def _read_event_message(held: dict[str, Any], usual: str) -> MessageDict:
     id = held.get("id", held.get("tool_call_id"))
     role = _role(held.get("role"), usual)
     return _message(role, held.get("content"), calls, id if isinstance(id, str) else None)
-
-
-def _read_whole_event(value: JSON, usual: str) -> list[MessageDict]:
-    """A text, or JSON with messages in it."""
-    items = _data_or_text(value)
-    if isinstance(items, list) and items and all(isinstance(each, dict) for each in items):
-        return [_read_event_message(each, usual) for each in items if isinstance(each, dict)]
-    return [_message(usual, value, [])] if isinstance(value, str) else []
 
 
 def _parse_attribute(value: JSON, name: str) -> JSON:
