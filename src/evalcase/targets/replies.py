@@ -40,20 +40,26 @@ class Reply(NamedTuple):
 def find_reply(value: dict[str, Any], warn: Warn) -> Reply | None:
     """The reply of a model service; None for any other mapping. Raise TargetError for one with
     several answers, and for one that failed or is not finished."""
-    output = value.get("output")
-    is_anthropic = value.get("type") == "message" and isinstance(value.get("content"), list)
-    if is_message(value) and is_anthropic:
-        messages = read_anthropic(value)
-    elif isinstance(output, list) and (value.get("object") == "response" or is_items(output)):
-        messages = read_response(value, warn)
-    elif _holds_assistant(value.get("choices")):
-        messages = read_completion(value, warn)
-    elif (
-        message := _find_candidate(value) or _find_ollama(value) or _find_converse(value)
-    ) is None:
-        return None
-    else:
-        messages = [message]
+    match value:
+        case {"type": "message", "content": [*_]} if is_message(value):
+            messages = read_anthropic(value)
+        case {"output": [*items]} if value.get("object") == "response" or is_items(items):
+            messages = read_response(value, warn)
+        case {"choices": [{"message": {"role": "assistant"}}, *_]}:
+            messages = read_completion(value, warn)
+        case {"message": {"role": "assistant"} as message, "done": done}:  # Ollama
+            end = value.get("done_reason", "stop" if done else "in_progress")
+            messages = [{**message, "finish_reason": end}]
+        case {
+            "output": {"message": {"role": "assistant", "content": [*parts]} as message},
+            "stopReason": str(end),
+        }:  # Bedrock's Converse API
+            messages = [{**message, "content": _type_parts(parts) or None, "finish_reason": end}]
+        case _:
+            candidate = _find_candidate(value)
+            if candidate is None:
+                return None
+            messages = [candidate]
     usages = (value.get(name) for name in ("usage", "usageMetadata", "usage_metadata"))
     return Reply(messages, next(filter(None, usages), None))
 
@@ -66,13 +72,6 @@ def _refuse_several(name: str, several: Sequence[JSON], part: str) -> None:
     if len(several) > 1:
         what = f"the answer has {len(several)} `{name}`, and one can be graded"
         raise _no_answer(f"{what}: return the `{part}` of that one", several)
-
-
-def _holds_assistant(choices: JSON) -> bool:
-    match choices:
-        case [{"message": {"role": "assistant"}}, *_]:
-            return True
-    return False
 
 
 def read_completion(value: dict[str, Any], warn: Warn) -> list[JSON]:
@@ -138,25 +137,6 @@ def _read_uses(uses: Iterable[dict[str, Any]], others: Iterable[JSON]) -> list[J
         {**call, "output": outputs[call["id"]]} if call.get("id") in outputs else call
         for call in calls
     ]
-
-
-def _find_ollama(value: dict[str, Any]) -> dict[str, Any] | None:
-    match value:
-        case {"message": {"role": "assistant"} as message, "done": done}:
-            usual = "stop" if done else "in_progress"
-            return {**message, "finish_reason": value.get("done_reason", usual)}
-    return None
-
-
-def _find_converse(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The message of Bedrock's Converse API."""
-    match value:
-        case {
-            "output": {"message": {"role": "assistant", "content": parts} as message},
-            "stopReason": str(reason),
-        } if _is_parts(parts):
-            return {**message, "content": _type_parts(parts) or None, "finish_reason": reason}
-    return None
 
 
 def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
