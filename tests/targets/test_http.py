@@ -214,9 +214,7 @@ def test_calls_to_which_no_path_leads_are_noted(options: Any) -> None:
         answer = ask(target_of(HttpTarget, url=server.url, answer="reply.text", **options))
     with pytest.raises(GraderError) as caught:
         seen_calls(answer)
-    assert "`find` at `trace.0.tool_calls.0`, to which no path leads" in str(caught.value)
-    assert '`tool_calls = "trace.0.tool_calls"` of the http target' in str(caught.value)
-    assert "`tool_calls = false`" in str(caught.value)
+    assert "`find` at `trace.0.tool_calls.0` (`tool_calls` of the http target" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,6 @@ def test_calls_that_were_not_read_are_an_error_for_graders_of_calls(value: Any, 
     ("value", "said"),
     [
         ({"text": "Done.", "tool_calls": ["delete"]}, "a call is {tool, input}, {name, args}"),
-        ({"parts": [{"functionCall": {"args": {}}}]}, "a call is {tool, input}, {name, args}"),
         ({"candidates": [{"content": GEMINI}] * 2}, "the answer has 2 `candidates`"),
         (
             {"role": "assistant", "parts": [{"type": "tool-delete", "input": {"id": 1}}]},

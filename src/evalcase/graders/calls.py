@@ -20,6 +20,7 @@ from evalcase.graders.json_differences import (
     pair_up,
 )
 from evalcase.types.answer import Answer
+from evalcase.types.case import Case
 from evalcase.types.message import Message, Step, ToolCall
 from evalcase.types.options import about
 from evalcase.types.problem import Finding, did_you_mean
@@ -72,6 +73,15 @@ def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
         given = call.arguments
         found.append(Call(call.name, given, too_deep(given), kind=f"@{kind}" if kind else ""))
     return found
+
+
+def expected_calls(case: Case) -> list[Call]:
+    """The calls of `expected_output`, from all messages of the assistant."""
+    calls: list[ToolCall] = []
+    for message in case._data.get("expected_output", ()):
+        if message["role"] == "assistant" and "tool_calls" in message:
+            calls += map(ToolCall, message["tool_calls"] or ())
+    return read_calls(calls)
 
 
 # Coding agents

@@ -14,6 +14,7 @@ from evalcase.graders.calls import (
     Call,
     align_calls,
     describe_calls,
+    expected_calls,
     match_calls,
     read_calls,
     takes_long,
@@ -22,7 +23,6 @@ from evalcase.graders.differences import NOTHING, compare_content, expected_cont
 from evalcase.graders.text import Searcher, settle
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.message import ToolCall
 from evalcase.types.value import JSON
 from evalcase.util.answers import is_comparable
 from evalcase.util.calls import seen_calls
@@ -43,15 +43,12 @@ class ExpectedGrader(Grader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         case, answer = context.case, context.answer
         content = expected_content(case) if "content" in self.halves else None
-        calls: list[ToolCall] = []
-        for message in case._data.get("expected_output", ()):
-            if message["role"] == "assistant" and "tool_calls" in message:
-                calls += map(ToolCall, message["tool_calls"] or ())
-        if not calls or "calls" not in self.halves:
+        expected = expected_calls(case) if "calls" in self.halves else []
+        if not expected:
             if not is_comparable(content):
                 return NOTHING
             return compare_content(content, answer)
-        expected, made = read_calls(calls), read_calls(seen_calls(answer))
+        made = read_calls(seen_calls(answer))
         judge = partial(_grade_steps, expected, made, content, answer)
         return settle(judge, takes_long=takes_long(expected, made))
 

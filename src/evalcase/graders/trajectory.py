@@ -19,16 +19,15 @@ from evalcase.graders.calls import (
     calls_of,
     check_kinds,
     describe_calls,
+    expected_calls,
     find_missing,
     match_calls,
-    read_calls,
     takes_long,
 )
 from evalcase.graders.differences import NOTHING
 from evalcase.graders.fields import FieldMatchers, match_field
 from evalcase.graders.json_differences import Difference, Way, find_differences, not_expected
 from evalcase.graders.text import Searcher, settle
-from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall, names_tool
 from evalcase.types.options import Text, about
@@ -161,7 +160,7 @@ class TrajectoryGrader(Grader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         expected: Sequence[Call] = self.expected
         if self.value is None:
-            expected = _calls_expected(context.case)
+            expected = expected_calls(context.case)
             if not expected:
                 return NOTHING
         whole = self.arguments != "ignore"
@@ -195,11 +194,6 @@ class TrajectoryGrader(Grader):
             said.append(f"{write_count(len(extra), 'call')} not expected: {names}")
             said.append(f"{matched} ÷ ({needed} + {len(extra)})")
         return Score(round(matched / total, 9) if total else 1.0, "; ".join(said), details)
-
-
-def _calls_expected(case: Case) -> Sequence[Call]:
-    messages = [each for each in case.expected_output if each.role == "assistant"]
-    return read_calls([call for each in messages for call in each.tool_calls])
 
 
 class _Rules(Value, frozen=True):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from json import dumps
 from typing import Any, Literal
@@ -41,7 +41,7 @@ from evalcase.types.message import (
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import finish_reason_of
-from evalcase.util.calls import UNREAD, BadCallsError, CallShape, ReadCalls, find_calls, unread_in
+from evalcase.util.calls import UNREAD, BadCallsError, ReadCalls, find_calls, unread_in
 from evalcase.util.json import BadJsonError, NotJsonError, copy_json, parse_json, whole_text
 from evalcase.util.processes import Output
 from evalcase.util.text import cut_bytes, list_some
@@ -251,18 +251,17 @@ def _mark_invalid(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def note_unread(
-    messages: Sequence[Message], dropped: JSON, describe: Callable[[CallShape], str] = str
-) -> tuple[Message, ...]:
-    """The messages, with a note of the calls in a part of the reply that is not kept. `describe`
-    says what can be done, at the first of them."""
+def note_unread(messages: Sequence[Message], dropped: JSON, hint: str = "") -> tuple[Message, ...]:
+    """The messages, with a note of the calls in a part of the reply that is not kept. A hint says
+    what can be done, at the first of them."""
     shapes = list(find_calls(dropped))
     if not shapes:
         return tuple(messages)
     read = ReadCalls(call for message in messages for call in message.tool_calls)
-    found = [shape for shape in shapes if shape not in read]
-    unread: list[JSON] = [*map(describe, found[:1]), *map(str, found[1:])]
-    return _put_on_last(messages, UNREAD, unread) if unread else tuple(messages)
+    unread: list[JSON] = [str(shape) for shape in shapes if shape not in read]
+    if not unread:
+        return tuple(messages)
+    return _put_on_last(messages, UNREAD, [f"{unread[0]}{hint}", *unread[1:]])
 
 
 def ignore_calls(messages: Sequence[Message]) -> tuple[Message, ...]:

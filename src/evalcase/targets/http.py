@@ -48,7 +48,7 @@ from evalcase.types.question import Question
 from evalcase.types.target import Surroundings, TargetKind, Traits, Warn
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import kind_of_end
-from evalcase.util.calls import BadCallsError, CallShape, find_calls, understand_calls
+from evalcase.util.calls import BadCallsError, find_calls, understand_calls
 from evalcase.util.json import BadJsonError, JsonPath, MissingError, parse_json
 from evalcase.util.processes import Output
 from evalcase.util.text import Template, value_as_text
@@ -59,7 +59,10 @@ _PLACEHOLDERS = (
 )  # fmt: skip
 _STREAM = re.compile(rb"(?:(?:event|id|retry)?:[^\r\n]*[\r\n]+)*data: ?[{\[]")
 """How a stream of JSON events begins. Many services don't declare theirs."""
-_DONT_COUNT = "`tool_calls = false` says that they don't count"
+_HINT = (
+    " (`tool_calls` of the http target is the path of their list in a whole reply, or `false` if "
+    "they don't count)"
+)
 
 
 class HttpOptions(WebOptions, frozen=True, kw_only=True):
@@ -280,9 +283,9 @@ class _ReplyReader:
             answer = replace(answer, messages=(calls, *answer.messages))
         # Where a path leads to a list, empty or not, the user says that there are no other calls.
         if options.tool_calls is False or leads_to_calls:
-            answer = replace(answer, messages=self._ignore_calls(answer.messages))
+            answer = replace(answer, messages=ignore_calls(answer.messages))
         elif options.answer is not None:
-            answer = replace(answer, messages=note_unread(answer.messages, value, _say_no_path))
+            answer = replace(answer, messages=note_unread(answer.messages, value, _HINT))
         return self._add_usage(answer, value)
 
     def _error(self, what: str, **more: bool) -> TargetError:
@@ -313,8 +316,7 @@ class _ReplyReader:
         except MissingError as error:
             # Many services leave out an empty list; but a name that is nearly right is misspelt.
             known = error.found if isinstance(error.found, dict) else {}
-            lists = [key for key, item in known.items() if isinstance(item, list)]
-            meant = find_nearest(error.step, lists, 0.8)
+            meant = find_nearest(error.step, known, 0.8)
             if meant is not None:
                 raise self._error(f"`tool_calls`: {error}; did you mean `{meant}`?") from None
             self._warn(f"http target: {error}")
@@ -336,12 +338,6 @@ class _ReplyReader:
         except TargetError as error:
             raise self._error(str(error)) from None
         return answer if end is None else replace(answer, messages=note_end(answer.messages, end))
-
-    def _ignore_calls(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        ignored = ignore_calls(messages)
-        if ignored != messages and self._options.tool_calls is False:
-            self._warn("http target: calls in the reply don't count, as `tool_calls = false` says")
-        return ignored
 
     def _add_usage(self, answer: Answer, value: JSON) -> Answer:
         usage = self._find_beside(self._options.usage, value)
@@ -381,8 +377,8 @@ class _ReplyReader:
             raise self._error(f"`stream`: no event has a text at `{path.text}`")
         messages = note_end([content_message("".join(map(str, pieces)))], end)
         if self._options.tool_calls is False:
-            return Answer(self._ignore_calls(messages))
-        return Answer(note_unread(messages, events, _say_it_was_streamed))
+            return Answer(ignore_calls(messages))
+        return Answer(note_unread(messages, events, _HINT))
 
     def _read_event(self, event: Event) -> JSON:
         try:
@@ -395,16 +391,6 @@ class _ReplyReader:
             said = one_line(event.data.decode(errors="replace"))
             raise self._error(f"`stream`: it ends with an error: {said}")
         return value
-
-
-def _say_no_path(call: CallShape) -> str:
-    reads = f'`tool_calls = "{call.listed_at}"` of the http target reads its list'
-    return f"{call}, to which no path leads ({reads}; {_DONT_COUNT})"
-
-
-def _say_it_was_streamed(call: CallShape) -> str:
-    why = "`stream` of the http target reads texts alone: ask for the whole reply"
-    return f"{call} of an event ({why}; {_DONT_COUNT})"
 
 
 def _find_piece(path: JsonPath, event: JSON) -> JSON:

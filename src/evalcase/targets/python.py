@@ -35,7 +35,7 @@ from evalcase.util.sources import find_module_file, trace_sources
 from evalcase.util.user_calls import close_all, run_in_thread
 
 if TYPE_CHECKING:
-    from evalcase.targets.spans import TracedCall, Tracing
+    from evalcase.targets.spans import Tracing
 
 
 class PythonOptions(TargetOptions, frozen=True, kw_only=True):
@@ -229,7 +229,7 @@ class PythonTarget(Target):
 
     async def _call_in_thread(self, question: Question, bound: BoundFunction) -> Answer:
         """Call a plain function, and read the value there: that may call user code, too."""
-        loop, warn = self._loop, self._surroundings.warn
+        loop, warn, tracing = self._loop, self._surroundings.warn, self._tracing
         assert loop is not None, "open() comes first"
         by_place, by_name = bound.arguments(question)
 
@@ -237,11 +237,12 @@ class PythonTarget(Target):
             loop.call_soon_threadsafe(warn, said)
 
         def call() -> object:
-            with self._traced(question) as traced:
+            with nullcontext() if tracing is None else tracing.call(question) as traced:
                 returned = bound.function(*by_place, **by_name)
             if inspect.isawaitable(returned):
                 return returned
-            return _finish(read_answer(returned, warn_in_loop), traced)
+            answer = read_answer(returned, warn_in_loop)
+            return answer if traced is None else traced.add_to(answer)
 
         read = await run_in_thread(call)
         if isinstance(read, Answer):
@@ -249,9 +250,6 @@ class PythonTarget(Target):
         while inspect.isawaitable(read):
             read = await read
         return read_answer(read, warn)
-
-    def _traced(self, question: Question) -> Any:  # noqa: ANN401 - a context manager
-        return nullcontext() if self._tracing is None else self._tracing.call(question)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
@@ -290,10 +288,6 @@ class PythonTarget(Target):
         root, module = self._surroundings.root, self.name.partition(":")[0]
         path = find_module_file(module, root)
         return trace_sources([path], root) if path is not None else {}
-
-
-def _finish(answer: Answer, traced: TracedCall | None) -> Answer:
-    return answer if traced is None else traced.add_to(answer)
 
 
 async def _enter_object(found: Any, stack: AsyncExitStack) -> Any:  # noqa: ANN401 - of the user's

@@ -258,9 +258,6 @@ def is_blocks(items: list[JSON]) -> bool:
 
 def find_message(value: dict[str, Any], extras: Collection[str]) -> dict[str, Any] | None:
     """The message that a mapping without a role stands for: a text and calls; None for data."""
-    parts = value.get("parts")
-    if "content" not in value and isinstance(parts, list) and any(map(is_call_block, parts)):
-        value = {"content": parts, **leave_out(value, ("parts",))}
     body = next((key for key in _TEXTS if key in value), None)
     calls = {key: value[key] for key in CALLS if key in value}
     blocks = value.get("content")

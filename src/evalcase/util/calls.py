@@ -119,12 +119,6 @@ class CallShape(NamedTuple):
     kind: str
     """Its type, or the key that holds it."""
 
-    @property
-    def listed_at(self) -> str:
-        """The path of its list."""
-        in_list = self.path[-1:] and self.path[-1].isdigit()
-        return write_path(self.path[:-1] if in_list else self.path)
-
     def __str__(self) -> str:
         at = f" at `{write_path(self.path)[:200]}`" if self.path else ""
         return f"`{(self.tool or self.kind)[:80]}`{at}"
