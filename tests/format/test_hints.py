@@ -81,22 +81,6 @@ def test_a_message_quotes_no_more_than_the_beginning(text: str) -> None:
         assert len(problem.hint or "") < 350
 
 
-def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
-    (problem,) = load_text(
-        "input: q\nmetadata: {expected_output: x}\n", "yaml", Catalogue()
-    ).problems
-    assert problem.code == "nothing-to-grade"
-    assert problem.hint == (
-        "`expected_output` is only data in `metadata`: move it next to `metadata`"
-    )
-
-
-def test_an_expected_null_is_told_to_be_absent() -> None:
-    (problem,) = evalcase.check_text("input: q\nexpected_output: null\n", "a.eval.yaml")
-    assert problem.code == "nothing-to-grade"
-    assert problem.hint == 'null counts as absent; the text null is written in quotes: "null"'
-
-
 @for_each("grader", ["contain: hi", "contain: '{{x}}'", "contains: 5", "length: 5"])
 def test_a_mistake_in_a_grader_of_all_is_no_lack_of_graders(grader: str) -> None:
     text = (

@@ -115,7 +115,7 @@ def test_a_user_excludes_turns_and_a_top_level_expected_output_and_stop_on_failu
 def test_it_needs_transcript_graders_or_criteria_and_check_says_so() -> None:
     (warning,) = evalcase.loads("cases: [{user: {goal: x, target: s, max_turns: 3}}]").warnings
     assert warning.code == "nothing-to-grade"
-    assert warning.hint == "say in `criteria`, `rubrics` or `graders` what a good conversation is"
+    assert warning.hint == "add `criteria`, `rubrics` or `graders`"
 
 
 def test_check_knows_the_target_of_a_user(folder: Path) -> None:

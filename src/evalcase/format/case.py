@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalcase.format.document import Findings
 from evalcase.format.fields import (
     CASE,
-    CASE_FIELDS,
     EXCLUSIVE,
     FILE_SCHEME,
     TURN,
@@ -124,9 +123,7 @@ def _read_messages(
     for index in odd:
         item, code = value[index], "wrong-type" if len(odd) == len(value) else "mixed-messages"
         what = "a mapping that is not one" if type(item) is dict else describe_kind(item)
-        keys = [*item] if type(item) is dict else []
-        role = keys[0] if len(keys) == 1 and keys[0] in ROLES else usual
-        hint = f"write {{role: {role}, content: …}}"
+        hint = f"write {{role: {usual}, content: …}}"
         findings.add(code, (*path, index), f"this list holds messages, not {what}", hint)
     return value if findings.errors == before else None
 
@@ -197,8 +194,6 @@ _PART_KEYS = {
 }
 """The types of parts that mean something here, with the keys that may hold the text or the file.
 Parts of other types are kept as they are."""
-_OF_PARTS = {"type", "media_type", *(key for keys in _PART_KEYS.values() for key in keys)}
-_BESIDE_IMAGES = frozenset({"type", "media_type", "mime_type", "detail", "path"})
 
 
 def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
@@ -215,16 +210,6 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
             findings.add("odd-part", (*path, parts.index(False)), message, hint)
     elif usual == "user" and is_lone_part(content):
         _check_part(content, path, findings)
-    elif (
-        "type" in content
-        and _is_known_part(content)
-        and content.keys() <= _OF_PARTS
-        and not content.keys().isdisjoint(_PART_KEYS[content["type"]])
-        and all(type(each) is str for each in content.values())
-    ):
-        message = "this looks like a content part, but is data: it is given or compared as JSON"
-        hint = f"write [{{type: {content['type']}, …}}] as the `content` of a message"
-        findings.add("odd-part", path, message, hint)
 
 
 def _is_known_part(value: Any) -> bool:
@@ -241,10 +226,7 @@ def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None
         findings.add_file(name, (*path, next(key for key in keys if part.get(key) == name)))
         return
     # An image may be in the shape of some provider, which has other keys.
-    is_whole = said_text(part) is not None or (
-        kind == "image" and any(part[key] for key in part.keys() - _BESIDE_IMAGES)
-    )
-    if not is_whole:
+    if said_text(part) is None and (kind != "image" or len(part) == 1):
         message = f"a part of the type `{kind}` needs `{keys[0]}`"
         findings.add("odd-part", path, message, f"write {{type: {kind}, {keys[0]}: …}}")
 
@@ -544,10 +526,7 @@ def resolve_case(
     id = written if type(written) is str and written and not written.isspace() else None
     findings.begin_case(id)
     if type(raw) is not dict:
-        name = raw.partition(":")[0] if type(raw) is str else ""
-        hint = f"a key needs a space after its `:`: write `{name}: …`"
-        message = f"a case is a mapping, not {describe_kind(raw)}"
-        findings.add("wrong-type", path, message, hint if name in CASE_FIELDS else None)
+        findings.add("wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}")
         return None
     if id is not None and not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
@@ -587,8 +566,7 @@ def resolve_case(
         return None
     case = canonical_case(data)
     if not shared.lacks_graders:
-        has_null = "expected_output" in raw and raw["expected_output"] is None
-        advise_case(case, named, turns, findings, expects_null=has_null)
+        advise_case(case, named, turns, findings)
     return case if findings.errors == before else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evalcase.format.document import Findings
-from evalcase.format.fields import GRADED, PRIVATE_PREFIX, Named
+from evalcase.format.fields import PRIVATE_PREFIX, Named
 from evalcase.graders.base import DeclaredGrader, Half, expected_halves
 from evalcase.types.case import Case, needs_judge
 from evalcase.types.message import is_message, said_text
@@ -26,11 +26,8 @@ Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
 
 
-def advise_case(
-    case: Case, written: Named, turns: Sequence[Named], findings: Findings, *, expects_null: bool
-) -> None:
-    """Look over a case without errors, of a suite whose graders have none. `expects_null` says
-    that it has `expected_output: null`, which is no expected output."""
+def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Findings) -> None:
+    """Look over a case without errors, of a suite whose graders have none."""
     data = case._data
     if "skip" in data:
         return
@@ -45,20 +42,11 @@ def advise_case(
     if "threshold" in data or "repeat" in data:
         _advise_passing(data, written.path, findings)
     if "expected_output" not in data and not any(map(_is_graded, (data, *data.get("turns", ())))):
-        _report_ungraded(case, written.path, findings, expects_null)
-
-
-def _report_ungraded(case: Case, path: KeyPath, findings: Findings, expects_null: bool) -> None:
-    what = "conversation" if case.is_conversation else "case"
-    hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
-    if case.is_conversation:
-        hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
-    elif inside := next((name for name in GRADED if name in case._data.get("metadata", ())), None):
-        hint = f"`{inside}` is only data in `metadata`: move it next to `metadata`"
-    elif expects_null:
-        hint = 'null counts as absent; the text null is written in quotes: "null"'
-    message = f"this {what} has nothing to grade, so it can never pass"
-    findings.add("nothing-to-grade", path, message, hint)
+        ways = "`criteria`, `rubrics` or `graders`"
+        message, hint = "this case has nothing to grade", f"add `expected_output`, {ways}"
+        if case.is_conversation:
+            message, hint = message.replace("case", "conversation"), f"add {ways}"
+        findings.add("nothing-to-grade", written.path, f"{message}, so it can never pass", hint)
 
 
 def _is_graded(part: dict[str, Any]) -> bool:

@@ -362,10 +362,11 @@ class CaseStream:
     def _first_lines(self) -> dict[str | None, int]:
         """The first line of each id. The file is read again for it, because no line is kept."""
         first: dict[str | None, int] = {}
+        ids = Ids()
         for line in self._read_again():
-            id = line.value.get("id") if type(line.value) is dict else None
-            if type(id) is str:
-                first.setdefault(id, line.first_line)
+            findings = Findings(None, self._files)
+            for case in resolve_line(line.value, findings, ids, self._shared):
+                first.setdefault(case.id if case else findings.case, line.first_line)
         return first
 
     def _read_again(self, most: int | None = None) -> Iterator[Document]:
