@@ -92,60 +92,38 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "types.answer",
-    "Case": "types.case",
-    "CaseVerdict": "types.result",
-    "ConfigError": "errors",
-    "Context": "graders.base",
-    "EvalcaseError": "errors",
-    "Evaluated": "report.evaluated",
-    "Figures": "report.figures",
-    "Grade": "types.grade",
-    "Grader": "graders.base",
-    "GraderError": "errors",
-    "Message": "types.message",
-    "Problem": "types.problem",
-    "Question": "types.question",
-    "RecordError": "errors",
-    "Result": "types.result",
-    "Score": "types.grade",
-    "Suite": "types.case",
-    "SuiteError": "errors",
-    "Surroundings": "types.target",
-    "Target": "types.target",
-    "TargetError": "errors",
-    "TargetKind": "types.target",
-    "TargetOptions": "types.target",
-    "ToolCall": "types.message",
-    "Traits": "types.target",
-    "Usage": "types.answer",
-    "assert_case": "pytest_plugin.asserting",
-    "assert_case_async": "pytest_plugin.asserting",
-    "cases": "pytest_plugin.cases",
-    "check": "api",
-    "check_text": "api",
-    "evaluate": "api",
-    "evaluate_async": "api",
-    "explain": "report.details",
-    "figures": "api",
-    "iter_cases": "api",
-    "load": "api",
-    "loads": "api",
-    "options": "types.options",
-    "parse_case": "api",
-    "read_transcript": "targets.transcripts",
-    "write_suite": "api",
+    "api": "check check_text evaluate evaluate_async figures iter_cases load loads parse_case "
+    "write_suite",
+    "errors": "ConfigError EvalcaseError GraderError RecordError SuiteError TargetError",
+    "graders.base": "Context Grader",
+    "pytest_plugin.asserting": "assert_case assert_case_async",
+    "pytest_plugin.cases": "cases",
+    "report.details": "explain",
+    "report.evaluated": "Evaluated",
+    "report.figures": "Figures",
+    "targets.transcripts": "read_transcript",
+    "types.answer": "Answer Usage",
+    "types.case": "Case Suite",
+    "types.grade": "Grade Score",
+    "types.message": "Message ToolCall",
+    "types.problem": "Problem",
+    "types.question": "Question",
+    "types.result": "CaseVerdict Result",
+    "types.target": "Surroundings Target TargetKind TargetOptions Traits",
 }
+"""The modules of the public names."""
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: `import evalcase` itself costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    home = import_module(f"{__name__}.{_HOMES[name]}")
-    value: object = home if name == "options" else getattr(home, name)
+    if name == "options":
+        return import_module(f"{__name__}.types.options")
+    home = next((home for home, names in _HOMES.items() if name in names.split()), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value
 

@@ -1,12 +1,11 @@
-"""What helps to test suites, graders and targets: a target that follows a script, users who say
-what is known before, and graders whose grade is."""
+"""What helps to test suites, graders and targets: targets and users that follow a script, and
+graders whose grade is known."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from random import Random
 from typing import Annotated
 
 from evalcase.errors import TargetError
@@ -19,7 +18,7 @@ from evalcase.types.question import Question
 from evalcase.types.target import Target
 
 __all__ = [
-    "HANGS", "FixedGrader", "ScriptedTarget", "ScriptedUser", "SeededUser", "crashes", "fails",
+    "HANGS", "FixedGrader", "ScriptedTarget", "ScriptedUser", "crashes", "fails",
     "passes",
 ]  # fmt: skip
 
@@ -99,30 +98,6 @@ class ScriptedUser(ScriptedTarget):
         place = self._said[session]
         self._said[session] += 1
         return said[place] if place < len(said) else "DONE"
-
-
-class SeededUser(Target):
-    """Plays users who say some of what people say, by chance that comes out the same each time: by
-    its seed, the case, which trial of it and which turn. It speaks as often as `turns` says, a
-    number or the least and the most.
-
-        evaluate(cases, agent, users={"simulator": SeededUser(["Hm.", "Why?"], seed=7)})
-    """
-
-    def __init__(
-        self, says: Sequence[str], *, seed: int = 0, turns: int | tuple[int, int] = (1, 5)
-    ) -> None:
-        self._says = list(says)
-        self._seed = seed
-        self._turns = (turns, turns) if isinstance(turns, int) else turns
-
-    async def answer(self, question: Question) -> Answer:
-        about = f"{self._seed}\n{question.suite}\n{question.case}\n{question.repeat}"
-        most = Random(about).randint(*self._turns)  # noqa: S311 - nothing is kept secret by it
-        if question.turn > most:
-            return Answer.of_text("DONE")
-        chance = Random(f"{about}\n{question.turn}")  # noqa: S311 - as above
-        return Answer.of_text(chance.choice(self._says))
 
 
 class FixedGrader(Grader):

@@ -144,16 +144,6 @@ def test_the_first_that_is_unfit_is_told(project: Path, kind: str, key: str) -> 
     assert found == Finding((), "`pipe` is not a regular file", code="bad-file")
 
 
-def test_a_root_that_is_given_counts_unless_the_suite_lies_outside_of_it(project: Path) -> None:
-    (project.parent / "a.txt").touch()
-    messages, suite = with_parts({"type": "file", "path": "a.txt"}), str(project / "s.yaml")
-    assert isinstance(find_attachments(suite, messages), Finding)
-    wider = find_attachments(suite, messages, str(project.parent))
-    assert wider == {"a.txt": str(project.parent / "a.txt")}
-    elsewhere = find_attachments(suite, messages, str(project / "evals"))
-    assert elsewhere == find_attachments(suite, messages)
-
-
 def test_a_name_that_is_a_whole_picture_is_cut_in_what_is_said(project: Path) -> None:
     found = attachments_in(str(project)).find("data:image/png;base64," + "A" * 100_000)
     assert isinstance(found, Finding)

@@ -7,7 +7,7 @@ import pytest
 
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
 from evalcase.types.answer import Failure
-from evalcase.util.errors import add_complaint, excerpt_complaint, failure_of
+from evalcase.util.errors import add_complaint, failure_of
 from tests.for_each import for_each
 
 
@@ -150,21 +150,3 @@ def test_the_line_that_says_why(stderr: str, line: str) -> None:
 @pytest.mark.parametrize(("stderr", "last"), [("one\ntwo\n\n", "two"), ("   indented", "indented")])
 def test_a_line_that_says_no_reason_is_not_offered_as_one(stderr: str, last: str) -> None:
     assert add_complaint("it ended", stderr) == f"it ended, after it wrote: {last}"
-
-
-def test_the_lines_around_it_lead_to_it() -> None:
-    assert excerpt_complaint(NODE, 4) == (
-        1,
-        [
-            '  throw new Error("no such model: gpt-9")',
-            "  ^",
-            "Error: no such model: gpt-9",
-            "    at main (/app/agent.js:3:9)",
-        ],
-        4,
-    )
-    assert excerpt_complaint(PYTHON, 3)[1] == [
-        '    raise ValueError("the key is wrong")',
-        "ValueError: the key is wrong",
-        "please see https://example.com/help",
-    ]

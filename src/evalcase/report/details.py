@@ -20,7 +20,6 @@ from evalcase.types.result import Outcome, Result, outcome_of_one
 from evalcase.types.value import JSON, decode_object
 from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT, name_missing_text, read_ending, shown_content
-from evalcase.util.errors import excerpt_complaint
 from evalcase.util.text import (
     as_json,
     call_lines,
@@ -455,13 +454,13 @@ def evidence_lines(details: Mapping[str, Any], screen: Screen, said: str = "") -
 
 
 def _quote_output(name: str, text: str, screen: Screen) -> Iterator[str]:
-    """The lines of a program that say why, or the beginning of what a server wrote."""
+    """The last lines of a program, or the first of what a server wrote."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    rest = max(0, len(lines) - _QUOTED_ROWS)
     if name == "stderr":
-        yield from _quote_lines(f"{name} ", *excerpt_complaint(text, _QUOTED_ROWS), screen)
+        yield from _quote_lines(f"{name} ", rest, lines[rest:], 0, screen)
     else:
-        lines = text.splitlines()
-        after = len(lines[_QUOTED_ROWS:])
-        yield from _quote_lines(f"{name} ", 0, lines[:_QUOTED_ROWS], after, screen)
+        yield from _quote_lines(f"{name} ", 0, lines[:_QUOTED_ROWS], rest, screen)
 
 
 def _quote_lines(

@@ -139,25 +139,9 @@ def add_complaint(what: str, stderr: str) -> str:
     lines = stderr.strip().splitlines()
     if not lines:
         return what
-    number = _find_complaint(lines)
-    if number is None:
+    # Indented lines are quoted code.
+    outer = (line for line in reversed(lines) if line[:1].strip())
+    reason = next(filter(_REASON.search, outer), None)
+    if reason is None:
         return f"{what}, after it wrote: {lines[-1].strip()[:_LONGEST_LINE]}"
-    return f"{what}: {lines[number].strip()[:_LONGEST_LINE]}"
-
-
-def excerpt_complaint(stderr: str, most: int) -> tuple[int, list[str], int]:
-    """The line that says why, or the last, with lines before it and one after it; and how many
-    lines are left out before and after them."""
-    lines = [line.rstrip() for line in stderr.splitlines() if line.strip()]
-    number = _find_complaint(lines)
-    end = len(lines) if number is None else min(len(lines), number + 2)
-    start = max(0, end - most)
-    end = min(len(lines), start + most)
-    return start, lines[start:end], len(lines) - end
-
-
-def _find_complaint(lines: list[str]) -> int | None:
-    """The number of the last line with a word of failure; indented lines are quoted code."""
-    numbers = reversed(range(len(lines)))
-    found = (at for at in numbers if lines[at][:1].strip() and _REASON.search(lines[at]))
-    return next(found, None)
+    return f"{what}: {reason.strip()[:_LONGEST_LINE]}"

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from evalcase.errors import ConfigError
 from evalcase.types.options import FunctionName
-from evalcase.types.problem import did_you_mean, find_nearest
+from evalcase.types.problem import did_you_mean
 from evalcase.types.read_options import problems_of, type_of
 from evalcase.util.errors import leaves_of
 from evalcase.util.files import open_file
@@ -114,11 +114,7 @@ def _import_file(name: str, root: str) -> ModuleType:
     try:
         open_file(path, root).close()
     except FileNotFoundError:
-        folder, file = os.path.split(name)
-        modules = list_modules(os.path.join(root, folder))
-        close = find_nearest(file.removesuffix(".py"), modules)
-        hint = f": did you mean `{folder}/{close}.py`?" if close else ""
-        raise ConfigError(f"there is no file `{name}` in {root}{hint}") from None
+        raise ConfigError(f"there is no file `{name}` in {root}") from None
     except OSError as error:
         raise ConfigError(f"`{name}` can't be imported: {error.strerror}") from None
     known = sys.modules.get(name)
@@ -158,10 +154,6 @@ def _describe_no_attribute(found: object, attribute: str, wanted: str) -> str:
     hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
     file = getattr(found, "__file__", None)
     where = f" ({file})" if file else ""
-    own = f"{found.__name__.replace('.', '/')}.py" if isinstance(found, ModuleType) else ""
-    path = os.path.realpath(os.path.join(sys.path[0], own))
-    if own and os.path.isfile(path) and path != os.path.realpath(file or ""):
-        hint = f"name the project's own file: ./{own}:{attribute}"
     shown = getattr(found, "__name__", type(found).__name__)
     return f"{wanted}: `{shown}`{where} has no `{attribute}`{f': {hint}' if hint else ''}"
 

@@ -256,10 +256,8 @@ def fault_in(line: bytes) -> str | None:
         return None
     if not line.endswith(b"\n"):
         return "is longer than a journal's may be" if len(line) > MAX_LINE else "is cut short"
-    tail = line[-_TAIL:]
-    if not (tail.startswith(_SUM) and tail.endswith(_END)):
-        return "has no checksum"
-    return "does not match its checksum"
+    has_sum = line[-_TAIL:].startswith(_SUM)
+    return "does not match its checksum" if has_sum else "has no checksum"
 
 
 def body_of(line: bytes) -> bytes:

@@ -142,16 +142,6 @@ class Attachments:
             return found._replace(hint=describe_root(self.root))
         return found
 
-    def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Finding:
-        """Every file that messages refer to: its real path by the name as it was written."""
-        found = {}
-        for name in named_files(messages):
-            path = self.find(name)
-            if isinstance(path, Finding):
-                return path
-            found[name] = path
-        return found
-
     def _fit(self, path: str, name: str, is_folder: bool | None) -> str | Finding:
         path = os.path.realpath(path)
         if not is_inside(path, self.root):
@@ -187,11 +177,15 @@ def attachments_in(folder: str, root: str | None = None) -> Attachments:
     return Attachments(folder, given)
 
 
-def find_attachments(
-    suite: str, messages: Iterable[Mapping[str, Any]], root: str | None = None
-) -> dict[str, str] | Finding:
+def find_attachments(suite: str, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Finding:
     """Every file that messages of a suite refer to: its real path by the name as it was written."""
-    return attachments_in(os.path.dirname(suite), root).find_all(messages)
+    attachments, found = attachments_in(os.path.dirname(suite)), {}
+    for name in named_files(messages):
+        path = attachments.find(name)
+        if isinstance(path, Finding):
+            return path
+        found[name] = path
+    return found
 
 
 _INTERPRETERS = frozenset({"python", "python3", "node", "ruby", "perl", "sh", "bash"})

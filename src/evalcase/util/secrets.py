@@ -70,20 +70,6 @@ def _forms_of(value: str) -> Iterator[str]:
         yield form.replace("+", "-").replace("/", "_")
 
 
-_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
-"""A letter and a digit."""
-
-
-def _pieces_of(value: str) -> Iterator[str]:
-    """Eight characters in a row: any of a long word, and those with a letter and a digit. Words of
-    a sentence are shorter, and have no digits."""
-    for word in value.split():
-        if len(word) >= _LONG:
-            yield from _windows(word)
-    if len(value) >= _LONG:
-        yield from filter(_TELLING.search, _windows(value))
-
-
 def _windows(text: str) -> Iterator[str]:
     return (text[at : at + _SHORTEST] for at in range(len(text) - _SHORTEST + 1))
 
@@ -99,7 +85,11 @@ class KnownSecrets:
         self._names = {
             form: name for form, name in forms if len(form) >= _SHORTEST or form in values
         }
-        self._pieces = {piece: name for form, name in forms for piece in _pieces_of(form)}
+        # Words of a sentence are shorter than a long word, whose pieces tell it.
+        words = [(word, name) for form, name in forms for word in form.split()]
+        self._pieces = {
+            piece: name for word, name in words if len(word) >= _LONG for piece in _windows(word)
+        }
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
@@ -120,18 +110,13 @@ class KnownSecrets:
         text = self.data_text(text)
         if not self._pieces or self._pieces.keys().isdisjoint(_windows(text)):
             return text
-        parts: list[str] = []
-        at = done = 0
-        while at <= len(text) - _SHORTEST:
-            name = self._pieces.get(text[at : at + _SHORTEST])
-            if name is None:
-                at += 1
-                continue
-            parts += text[done:at], f"***{name}***"
-            while text[at : at + _SHORTEST] in self._pieces:
-                at += 1
-            at = done = at + _SHORTEST - 1
-        return "".join([*parts, text[done:]])
+        told, end = "", 0
+        for at, piece in enumerate(_windows(text)):
+            if piece in self._pieces:
+                if at >= end:
+                    told += f"{text[end:at]}***{self._pieces[piece]}***"
+                end = at + _SHORTEST
+        return told + text[end:]
 
 
 def _clean_value(value: JSON, clean_text: Callable[[str], str]) -> JSON:
@@ -211,8 +196,8 @@ class Scrubber:
         get, count = self._environment.get, len(self._environment)
         seen = dict(zip(self.names, map(get, self.names), strict=True))
         if seen != self._seen or count != self._count:
-            for name, value in {**seen, **{name: get(name) for name in _PROXY_NAMES}}.items():
-                if value:
+            for name in (*seen, *_PROXY_NAMES):
+                if value := get(name):
                     self.add(name, value)
             self._seen, self._count = seen, count
         return self._known
