@@ -205,6 +205,7 @@ def _describe_targets() -> Schema:
     for name in list_names("targets"):
         with suppress(ConfigError):
             kinds.append(find_target_kind(name))
+    is_whole: JSON = {"not": {"required": ["extends"]}}
     rules: list[JSON] = []
     # Editors of TOML don't look for names and sentences behind an `if`: all are offered here, too.
     offered: dict[str, list[str]] = {}
@@ -232,7 +233,8 @@ def _describe_targets() -> Schema:
     properties["kind"] = {"description": about, "enum": [each.name for each in kinds]}
     target: Schema = {
         "type": "object",
-        "required": ["kind"],
+        "if": is_whole,
+        "then": {"required": ["kind"]},
         "properties": properties,
         # The rule of each kind says which options it has.
         "additionalProperties": True,

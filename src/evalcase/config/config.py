@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import field, structs
@@ -40,7 +40,7 @@ from evalcase.types.options import (
     about,
     of_kind,
 )
-from evalcase.types.problem import Finding, KeyPath, Problem, in_order
+from evalcase.types.problem import Finding, KeyPath, Problem, did_you_mean, in_order
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.result import GRADER_TIMEOUT_S
 from evalcase.types.value import Value, describe_kind, replace
@@ -148,11 +148,46 @@ def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[Finding]:
             message = f"target `{name}` is a table, not {describe_kind(table)}"
             hint = 'write [targets.NAME] and kind = "…" below it'
             yield Finding(path, message, hint, code="wrong-type")
+        elif "extends" in table:
+            yield from _check_base(name, targets, path)
         elif "kind" not in table:
             hint = f'for example kind = "{table.get("type", "python")}"'
             yield Finding(path, f"target `{name}` needs `kind`", hint, "key", "missing-option")
         else:
             yield from fields_of(EngineSettings)["kind"].problems_in(table["kind"], path)
+
+
+def _check_base(name: str, targets: dict[str, Any], path: KeyPath) -> Iterator[Finding]:
+    """Each target that extends another leads to one with a kind."""
+    base: object = targets[name]["extends"]
+    where, names = (*path, "extends"), [name]
+    if not isinstance(base, str) or base not in targets:
+        hint = did_you_mean(str(base), targets.keys() - {name})
+        yield Finding(where, f"there is no target `{base}` to extend", hint, code="unknown-target")
+    while isinstance(base, str) and isinstance(table := targets.get(base), dict):
+        names.append(base)
+        if base in names[:-1]:
+            yield Finding(where, f"`extends` goes in a circle: {' → '.join(names)}")
+            return
+        base = table.get("extends")
+
+
+def _extend(targets: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The tables with the options of those that they extend. Mappings are merged."""
+
+    def whole(name: str, names: tuple[str, ...] = ()) -> dict[str, Any]:
+        table, names = targets[name], (*names, name)
+        base = table.get("extends")
+        if not isinstance(base, str) or base not in targets or base in names:
+            return table
+        merged = dict(whole(base, names))
+        for option, value in table.items():
+            old = merged.get(option)
+            is_mapping = isinstance(value, dict) and isinstance(old, dict)
+            merged[option] = {**old, **value} if is_mapping else value  # type: ignore[dict-item]
+        return merged
+
+    return {name: whole(name) for name in targets}
 
 
 class Settings(Value, frozen=True, kw_only=True):
@@ -330,6 +365,7 @@ def _read_sound(data: dict[str, Any], at_fault: set[str | int]) -> Settings:
         case dict(targets) if "targets" in at_fault:
             tables = {name: each for name, each in targets.items() if isinstance(each, dict)}
             settings = replace(settings, targets=tables)
+    settings = replace(settings, targets=_extend(settings.targets))
     match data.get("judge"):
         case {"target": str(target)} if "judge" in at_fault and target:
             settings = replace(settings, judge=JudgeSettings(target))

@@ -297,6 +297,7 @@ def _find_wrong_options(
     named = _object_to_named(kind, options, root)
     if named is not None:
         yield named
+    yield from _find_missing_files(options, root)
     yield from target_faults(kind, options)
 
 
@@ -349,6 +350,23 @@ def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str)
     return None if unfit is None else unfit._replace(path=(kind.value or "",))
 
 
+def _find_missing_files(options: Mapping[str, object], root: str) -> Iterator[Finding]:
+    """Files and folders that an agent needs, and that are not there."""
+    for option in ("overlay", "mounts", "mcp"):
+        held = options.get(option)
+        several: dict[Any, Any] = dict(enumerate(held)) if isinstance(held, list) else {None: held}
+        for key, name in (held if isinstance(held, dict) else several).items():
+            if not isinstance(name, str) or "\0" in name:
+                continue
+            path = (option,) if key is None else (option, key)
+            if option == "overlay" and not leads_inside(name, root):
+                what = f"`{name}` is outside the project, and an overlay may not leave it"
+                yield Finding(path, what, code="file-outside-project")
+            elif not os.path.exists(os.path.join(root, os.path.expanduser(name))):
+                what = f"there is no file or folder `{name}`"
+                yield Finding(path, what, describe_root(root), code="missing-file")
+
+
 def _object_to_answering(reference: str, root: str) -> Finding | None:
     """Why a function can't be used as a target."""
     file = reference.rpartition(":")[0]
@@ -377,6 +395,8 @@ def _object_to_command(options: Mapping[str, object], root: str) -> Finding | No
     command, cwd, env = options.get("command"), options.get("cwd") or "", options.get("env")
     if not isinstance(cwd, str) or not isinstance(command, list):
         return None  # a line for the shell, or a mistake in the options
+    if str(options.get("isolation")).startswith(("docker:", "podman:")):
+        return None  # its program is in the image
     if leads_inside(cwd, root) and not os.path.isdir(os.path.join(root, cwd)):
         missing = f"there is no folder `{cwd}`"
         return Finding(("cwd",), missing, describe_root(root), code="missing-file")

@@ -29,8 +29,9 @@ from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.calls import seen_calls
 from evalcase.util.files import OversizeError, digest_files, is_inside, read_file
+from evalcase.util.isolation import process_in
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
-from evalcase.util.processes import Process, describe_exit
+from evalcase.util.processes import describe_exit
 from evalcase.util.snapshots import copy_into, matches, scan, without_git
 from evalcase.util.text import write_count
 
@@ -147,7 +148,10 @@ class RunGrader(Grader):
             environment = without_git({
                 **self.surroundings.environment, **space.env, **self.env, "PWD": space.path
             })  # fmt: skip
-            async with Process(argv, space.path, environment, _MOST_OUTPUT) as process:
+            async with process_in(
+                space, argv, environment, _MOST_OUTPUT, network=False,
+                writable=[os.path.dirname(report)] if report else [],
+            ) as process:  # fmt: skip
                 try:
                     code, output = await process.run(None)
                 except TargetError as error:
@@ -215,7 +219,7 @@ def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
         return GraderError("workspace", f"the JUnit report {what}", details)
 
     try:
-        data = read_file(path, _MOST_REPORT)
+        data = read_file(path, _MOST_REPORT, links=False)
     except OversizeError:
         raise refuse("is too large") from None
     except OSError:

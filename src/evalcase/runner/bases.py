@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from json import dumps
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 import msgspec
@@ -25,16 +26,18 @@ import msgspec
 from evalcase.config.config import Config
 from evalcase.errors import TargetError
 from evalcase.types.problem import Finding
-from evalcase.types.workspace import Command, Inline, Ran, Shell, Workspace
+from evalcase.types.workspace import Command, Inline, Ran, Shell, Space, Workspace
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import add_complaint
 from evalcase.util.files import digest_file
-from evalcase.util.processes import Process, describe_exit
-from evalcase.util.project import Attachments
+from evalcase.util.isolation import process_in
+from evalcase.util.processes import describe_exit
+from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import mask_credentials
 from evalcase.util.snapshots import (
     GIT_ALONE,
     LEFT_OUT,
+    LINK,
     Tree,
     clear_way,
     copy_into,
@@ -45,6 +48,7 @@ from evalcase.util.snapshots import (
     without_git,
 )
 
+_NO_OVERLAY: Mapping[str, str] = MappingProxyType({})
 _MOST_OUTPUT = 1_000_000
 _TAIL = 2000
 _KEPT_S = 14 * 86_400.0
@@ -99,11 +103,19 @@ class Bases:
         for lock in self._locks:
             lock.close()
 
-    async def find(self, declared: Workspace, sources: Attachments) -> Base:
+    async def find(
+        self, declared: Workspace, sources: Attachments, overlay: Mapping[str, str] = _NO_OVERLAY
+    ) -> Base:
         """The base of a workspace, made if there is none. Raise WorkspaceError if that fails."""
-        key = dumps([sources.folder, msgspec.to_builtins(declared)], sort_keys=True)
+        parts = [sources.folder, msgspec.to_builtins(declared), dict(overlay)]
+        key = dumps(parts, sort_keys=True)
         if key not in self._made:
-            making = self._make(declared, sources, f"base-{len(self._made)}")
+            name = f"base-{len(self._made)}"
+            making = (
+                self._lay_over(declared, sources, name, overlay)
+                if overlay
+                else self._make(declared, sources, name)
+            )
             self._made[key] = asyncio.ensure_future(making)
         return await asyncio.shield(self._made[key])
 
@@ -116,6 +128,26 @@ class Bases:
         root = os.path.join(folder, "workspace")
         tree = await asyncio.to_thread(lambda: hash_files(root, scan(root, declared.ignore)))
         return Base(root, tree)
+
+    async def _lay_over(
+        self, declared: Workspace, sources: Attachments, name: str, overlay: Mapping[str, str]
+    ) -> Base:
+        """A base with the files of a target laid over it."""
+        base = await self.find(declared, sources)
+        root = os.path.join(self._own, name, "workspace")
+
+        def copy() -> Tree:
+            os.makedirs(root)
+            copy_into([os.path.join(base.root, each) for each in os.listdir(base.root)], root)
+            for path, source in overlay.items():
+                _lay_over(root, path, find_overlay(source, self._config.root))
+            if declared.git:
+                run_git(["add", "--force", "--", *overlay], root)
+                amend = [] if declared.history else ["--amend"]
+                run_git(["commit", "-q", "--no-verify", *amend, "-m", "workspace"], root)
+            return hash_files(root, scan(root, declared.ignore))
+
+        return Base(root, await asyncio.to_thread(copy))
 
     async def _find_kept(self, declared: Workspace, sources: Attachments) -> str:
         whole = await asyncio.to_thread(_digest_parts, declared, sources)
@@ -146,8 +178,8 @@ class Bases:
         try:
             await asyncio.to_thread(self._fill, root, declared, sources)
             for command in declared.prepare:
-                variables = {**self._variables, **declared.env}
-                await run_command(command, root, variables, declared.timeout_s)
+                space = Space(root, "", declared.env)
+                await run_command(command, space, self._variables, declared.timeout_s)
             if declared.git:
                 await asyncio.to_thread(_commit, root, has_history=declared.history > 0)
         except BaseException:
@@ -216,6 +248,30 @@ def _digest_parts(declared: Workspace, sources: Attachments) -> dict[str, Any]:
     return whole
 
 
+def find_overlay(name: str, root: str) -> str:
+    """The path of a file or a folder of the project. Raise WorkspaceError if there is none."""
+    return find_source(name, attachments_in(root, root), is_folder=None)
+
+
+def digest_overlay(overlay: Mapping[str, str], root: str) -> dict[str, str]:
+    """Hashes of what is laid over a workspace, by its paths there."""
+    found = {name: find_overlay(source, root) for name, source in overlay.items()}
+    return {
+        name: _digest_folder(path) if os.path.isdir(path) else digest_file(path)
+        for name, path in found.items()
+    }
+
+
+def _lay_over(root: str, name: str, source: str) -> None:
+    if os.path.isfile(source):
+        shutil.copy(source, clear_way(root, name))
+        return
+    for path, entry in scan(source).items():
+        if entry.mode == LINK:
+            raise WorkspaceError(f"an overlay holds no links: {os.path.join(source, path)}")
+        shutil.copy(os.path.join(source, path), clear_way(root, f"{name}/{path}"))
+
+
 def digest_solution(declared: Workspace, sources: Attachments) -> str:
     """A hash of a solution."""
     if not isinstance(declared.solution, str):
@@ -246,14 +302,14 @@ def find_source(name: str, sources: Attachments, *, is_folder: bool | None = Fal
 
 
 async def run_command(
-    command: Command, folder: str, variables: Mapping[str, str], limit_s: float
+    command: Command, space: Space, variables: Mapping[str, str], limit_s: float
 ) -> Ran:
     """Run a command of the suite in a workspace. Raise WorkspaceError unless it succeeds."""
     argv = ["/bin/sh", "-c", command.sh] if isinstance(command, Shell) else list(command)
     shown = command.sh if isinstance(command, Shell) else " ".join(command)
-    environment = without_git({**variables, "PWD": folder})
+    environment = without_git({**variables, **space.env, "PWD": space.path})
     began = monotonic()
-    async with Process(argv, folder, environment, _MOST_OUTPUT) as process:
+    async with process_in(space, argv, environment, _MOST_OUTPUT) as process:
         try:
             code, output = await asyncio.wait_for(process.run(None), limit_s)
         except TimeoutError:

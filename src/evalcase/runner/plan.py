@@ -42,6 +42,7 @@ from evalcase.types.target import Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
 from evalcase.util.environment import Environment, collector_paused
 from evalcase.util.imports import make_importable
+from evalcase.util.isolation import check_isolation
 from evalcase.util.project import ProjectPaths
 from evalcase.util.secrets import Scrubber
 
@@ -215,7 +216,7 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
     _check_workspaces(
-        found, targets, environment.variables, no_exec=options.no_exec,
+        found, targets, config, environment.variables, no_exec=options.no_exec,
         is_remote=request.local.engine == "ray" or request.local.on is not None,
     )  # fmt: skip
     if options.caches(config.cache):
@@ -238,8 +239,8 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
 
 
 def _check_workspaces(
-    found: Survey, targets: Mapping[str, Target], environment: Mapping[str, str], *,
-    no_exec: bool, is_remote: bool,
+    found: Survey, targets: Mapping[str, Target], config: Config,
+    environment: Mapping[str, str], *, no_exec: bool, is_remote: bool,
 ) -> None:  # fmt: skip
     if found.workspaces:
         check_machine(environment)
@@ -252,6 +253,7 @@ def _check_workspaces(
         if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
             what = f"target `{name}` can't work in the `workspace` of case `{case}`"
             raise ConfigError(f"{what}: a `command` or `python` target can")
+        check_isolation(str(config.targets.get(name, {}).get("isolation", "none")), environment)
 
 
 def _find_needs(found: Survey, request: RunRequest, given: Given) -> Needs:

@@ -60,7 +60,7 @@ class Trials:
         self._lose = lose
 
     def hash_question(self, trial: Trial) -> str:
-        return self._hash_question(trial.case, self._find_files(trial), trial.suite)
+        return self._hash_question(trial, self._find_files(trial))
 
     def hash_grading(
         self, case: Case, suite: str, graders: Sequence[NamedGrader] | None = None
@@ -82,7 +82,7 @@ class Trials:
 
     async def run_in_workspace(self, trial: Trial) -> Result:
         """The same in a workspace, which is removed in the end."""
-        space = self._workspaces.reserve(trial.case, trial.suite)
+        space = self._workspaces.reserve(trial.case, trial.suite, trial.target)
         try:
             result = await self.run(trial, space)
             keep = self._plan.options.keep_workspaces
@@ -234,7 +234,7 @@ class Trials:
         self, trial: Trial, changes: Changes, graders: Sequence[NamedGrader]
     ) -> Space:
         """The workspace of a stored answer, or why it can't be made again."""
-        space = self._workspaces.reserve(trial.case, trial.suite)
+        space = self._workspaces.reserve(trial.case, trial.suite, trial.target)
         try:
             return await self._workspaces.rebuild(space, changes, fresh=_want_fresh(graders))
         except WorkspaceError as error:
@@ -248,8 +248,10 @@ class Trials:
         suite = os.path.join(self._plan.environment.cwd, trial.suite)
         return find_attachments(suite, trial.case.written_messages)
 
-    def _hash_question(self, case: Case, files: dict[str, str] | Finding, suite: str) -> str:
-        workspace = self._workspaces.digest(case, suite)[0] if case.has_workspace else None
+    def _hash_question(self, trial: Trial, files: dict[str, str] | Finding) -> str:
+        case, workspace = trial.case, None
+        if case.has_workspace:
+            workspace = self._workspaces.digest(case, trial.suite, trial.target)[0]
         if isinstance(files, Finding):
             return hash_question(case, {"": files.message}, workspace)
         return hash_question(case, digest_files(files) if files else None, workspace)
@@ -267,7 +269,7 @@ class Trials:
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
             data.get("conversation_id"), case.metadata if "metadata" in data else {}, found, None,
             space,
-            hash or self._hash_question(case, files, trial.suite),
+            hash or self._hash_question(trial, files),
         )  # fmt: skip
 
     def _raise_interrupted(self) -> None:

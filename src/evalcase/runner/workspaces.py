@@ -19,7 +19,7 @@ from hashlib import sha256
 from itertools import count
 from json import dumps
 from tempfile import mkdtemp
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
@@ -29,6 +29,7 @@ from evalcase.runner.bases import (
     Base,
     Bases,
     WorkspaceError,
+    digest_overlay,
     digest_solution,
     digest_workspace,
     find_source,
@@ -42,6 +43,7 @@ from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace
 from evalcase.util.environment import Environment
 from evalcase.util.files import is_inside, read_file
+from evalcase.util.isolation import note_containers, remove_containers
 from evalcase.util.process_tree import close_guard, end_processes_in, open_guard
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
@@ -103,7 +105,7 @@ class Workspaces:
         self._lock: IO[bytes] | None = None
         self._comparer: Comparer | None = None
         self._bases: Bases | None = None
-        self._reserved: dict[str, tuple[Workspace, Attachments]] = {}
+        self._reserved: dict[str, tuple[Workspace, Attachments, dict[str, str]]] = {}
         self._open: dict[str, _Open] = {}
         self._digests: dict[str, tuple[str, str]] = {}
         self._numbers = count(1)
@@ -122,15 +124,21 @@ class Workspaces:
     def _sources_of(self, suite: str) -> Attachments:
         return attachments_in(os.path.dirname(os.path.join(self._cwd, suite)))
 
-    def digest(self, case: Case, suite: str) -> tuple[str, str]:
-        """What the question hash and the grading hash of a case need to know of its workspace."""
-        declared = case.workspace
+    def _overlay_of(self, target: str) -> dict[str, str]:
+        return dict(self._config.targets.get(target, {}).get("overlay", {}))
+
+    def digest(self, case: Case, suite: str, target: str = "") -> tuple[str, str]:
+        """What the question hash of a case at a target, and its grading hash, need to know of its
+        workspace."""
+        declared, overlay = case.workspace, self._overlay_of(target)
         assert declared is not None
-        key = dumps([suite, msgspec.to_builtins(declared)], sort_keys=True)
+        key = dumps([suite, msgspec.to_builtins(declared), overlay], sort_keys=True)
         if key not in self._digests:
             sources = self._sources_of(suite)
             try:
                 asked, graded = digest_workspace(declared, sources)
+                if overlay:
+                    asked += dumps(digest_overlay(overlay, self._config.root), sort_keys=True)
                 if self._solves:
                     asked += digest_solution(declared, sources)
             except (WorkspaceError, OSError) as error:
@@ -138,9 +146,9 @@ class Workspaces:
             self._digests[key] = asked, graded
         return self._digests[key]
 
-    def reserve(self, case: Case, suite: str) -> Space:
+    def reserve(self, case: Case, suite: str, target: str = "") -> Space:
         """Where the workspace of a trial will be."""
-        declared = case.workspace
+        declared, table = case.workspace, self._config.targets.get(target, {})
         assert declared is not None
         if self._folder is None:
             work = _work_folder(self._variables)
@@ -150,12 +158,18 @@ class Workspaces:
             self._comparer = Comparer(os.path.join(self._folder, "git"))
             open_guard()
         folder = os.path.join(self._folder, f"{next(self._numbers)}")
-        return self._reserve(folder, declared, self._sources_of(suite))
+        isolation = str(table.get("isolation", "none"))
+        note_containers(self._folder, isolation)
+        space = Space(folder, "", dict(declared.env), isolation, _find_mounts(table, self._config))
+        what = declared, self._sources_of(suite), self._overlay_of(target)
+        return self._reserve(folder, space, what)
 
-    def _reserve(self, folder: str, declared: Workspace, sources: Attachments) -> Space:
+    def _reserve(
+        self, folder: str, like: Space, what: tuple[Workspace, Attachments, dict[str, str]]
+    ) -> Space:
         path, home = os.path.join(folder, "workspace"), os.path.join(folder, "home")
-        self._reserved[path] = declared, sources
-        return Space(path, home, dict(declared.env))
+        self._reserved[path] = what
+        return replace(like, path=path, home=home)
 
     async def make(self, space: Space) -> None:
         """Make the workspace of a trial, anew for each attempt. Raise WorkspaceError if that
@@ -172,8 +186,7 @@ class Workspaces:
         assert comparer is not None
         solution = opened.declared.solution
         if isinstance(solution, Shell):
-            variables = {**self._variables, **space.env}
-            await run_command(solution, space.path, variables, opened.declared.timeout_s)
+            await run_command(solution, space, self._variables, opened.declared.timeout_s)
             return
         assert solution is not None
         path = find_source(solution, opened.sources, is_folder=None)
@@ -235,7 +248,7 @@ class Workspaces:
         """Make a second workspace beside one, with nothing but what is recorded. Where that fails,
         it says why."""
         folder = os.path.join(os.path.dirname(opened.space.path), "fresh")
-        twin = self._reserve(folder, opened.declared, opened.sources)
+        twin = self._reserve(folder, opened.space, self._reserved[opened.space.path])
         try:
             await self._repeat(twin, changes, patch)
             await asyncio.to_thread(self._make_ready, self._open[twin.path])
@@ -288,8 +301,7 @@ class Workspaces:
         space, declared = opened.space, opened.declared
         for command in declared.teardown:
             try:
-                variables = {**self._variables, **space.env}
-                await run_command(command, space.path, variables, declared.timeout_s)
+                await run_command(command, space, self._variables, declared.timeout_s)
             except TargetError as error:
                 self._warn(f"teardown of a workspace: {error}")
 
@@ -300,15 +312,16 @@ class Workspaces:
         await asyncio.to_thread(remove_tree, folder, self._warn)
 
     async def _make(self, space: Space) -> _Open:
-        declared, sources = self._reserved[space.path]
+        declared, sources, overlay = self._reserved[space.path]
         assert self._bases is not None
-        base = await self._bases.find(declared, sources)
+        base = await self._bases.find(declared, sources, overlay)
         folder = os.path.dirname(space.path)
         try:
             before = await asyncio.to_thread(_copy_base, base, folder, space, declared)
-            ran, variables = [], {**self._variables, **space.env}
-            for command in declared.setup:
-                ran.append(await run_command(command, space.path, variables, declared.timeout_s))
+            ran = [
+                await run_command(command, space, self._variables, declared.timeout_s)
+                for command in declared.setup
+            ]
             found = os.lstat(space.path)
             folder_id = found.st_dev, found.st_ino
             if ran:
@@ -326,7 +339,8 @@ class Workspaces:
         after = _look(opened)
         find = lambda path, side: _find_file(opened, path, side)  # noqa: E731
         changes, patch = self._comparer.compare(opened.before, after, find)
-        return replace(changes, setup=opened.setup), patch
+        isolation = opened.space.isolation
+        return replace(changes, setup=opened.setup, isolation=isolation), patch
 
     def _make_ready(self, opened: _Open) -> None:
         """Put restored files back, and add hidden ones."""
@@ -340,6 +354,14 @@ class Workspaces:
                 if matches(path, declared.restore):
                     copy_file(_find_file(opened, path, "before"), clear_way(space.path, path))
         write_files(space.path, declared.hidden, opened.sources)
+
+
+def _find_mounts(table: Mapping[str, Any], config: Config) -> tuple[str, ...]:
+    """What an isolated target is shown: its mounts, and the files that its options name."""
+    plugins = table.get("plugins", ()) if table.get("kind") == "claude" else ()
+    named = [*table.get("mounts", ()), *([table["mcp"]] if "mcp" in table else ()), *plugins]
+    paths = (os.path.join(config.root, os.path.expanduser(each)) for each in named)
+    return tuple(map(os.path.abspath, paths))
 
 
 # What is asked of workspaces before a run
@@ -464,4 +486,5 @@ def _sweep(work: str, warn: Callable[[str], None]) -> None:
             with suppress(OSError):
                 if (held := try_lock(lock)) is not None:
                     with held:
+                        remove_containers(os.path.join(work, name))
                         remove_tree(os.path.join(work, name), warn)

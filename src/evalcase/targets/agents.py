@@ -6,31 +6,41 @@ agent, and a home of its own: neither its settings on this machine nor yours cha
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, ClassVar, NamedTuple
 
-from evalcase.errors import TargetError
-from evalcase.targets.command import CommandOptions, CommandTarget
+from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.command import CommandOptions, CommandTarget, ProgramOptions
 from evalcase.targets.transcripts import TranscriptFormat
 from evalcase.types.answer import Answer
-from evalcase.types.options import Amount, Count, Text, Texts, about
+from evalcase.types.options import Amount, Count, Seconds, Text, Texts, about
 from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
-from evalcase.types.target import Surroundings, TargetKind, TargetOptions
-from evalcase.types.value import replace
+from evalcase.types.target import Surroundings, TargetKind
+from evalcase.types.value import JSON, replace
+from evalcase.util.files import read_file
+from evalcase.util.json import parse_object
 
 TIMEOUT_S = 1800.0
 """How long an attempt may take where neither the suite nor the command line says."""
 CONCURRENCY = 4
+_MORE_S = 120.0
+"""How much longer than its `time_s` an attempt may take."""
+_MOST_SETTINGS = 1_000_000
 _KEPT = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _KEPT_PREFIXES = ("LC_",)
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
-class AgentOptions(TargetOptions, frozen=True, kw_only=True):
+class AgentOptions(ProgramOptions, frozen=True, kw_only=True):
     """What agents are told. An option that an agent lacks is an error."""
+
+    idle_s: Annotated[
+        Seconds, about("How long it may print nothing, before the trial is errored.")
+    ] = 600.0
 
     model: Annotated[Text | None, about("The model, as the agent names it.")] = None
     program: Annotated[
@@ -54,12 +64,36 @@ class AgentOptions(TargetOptions, frozen=True, kw_only=True):
     env: Annotated[dict[str, str], about("Further environment variables.")] = {}
 
 
-_COMMON = {*fields_of(TargetOptions), "program", "args", "env"}
+_COMMON = {*fields_of(ProgramOptions), "program", "args", "env"}
 Flags = Callable[[str], list[str]]
+Files = Callable[[AgentOptions, str], dict[str, str]]
 
 
 def _flag(name: str) -> Flags:
     return lambda value: [name, value]
+
+
+def _in_settings(_: str) -> list[str]:
+    """For an option that is said in a file of the agent's home."""
+    return []
+
+
+def _write_no_files(options: AgentOptions, root: str) -> dict[str, str]:
+    del options, root
+    return {}
+
+
+def _write_gemini_settings(options: AgentOptions, root: str) -> dict[str, str]:
+    settings: dict[str, JSON] = {}
+    if options.max_turns is not None:
+        settings["model"] = {"maxSessionTurns": options.max_turns}
+    if options.mcp is not None:
+        try:
+            declared = parse_object(read_file(os.path.join(root, options.mcp), _MOST_SETTINGS))
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"gemini-cli target: {options.mcp}: {error}") from None
+        settings["mcpServers"] = declared.get("mcpServers", {})
+    return {".gemini/settings.json": json.dumps(settings)} if settings else {}
 
 
 class Agent(NamedTuple):
@@ -81,6 +115,10 @@ class Agent(NamedTuple):
     last: tuple[str, ...] = ()
     program: str = ""
     """Where it has another name."""
+    files: Files = _write_no_files
+    """Texts by their paths in its home."""
+    alone: tuple[str, ...] = ()
+    """What is said where evalcase isolates it, unless `permission` says otherwise."""
 
 
 AGENTS = (
@@ -97,6 +135,7 @@ AGENTS = (
             "plugins": _flag("--plugin-dir"),
         },
         ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"), {"CLAUDE_CONFIG_DIR": ".claude"},
+        alone=("--permission-mode", "bypassPermissions"),
     ),
     Agent(
         "codex", "Codex",
@@ -105,14 +144,18 @@ AGENTS = (
         "codex-json",
         {"model": _flag("-m"), "permission": _flag("-s")},
         ("CODEX_API_KEY", "OPENAI_API_KEY"), {"CODEX_HOME": ".codex"}, last=("-",),
+        alone=("--dangerously-bypass-approvals-and-sandbox",),
     ),
     Agent(
         "gemini-cli", "Gemini CLI",
         ("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust"),
         "gemini-stream-json",
-        {"model": _flag("-m"), "plugins": _flag("-e")},
+        {
+            "model": _flag("-m"), "plugins": _flag("-e"), "max_turns": _in_settings,
+            "mcp": _in_settings,
+        },
         ("GEMINI_API_KEY",), {"GEMINI_CLI_HOME": ""}, {"GEMINI_SANDBOX": "false"},
-        program="gemini",
+        program="gemini", files=_write_gemini_settings,
     ),
     Agent(
         "copilot", "GitHub Copilot CLI",
@@ -124,7 +167,8 @@ AGENTS = (
     ),
     Agent(
         "opencode", "opencode",
-        ("run", "--format", "json", "--auto"), "opencode-json", {"model": _flag("-m")},
+        ("run", "--format", "json", "--auto", "--dir", "{workspace}"), "opencode-json",
+        {"model": _flag("-m")},
         ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
         {
             f"XDG_{name.upper()}_HOME": f".{name}"
@@ -155,8 +199,9 @@ class AgentTarget(CommandTarget):
         super().__init__(self._command(options, surroundings.root), surroundings)
         self.traits = replace(
             self.traits, concurrency=options.concurrency or CONCURRENCY, caching="refused",
-            key_names=self.agent.keys, timeout_s=TIMEOUT_S,
+            key_names=self.agent.keys, timeout_s=max(TIMEOUT_S, (options.time_s or 0) + _MORE_S),
         )  # fmt: skip
+        self._home_files = self.agent.files(options, surroundings.root)
 
     def _command(self, options: AgentOptions, root: str) -> CommandOptions:
         agent = self.agent
@@ -170,11 +215,14 @@ class AgentTarget(CommandTarget):
                 in_project = name in ("mcp", "plugins") and agent.name != "gemini-cli"
                 text = os.path.join(os.path.abspath(root), each) if in_project else str(each)
                 argv += [word.replace("{", "{{").replace("}", "}}") for word in say(text)]
+        if options.isolation != "none" and options.permission is None:
+            argv += agent.alone
         argv += [*(options.args or ()), *agent.last]
         return CommandOptions(
             kind=agent.name, command=tuple(argv), output=agent.output, env=options.env,
             stdin="text" if agent.prompt_on_stdin else "none", rpm=options.rpm, tpm=options.tpm,
-            stateless=options.stateless,
+            stateless=options.stateless, isolation=options.isolation, time_s=options.time_s,
+            idle_s=options.idle_s,
         )  # fmt: skip
 
     def _environment(self) -> dict[str, str]:
@@ -186,7 +234,8 @@ class AgentTarget(CommandTarget):
             or name.startswith(_KEPT_PREFIXES)
             or name.upper() in _PROXIES
         }
-        return {**kept, **self.agent.variables, **self._options.env}
+        alone = {} if self._options.isolation == "none" else {"IS_SANDBOX": "1"}
+        return {**kept, **alone, **self.agent.variables, **self._options.env}
 
     def _enter_workspace(
         self, question: Question, argv: list[str], environment: dict[str, str]
@@ -197,6 +246,11 @@ class AgentTarget(CommandTarget):
         for name, below in self.agent.homes.items():
             environment[name] = os.path.join(space.home, below)
             os.makedirs(environment[name], mode=0o700, exist_ok=True)
+        for name, text in self._home_files.items():
+            path = os.path.join(space.home, name)
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
         return super()._enter_workspace(question, argv, environment)
 
     async def answer(self, question: Question) -> Answer:
@@ -215,7 +269,11 @@ def _make_kind(agent: Agent) -> type[AgentTarget]:
             for name in sorted(lacks):
                 if getattr(self, name) is not None:
                     what = f"{agent.title} has no option for `{name}`"
-                    yield Finding((name,), what, "`args` takes arguments of its own", "key")
+                    others = " and ".join(each.name for each in AGENTS if name in each.flags)
+                    hint = f"{others} can be told; `args` takes arguments of its own"
+                    yield Finding((name,), what, hint, "key")
+            if self.mounts and self.isolation == "none":
+                yield Finding(("mounts",), "`mounts` goes with `isolation`, which hides files")
 
     class Agents(AgentTarget):
         kind = TargetKind(

@@ -8,7 +8,8 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
+from functools import partial
 from shlex import split
 from tempfile import TemporaryDirectory
 from typing import Annotated, ClassVar, Literal
@@ -16,7 +17,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.answers import read_beside, read_output
+from evalcase.targets.answers import note_end, read_beside, read_output
 from evalcase.targets.base import (
     describe_question,
     key_of_question,
@@ -25,24 +26,34 @@ from evalcase.targets.base import (
     warn_of_hidden,
     write_content,
 )
-from evalcase.targets.transcripts import FORMATS, TranscriptFormat, read_transcript
+from evalcase.targets.transcripts import FORMATS, TranscriptFormat, is_end, read_transcript
 from evalcase.tracing.context import HEADER, VARIABLE, TraceContext, pending_traces, start_trace
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
-from evalcase.types.options import Count, Place, Text, about, of_kind
+from evalcase.types.options import Count, Place, Seconds, Text, Texts, about, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
-from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits, Warn
+from evalcase.types.target import (
+    Surroundings,
+    Target,
+    TargetKind,
+    TargetOptions,
+    Traits,
+    Warn,
+    WorkspaceOptions,
+)
 from evalcase.types.value import JSON, replace
+from evalcase.types.workspace import Isolation
 from evalcase.util.calls import CALLS
 from evalcase.util.files import read_start
+from evalcase.util.isolation import hide_paths, process_in
 from evalcase.util.process_tree import close_guard, open_guard
-from evalcase.util.processes import LineWorkers, Output, Process
+from evalcase.util.processes import LineWorkers, Output, Process, Watch
 from evalcase.util.project import find_program
 from evalcase.util.snapshots import without_git
 from evalcase.util.sources import program_sources
-from evalcase.util.text import Template
+from evalcase.util.text import Template, list_some
 
 _VALUES: dict[str, Callable[[Question], str]] = {
     "case_id": lambda question: question.case,
@@ -83,7 +94,34 @@ def _check_variables(value: dict[str, str], place: Place) -> Iterator[Finding]:
             yield Finding((*place.path, name), message, at="key")
 
 
-class CommandOptions(TargetOptions, frozen=True, kw_only=True):
+class ProgramOptions(WorkspaceOptions, frozen=True, kw_only=True):
+    """What every program can be told: what it sees in a workspace, and its limits."""
+
+    isolation: Annotated[
+        Isolation,
+        about(
+            "What it sees in a workspace: `none` hides nothing; with `bwrap`, `docker:IMAGE` or "
+            "`podman:IMAGE` it sees the system, the workspace, a home and `mounts`.",
+            example="bwrap",
+        ),
+    ] = "none"
+    mounts: Annotated[
+        Texts,
+        about("Files and folders to show it nevertheless, read-only, from the project folder."),
+    ] = ()
+    time_s: Annotated[
+        Seconds | None,
+        about(
+            "How long it may work on an answer. What it has done by then is graded, with the "
+            "finish reason `max_time`."
+        ),
+    ] = None
+    idle_s: Annotated[
+        Seconds | None, about("How long it may print nothing, before the trial is errored.")
+    ] = None
+
+
+class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
     """The program, its input, and how its answer is read."""
 
     command: Annotated[
@@ -178,6 +216,8 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
         a_list = "is a list of texts, not a string; a shell line is one text, with shell = true"
         alone = "can't be combined with `command_template`, which replaces it"
         form = "can't be combined with mode = 'worker', which has a form of its own"
+        alive = "goes with a program that is started for each trial, not with a worker"
+        is_alone = self.isolation != "none"
         yield from list_faults(
             (name, is_agentv and "OUTPUT_FILE" not in used, no_file),
             (name, is_worker and used, once),
@@ -190,6 +230,11 @@ class CommandOptions(TargetOptions, frozen=True, kw_only=True):
             ("output", is_agentv and self.output is not None, alone),
             ("output", is_worker and self.output is not None, form),
             ("stdin", is_worker and self.stdin is not None, form),
+            ("isolation", is_worker and is_alone, alive),
+            ("time_s", is_worker and self.time_s, alive),
+            ("idle_s", is_worker and self.idle_s, alive),
+            ("cwd", is_alone and self.cwd, "can't be combined with `isolation`"),
+            ("mounts", self.mounts and not is_alone, "goes with `isolation`, which hides files"),
         )
 
 
@@ -256,7 +301,8 @@ class CommandTarget(Target):
     def _check_program(self) -> None:
         if not os.path.isdir(self._cwd):
             raise ConfigError(f"command target: `cwd` is not a folder: {self._cwd}")
-        name = "{" if self._shell else self._template.texts[0]
+        is_in_image = self._options.isolation not in ("none", "bwrap")
+        name = "{" if self._shell or is_in_image else self._template.texts[0]
         if "{" not in name and find_program(name, self._cwd, self._environment()) is None:
             raise ConfigError(f"command target: there is no program `{name}` to run")
 
@@ -292,6 +338,7 @@ class CommandTarget(Target):
             hint = "{input_file}, or JSON on stdin, has all of them"
             sees = "the command sees the last user message"
             warn_of_hidden(self._surroundings.warn, question, sees, hint)
+        options = self._options
         with ExitStack() as stack:
             folder = ""
             if self._template.used & _FILES.keys():
@@ -302,16 +349,36 @@ class CommandTarget(Target):
             argv = self._write_argv(question, folder, environment)
             if trace is not None:
                 environment[VARIABLE] = trace.traceparent
-            most_bytes = self._options.max_output_bytes
-            cwd = self._enter_workspace(question, argv, environment)
-            async with Process(argv, cwd, environment, most_bytes) as process:
-                code, output = await process.run(self._write_stdin(question))
+            async with self._start(question, argv, environment, folder) as process:
+                watch = Watch(
+                    options.time_s, options.idle_s, partial(is_end, format=options.output or "")
+                )
+                code, output = await process.run(self._write_stdin(question), watch)
+                if process.stopped == "idle":
+                    what = f"the command printed nothing for {options.idle_s:g} s"
+                    raise TargetError(what, kind="timeout", details=process.details())
                 # Coding agents exit with a code of their own, and say more in their transcript.
-                if code != 0 and (self._options.output not in FORMATS or not output.data.strip()):
+                if code != 0 and (options.output not in FORMATS or not output.data.strip()):
                     raise process.failure("the command", output.data)
                 if self._template.used & {"output_file", "OUTPUT_FILE"}:
                     output = self._read_file(process, folder)
+                if question.workspace is not None:
+                    data = hide_paths(question.workspace, output.data)
+                    output = output._replace(data=data)
                 return self._read(output, process, code)
+
+    def _start(
+        self, question: Question, argv: list[str], environment: dict[str, str], folder: str
+    ) -> AbstractAsyncContextManager[Process]:
+        space, most_bytes = question.workspace, self._options.max_output_bytes
+        if space is None:
+            if self._options.isolation != "none":
+                what = "a program with `isolation` runs in a workspace, and the case has none"
+                raise TargetError(what, kind="workspace")
+            return Process(argv, self._cwd, environment, most_bytes)
+        cwd = self._enter_workspace(question, argv, environment)
+        writable = [folder] if folder else []
+        return process_in(space, argv, environment, most_bytes, cwd=cwd, writable=writable)
 
     def _enter_workspace(
         self, question: Question, argv: list[str], environment: dict[str, str]
@@ -331,23 +398,33 @@ class CommandTarget(Target):
     def _read_file(self, process: Process, folder: str) -> Output:
         try:
             path = os.path.join(folder, _FILES["output_file"])
-            return Output(*read_start(path, self._options.max_output_bytes))
+            # An isolated program could leave a link to what it can't see.
+            links = self._options.isolation == "none"
+            return Output(*read_start(path, self._options.max_output_bytes, links=links))
         except OSError as error:
+            if process.stopped is not None:
+                return Output(b"", truncated=False)
             message = f"the command left no answer in its output file: {error.strerror}"
             raise TargetError(message, kind="protocol", details=process.details()) from None
 
     def _read(self, output: Output, process: Process, code: int) -> Answer:
         """The answer. Standard error is kept where there is no text."""
         how = "agentv" if self._options.is_agentv else self._options.output or "auto"
+        stopped = "max_time" if process.stopped == "time" else None
         try:
             match how:
                 case "auto" | "text" | "json" | "agentv":
                     answer = read_output(output, how, self._surroundings.warn)
+                    answer = replace(answer, messages=note_end(answer.messages, stopped))
                 case _ if output.truncated:
                     what = "the transcript is larger than `max_output_bytes`"
                     raise TargetError(what, kind="protocol")
                 case _:
-                    answer = read_transcript(output.data, how, exit_code=code)
+                    answer = read_transcript(output.data, how, exit_code=code, stopped=stopped)
+                    denied = [call.name for call in answer.tool_calls if call.get("denied")]
+                    if denied:
+                        named = list_some(denied[:5], len(denied))
+                        self._surroundings.warn(f"the agent was denied calls of tools: {named}")
         except TargetError as error:
             error.details |= {"stderr": process.stderr} if process.stderr else {}
             raise

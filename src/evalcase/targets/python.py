@@ -28,7 +28,14 @@ from evalcase.targets.signatures import (
 from evalcase.types.answer import Answer
 from evalcase.types.options import FunctionName, about
 from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits, is_target
+from evalcase.types.target import (
+    Surroundings,
+    Target,
+    TargetKind,
+    Traits,
+    WorkspaceOptions,
+    is_target,
+)
 from evalcase.types.value import JSON, replace
 from evalcase.util.imports import describe_error, import_object, is_at, make_importable
 from evalcase.util.sources import find_module_file, trace_sources
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
     from evalcase.targets.spans import Tracing
 
 
-class PythonOptions(TargetOptions, frozen=True, kw_only=True):
+class PythonOptions(WorkspaceOptions, frozen=True, kw_only=True):
     function: Annotated[
         FunctionName,
         about("The function, class or object that answers.", example="my_agent:answer"),

@@ -10,6 +10,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.options import Count, Text, about
 from evalcase.types.question import Question
 from evalcase.types.value import JSON, Value
+from evalcase.types.workspace import Overlay
 
 
 class SentBatch(Value, frozen=True, tag="batch"):
@@ -52,6 +53,10 @@ class TargetOptions(Value, frozen=True, kw_only=True):
     """What every target can be told. The options of a kind derive from it."""
 
     kind: Annotated[Text, about("Which kind of target it is.", words="the name of a kind")] = ""
+    extends: Annotated[
+        Text | None,
+        about("Another target, whose options it has unless it sets them.", decides_answer=False),
+    ] = None
     concurrency: Annotated[
         Count | None,
         about(
@@ -84,6 +89,19 @@ class TargetOptions(Value, frozen=True, kw_only=True):
             elsewhere=("stateful",),
         ),
     ] = None
+
+
+class WorkspaceOptions(TargetOptions, frozen=True, kw_only=True):
+    """What targets that work in a workspace can be told besides."""
+
+    overlay: Annotated[
+        Overlay,
+        about(
+            "Files and folders of the project to lay over the workspace, before what the agent "
+            "changes is told.",
+            example={".claude/skills/csv": "skills/csv"},
+        ),
+    ] = {}
 
 
 class TargetKind(Value, frozen=True):

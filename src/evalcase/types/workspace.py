@@ -107,6 +107,19 @@ Command = Annotated[
     tuple[str, ...] | Shell,
     of_kind("a list of texts, or {sh: a line for the shell}", hint=_hint_at_command),
 ]
+Overlay = Annotated[
+    dict[str, Text], of_kind("a mapping of paths in the workspace to files", check=_check_names)
+]
+
+
+def _check_isolation(value: str, place: Place) -> Iterator[Finding]:
+    engine, _, image = value.partition(":")
+    if value not in ("none", "bwrap") and (engine not in ("docker", "podman") or not image):
+        what = f"is `none`, `bwrap`, `docker:IMAGE` or `podman:IMAGE`, not `{value}`"
+        yield place.fault(what, "for example docker:node:22")
+
+
+Isolation = Annotated[Text, of_kind(check=_check_isolation)]
 Commands = Annotated[
     tuple[Command, ...],
     of_kind(
@@ -220,6 +233,10 @@ class Space(Value, frozen=True):
     """An empty folder beside it, for an agent that keeps things in its home."""
     env: dict[str, str] = {}
     """Environment variables that the suite declares."""
+    isolation: str = "none"
+    """What programs in it see of the rest of the machine."""
+    mounts: tuple[str, ...] = ()
+    """Files and folders that they see nevertheless, and can't change."""
     fresh: Space | None = None
     """A second one with nothing but what is recorded, if a grader wants that. It is copied again,
     so that nothing runs in it."""

@@ -118,9 +118,9 @@ def read_file(
     return data
 
 
-def read_start(path: str, most_bytes: int) -> tuple[bytes, bool]:
+def read_start(path: str, most_bytes: int, *, links: bool = True) -> tuple[bytes, bool]:
     """The first bytes of a file, up to a bound, and whether there is more."""
-    with open_file(path) as file:
+    with open_file(path, links=links) as file:
         data = file.read(most_bytes + 1)
     return data[:most_bytes], len(data) > most_bytes
 

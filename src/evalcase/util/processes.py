@@ -16,12 +16,14 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import NamedTuple
+from math import inf
+from typing import Literal, NamedTuple
 
 import psutil
 
 from evalcase.errors import TargetError
 from evalcase.types.value import JSON
+from evalcase.util.environment import monotonic
 from evalcase.util.errors import add_complaint
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import TOKEN, end_family, find_process, has_ended, new_token
@@ -31,11 +33,24 @@ _TAIL_BYTES = 4096
 """How much of stderr is held."""
 _END_S = 2.0
 """How long to wait for processes that were killed, or for pipes to close."""
+LINGER_S = 30.0
+"""How long a program may take to end once it says that it is done."""
 
 
 class Output(NamedTuple):
     data: bytes
     truncated: bool
+
+
+class Watch(NamedTuple):
+    """When a program is ended that has not ended by itself."""
+
+    time_s: float | None = None
+    """How long it may run."""
+    idle_s: float | None = None
+    """How long it may print nothing."""
+    is_end: Callable[[bytes], bool] = lambda _: False
+    """Whether a line says that it is done: then it has LINGER_S to end."""
 
 
 class Process(asyncio.SubprocessProtocol):
@@ -62,6 +77,10 @@ class Process(asyncio.SubprocessProtocol):
         self._stderr = bytearray()
         self._truncated = False
         self._open = {1, 2}
+        self._heard = 0.0
+        """When it last printed something."""
+        self.stopped: Literal["time", "idle", "linger"] | None = None
+        """The limit by which it was ended."""
         self._read_or_closed = asyncio.Event()
         self._all_closed = asyncio.Event()
         self._exited = asyncio.Event()
@@ -69,6 +88,7 @@ class Process(asyncio.SubprocessProtocol):
     # Called by asyncio.
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._heard = monotonic()
         if fd == 2:
             self._stderr += data
             del self._stderr[:-_TAIL_BYTES]
@@ -87,6 +107,7 @@ class Process(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self._exited.set()
+        self._read_or_closed.set()
 
     async def start(self, with_stdin: bool) -> None:
         self._token = new_token()
@@ -152,22 +173,47 @@ class Process(asyncio.SubprocessProtocol):
         del self._stdout[: end + 1]
         return Output(line, self._truncated)
 
-    async def run(self, given: bytes | None) -> tuple[int, Output]:
+    async def run(self, given: bytes | None, watch: Watch | None = None) -> tuple[int, Output]:
         """Write all of stdin and read all of stdout; the exit code, and the output.
 
-        It is over when the process ends. Programs that it left in the background are ended then, so
-        that a trial can't touch the next, and the pipes close.
+        It is over when the process ends, or when it reaches a limit, which `stopped` names then.
+        Programs that it left in the background are ended then, so that a trial can't touch the
+        next, and the pipes close.
         """
         await self.start(with_stdin=given is not None)
         if given is not None:
             self.write(given)
             self.close_stdin()
-        code = await self.wait()
+        if watch is not None:
+            self.stopped = await self._watch(watch)
+        code = await self.wait() if self.stopped is None else 0
         output = await self.read_rest()
         if not self._all_closed.is_set():
             message = "stdout or stderr stays open after the command has ended"
             raise TargetError(message, kind="protocol", details=self.details())
         return code, Output(output, self._truncated)
+
+    async def _watch(self, watch: Watch) -> Literal["time", "idle", "linger"] | None:
+        """Wait until it ends, or reaches a limit, which is returned."""
+        began = self._heard = monotonic()
+        said_end, seen = inf, 0
+        while not self.has_ended:
+            while (end := self._stdout.find(b"\n", seen)) >= 0:
+                if watch.is_end(bytes(self._stdout[seen:end])):
+                    said_end = monotonic()
+                seen = end + 1
+            at, limit = min(
+                (began + (watch.time_s or inf), "time"), (said_end + LINGER_S, "linger"),
+                (self._heard + (watch.idle_s or inf), "idle"),
+            )  # fmt: skip
+            left_s = at - monotonic()
+            if left_s <= 0:
+                return limit  # type: ignore[return-value]
+            self._read_or_closed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if left_s == inf else left_s):
+                    await self._read_or_closed.wait()
+        return None
 
     async def wait(self) -> int:
         """The exit code, once there is one."""

@@ -32,7 +32,7 @@ GIT_ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 """Variables by which git obeys no settings of the machine or the user."""
 _OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
-_LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
+LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
 _STATUS: dict[str, Status] = {
     "A": "added", "M": "modified", "T": "modified", "D": "deleted", "R": "renamed",
 }  # fmt: skip
@@ -95,7 +95,7 @@ def scan(root: str, ignore: Sequence[str] = ()) -> Tree:
 def _entry_of(found: os.stat_result) -> Entry | None:
     """None for what is neither a file nor a link: nothing can be stored of it."""
     if stat.S_ISLNK(found.st_mode):
-        mode = _LINK
+        mode = LINK
     elif stat.S_ISREG(found.st_mode):
         mode = _PROGRAM if found.st_mode & 0o100 else _FILE
     else:
@@ -129,7 +129,7 @@ def hash_files(root: str, tree: Tree, known: Tree | None = None) -> Tree:
 
 def _hash_file(path: str, entry: Entry) -> str:
     """As git hashes it."""
-    if entry.mode == _LINK:
+    if entry.mode == LINK:
         target = os.fsencode(os.readlink(path))
         return sha1(b"blob %d\0%b" % (len(target), target)).hexdigest()  # noqa: S324 - git's own
     found = sha1(b"blob %d\0" % entry.size)  # noqa: S324
@@ -210,7 +210,7 @@ class Comparer:
         for char, spelt in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
             name = name.replace(char, spelt)
         stream.write(b'M %b inline "%b"\n' % (entry.mode.encode(), name))
-        if entry.mode == _LINK:
+        if entry.mode == LINK:
             target = os.fsencode(os.readlink(place))
             stream.write(b"data %d\n%b\n" % (len(target), target))
             return
