@@ -65,3 +65,11 @@ print(json.dumps(done.to_dicts()))
     command = [sys.executable, "-c", program, done.path]
     read = subprocess.run(command, capture_output=True, check=True)
     assert json.loads(read.stdout) == done.to_dicts()
+
+
+def test_a_notebook_shows_a_table_in_which_nothing_of_the_answers_is_html() -> None:
+    html = evalcase.evaluate(CASES, agent)._repr_html_()
+    assert "1 passed, 1 failed, 1 errored, 1 skipped; pass rate 33.3%" in html
+    assert html.count("<tr>") == 1 + len(CASES)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<script>" not in html

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from evalcase.report.evaluated import Evaluated, read_evaluated
-from evalcase.report.figures import Mean, rate_totals
+from evalcase.report.figures import Mean, rate_totals, write_money
 from evalcase.report.source import Reader
 from evalcase.report.terminal import seen_from
 from evalcase.store.folder import (
@@ -50,6 +50,15 @@ def name_run(run: Run, reader: Reader) -> str:
         return quote(id)
     folder = os.path.dirname(seen_from(reader.cwd, run.path)) or "."
     return f"{quote(id)} --runs-dir {quote(folder)}"
+
+
+def say_saved(evaluated: Evaluated) -> str:
+    """What a run that was decided early has spared, by what its cases cost so far."""
+    done, spent, left = evaluated.totals.cases.total, evaluated.totals.cost_usd, evaluated.not_run
+    if evaluated.decision is None or not left:
+        return ""
+    cost = f", about {write_money(spent / done * left)}" if spent and done else ""
+    return f"{left:,} cases that were not run{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:

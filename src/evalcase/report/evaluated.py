@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from math import fsum
 from typing import Any
 
@@ -11,7 +12,7 @@ from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import Figures, Interval
-from evalcase.report.tables import trial_row
+from evalcase.report.tables import html_table, trial_row
 from evalcase.stats.intervals import find_mean
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
@@ -21,6 +22,9 @@ from evalcase.types.case import Case
 from evalcase.types.result import CaseVerdict, Decision, Outcome, Result, Totals
 from evalcase.types.value import Value, replace
 from evalcase.util.text import write_count
+
+_MOST_ROWS = 200
+"""Trials that a notebook shows."""
 
 
 class Evaluated(Value, frozen=True):
@@ -68,16 +72,19 @@ class Evaluated(Value, frozen=True):
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop. Each has every
         column."""
-        with StoredRun(self.run, self.grading) as stored:
-            rows = [
-                trial_row(
-                    stored.run.id, result, stored.find_case(*result.key[:2]),
-                    stored.outcome(result), stored.mixed,
-                )
-                for result in stored.results()
-            ]  # fmt: skip
+        rows = list(self._rows())
         columns = dict.fromkeys(name for row in rows for name in row)
         return [{name: row.get(name) for name in columns} for row in rows]
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        with StoredRun(self.run, self.grading) as stored:
+            for result in stored.results():
+                case, outcome = stored.find_case(*result.key[:2]), stored.outcome(result)
+                yield trial_row(stored.run.id, result, case, outcome, stored.mixed)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: how it ended, and its first trials."""
+        return html_table(str(self), islice(self._rows(), _MOST_ROWS))
 
     def __str__(self) -> str:
         """How it ended, what came of it and where its record is, in a line."""

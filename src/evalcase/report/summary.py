@@ -17,6 +17,7 @@ from evalcase.report.conclusion import (
     note_run,
     rate_of,
     say_gate,
+    say_saved,
     suggest_next,
     why_incomplete,
 )
@@ -304,6 +305,7 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
         **{topic: notes[topic] for topic in ("run", "part", "mixed")},
         "record": seen_from(reader.cwd, evaluated.run.path),
         "stopped": why_incomplete(evaluated),
+        "saved": say_saved(evaluated),
         "gate": say_gate(evaluated),
         "next": next_one,
     }

@@ -1,4 +1,4 @@
-"""Tables whose rows are trials: CSV for spreadsheets, Parquet for data frames.
+"""Tables whose rows are trials: CSV for spreadsheets, Parquet for data frames, HTML for notebooks.
 
 CSV shows formulas and never computes them: a text that begins like a formula gets an apostrophe, as
 spreadsheets themselves do for text, and so do digits that would lose their zeros.
@@ -17,6 +17,7 @@ import csv
 import io
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from itertools import chain, islice
 from tempfile import TemporaryFile
 
@@ -24,7 +25,7 @@ from evalcase.report.details import UNFINISHED, broken_turn, reason_of, turn_of
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.result import Outcome, Result
-from evalcase.util.text import UNSEEN, as_json, call_lines, content_text
+from evalcase.util.text import UNSEEN, as_json, call_lines, content_text, make_visible, shorten_text
 
 RowCell = str | int | float | None
 COLUMN_TYPES: Mapping[str, type] = {
@@ -157,6 +158,27 @@ def parquet_pieces(
 def _parquet_cell(value: RowCell) -> RowCell:
     """Text as UTF-8 can hold it."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+_SHOWN = ("case", "target", "verdict", "score", "input", "expected_output", "answer", "reason")
+_MOST_CHARACTERS = 240
+_CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;max-width:28em"
+
+
+def html_table(caption: str, rows: Iterable[Mapping[str, RowCell]]) -> str:
+    """Some columns of some rows. No text of an answer is read as markup."""
+    cells = [("th", _SHOWN), *(("td", [row[name] for name in _SHOWN]) for row in rows)]
+    lines = [
+        "".join(f'<{tag} style="{_CELL}">{_escape_cell(cell)}</{tag}>' for cell in line)
+        for tag, line in cells
+    ]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<div><p>{_escape_cell(caption)}</p><table>{body}</table></div>"
+
+
+def _escape_cell(cell: RowCell) -> str:
+    text = "" if cell is None else shorten_text(str(cell), _MOST_CHARACTERS)
+    return escape("\n".join(map(make_visible, text.split("\n"))))
 
 
 def write_csv(reported: Reported) -> Iterator[str]:
