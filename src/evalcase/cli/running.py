@@ -39,7 +39,7 @@ from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.formats import form_of, require_form, write_file
 from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
-from evalcase.report.progress import LiveView, LogView, QuietView, RunView
+from evalcase.report.progress import LiveView, LogView, RunView
 from evalcase.report.source import Reader, Reported
 from evalcase.report.summary import gather_highlights, last_lines, summary_lines
 from evalcase.report.terminal import defuse_lines, seen_from
@@ -110,7 +110,7 @@ def _make_view(streams: Streams, *, quiet: bool) -> RunView:
             lent.above = FileProxy(view.console, lent)
         return view
     defused = cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
-    return QuietView(defused) if quiet else LogView(defused, same=_is_same_log(*streams[:2]))
+    return RunView(defused) if quiet else LogView(defused, same=_is_same_log(*streams[:2]))
 
 
 class _Defused:

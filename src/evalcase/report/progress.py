@@ -14,17 +14,18 @@ from contextlib import suppress
 from typing import IO, Any, TextIO
 
 from msgspec import Struct, field
-from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.segment import ControlType
+from rich.table import Table
 from rich.text import Text
 
 from evalcase.report.details import headline
 from evalcase.report.figures import write_money
 from evalcase.report.highlights import Highlights
-from evalcase.report.terminal import Screen, cut, hang_text
+from evalcase.report.terminal import STYLES, Screen, hang_text
 from evalcase.types.case import Case
 from evalcase.types.question import TrialKey
 from evalcase.types.result import VERDICTS, Outcome, Result, Trial, Verdict
@@ -92,33 +93,6 @@ def status_parts(progress: Progress, spent_s: float, notice: str) -> list[tuple[
     return parts + [(part, "") for part in rest if part]
 
 
-def status_line(progress: Progress, spent_s: float, screen: Screen, notice: str = "") -> str:
-    """The line of the live view: behind a bar as many parts as fit."""
-    parts = status_parts(progress, spent_s, notice)
-    while len(parts) > 1 and _cells_of(parts) > screen.width:
-        parts.pop()
-    line = " · ".join(screen.paint(text, style) for text, style in parts)
-    room = min(screen.width - _cells_of(parts) - 1, _BAR.stop - 1)
-    if room >= _BAR.start:
-        return f"{_draw_bar(progress, room, screen)} {line}"
-    return line if _cells_of(parts) <= screen.width else cut(parts[0][0], screen.width)
-
-
-def _cells_of(parts: list[tuple[str, str]]) -> int:
-    return cell_len(" · ".join(text for text, _ in parts))
-
-
-def _draw_bar(progress: Progress, width: int, screen: Screen) -> str:
-    done = width * progress.done // max(1, progress.total)
-    decided = progress.verdicts.total()
-    bad = decided - progress.verdicts["passed"] - progress.verdicts["skipped"]
-    # Even one that did not pass among thousands is seen.
-    red = min(done, max(1, done * bad // max(1, decided))) if bad else 0
-    worst = "error" if progress.verdicts["failed"] else "warning"
-    parts = ("━" * (done - red), "good"), ("━" * red, worst), ("─" * (width - done), "dim")
-    return "".join(screen.paint(text, style) for text, style in parts)
-
-
 def write_clock(seconds: float) -> str:
     """Time that goes by: 0:07, 12:05, 1:02:33."""
     minutes, second = divmod(int(seconds), 60)
@@ -127,21 +101,20 @@ def write_clock(seconds: float) -> str:
 
 
 class RunView:
-    """Listens to a run in the thread of the event loop; counts, and shows nothing."""
+    """Listens to a run in the thread of the event loop. It shows warnings only: none is ever
+    swallowed."""
 
     is_live = False
     """Whether it draws on a terminal, which has to be left as it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
         self.progress = Progress()
         self.highlights = Highlights()
         """Of the results that it got; trials that were finished before are not among them."""
         self.name_target = False
         self.notice = ""
         """A word on what else is going on."""
-        self._named = 0
-        self._tagged: dict[TrialKey, Case] = {}
-        """Running cases that have tags: results don't hold these."""
 
     def expect(self, trials: Mapping[str, int]) -> None:
         """How many trials there are of each target."""
@@ -153,6 +126,44 @@ class RunView:
         self.progress.planned = max(0, self.progress.planned - finished)
 
     def begin(self) -> None: ...
+
+    def started(self, trial: Trial) -> None: ...
+
+    def finished(self, result: Result) -> None: ...
+
+    def say(self, line: str) -> None:
+        """Say something that is worth a line of its own."""
+
+    def tell(self, text: str) -> None:
+        """Say what must be heard."""
+        with suppress(OSError):  # a log that can't be written must not end the run
+            self.out.write(make_visible(text) + "\n")
+            self.out.flush()
+
+    def warn(self, text: str) -> None:
+        self.tell(f"warning: {text}")
+
+    def close(self) -> None:
+        """The run has ended. It may be called twice."""
+
+
+class _TimedView(RunView):
+    """Counts trials, and calls `tick` again and again in a thread of its own, also while the event
+    loop is busy."""
+
+    period_s: float
+
+    def __init__(self, out: TextIO, clock: Callable[[], float], *, same: bool) -> None:
+        super().__init__(out)
+        self.clock = clock
+        self.same = same
+        """Whether the summary goes to the same place: it names the failures, too."""
+        self._named = 0
+        self._tagged: dict[TrialKey, Case] = {}
+        """Running cases that have tags: results don't hold these."""
+        self._begun = 0.0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
 
     def started(self, trial: Trial) -> None:
         self.progress.running += 1
@@ -175,49 +186,8 @@ class RunView:
     def name(self, outcome: Outcome, result: Result) -> None:
         """Say that a case failed or errored."""
 
-    def say(self, line: str) -> None:
-        """Say something that is worth a line of its own."""
-
     def tell(self, text: str) -> None:
-        """Say what may hold names and texts of anyone."""
-        self.say(make_visible(text))
-
-    def warn(self, text: str) -> None:
-        self.tell(f"warning: {text}")
-
-    def close(self) -> None:
-        """The run has ended. It may be called twice."""
-
-
-class QuietView(RunView):
-    """Tells warnings only: none is ever swallowed."""
-
-    def __init__(self, out: TextIO) -> None:
-        super().__init__()
-        self._out = out
-
-    def started(self, trial: Trial) -> None: ...
-
-    def finished(self, result: Result) -> None: ...
-
-    def tell(self, text: str) -> None:
-        with suppress(OSError):  # a log that can't be written must not end the run
-            self._out.write(make_visible(text) + "\n")
-
-
-class _TimedView(RunView):
-    """Calls `tick` again and again in a thread of its own, also while the event loop is busy."""
-
-    period_s: float
-
-    def __init__(self, clock: Callable[[], float], *, same: bool) -> None:
-        super().__init__()
-        self.clock = clock
-        self.same = same
-        """Whether the summary goes to the same place: it names the failures, too."""
-        self._begun = 0.0
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
+        self.say(text)
 
     def begin(self) -> None:
         self._begun = self.clock()
@@ -244,8 +214,7 @@ class LogView(_TimedView):
     def __init__(
         self, out: TextIO, clock: Callable[[], float] = monotonic, *, same: bool = False
     ) -> None:
-        super().__init__(clock, same=same)
-        self.out = out
+        super().__init__(out, clock, same=same)
         self._said_at = 0.0
         self._tenths = 0
 
@@ -271,9 +240,7 @@ class LogView(_TimedView):
             self.say(headline(result, outcome, screen, name_target=self.name_target))
 
     def say(self, line: str) -> None:
-        with suppress(OSError):  # a log that can't be written must not end the run
-            self.out.write(make_visible(line) + "\n")
-            self.out.flush()
+        RunView.tell(self, line)
 
     def close(self) -> None:
         self.stop()
@@ -313,7 +280,7 @@ class LiveView(_TimedView):
         self, out: TextIO, *, colour: bool, same: bool = True, width: int | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
-        super().__init__(clock, same=same)
+        super().__init__(out, clock, same=same)
         self.console = _Console(
             file=out, width=width, color_system="standard" if colour else None,
             force_terminal=True, no_color=not colour, markup=False, highlight=False, emoji=False,
@@ -375,10 +342,23 @@ class LiveView(_TimedView):
             while self._lines:
                 self.console.print(Text.from_ansi(self._lines.popleft()[0]), soft_wrap=True)
 
-    def _draw_status(self) -> Text:
-        screen = Screen(self.console.width - _MARGIN, colour=not self.console.no_color)
-        line = status_line(self.progress, self.clock() - self._begun, screen, self.notice)
-        return Text.from_ansi(line)
+    def _draw_status(self) -> RenderableType:
+        """A bar, where there is room, and behind it as much as fits."""
+        progress, room = self.progress, self.console.width - _MARGIN
+        parts = status_parts(progress, self.clock() - self._begun, self.notice)
+        line = Text(" · ").join(Text(text, STYLES.get(style, "")) for text, style in parts)
+        line.truncate(room, overflow="ellipsis")
+        width = min(room - line.cell_len - 1, _BAR.stop - 1)
+        if width < _BAR.start:
+            return line
+        is_good = progress.verdicts["failed"] + progress.verdicts["errored"] == 0
+        style = STYLES["good" if is_good else "error"]
+        bar = ProgressBar(
+            progress.total, progress.done, width, complete_style=style, finished_style=style
+        )
+        row = Table.grid(padding=(0, 1, 0, 0))
+        row.add_row(bar, line)
+        return row
 
 
 def _in_background(out: IO[str]) -> bool:

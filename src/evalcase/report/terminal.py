@@ -28,10 +28,11 @@ LABEL = 10
 MOST_SIDE_ROWS = 16
 _TAB = 4
 _NARROWEST_SIDE = 28
-_STYLES = {
+STYLES = {
     "error": "bold red", "warning": "bold yellow", "note": "bold cyan", "place": "bold",
     "dim": "dim", "hint": "cyan", "good": "bold green",
-    "passed": "bold green", "failed": "bold red", "skipped": "dim",
+    "passed": "bold green", "failed": "bold red", "errored": "bold yellow",
+    "ungraded": "bold yellow", "skipped": "dim",
 }  # fmt: skip
 _SIDE_BY_SIDE = Box("    \n  │ \n    \n  │ \n    \n    \n  │ \n    \n")
 _COMMAND = re.compile(r"`(?:evalcase|pip) [^`]*`|(?<=: )(?:evalcase|pip) .*")
@@ -66,7 +67,7 @@ class Screen:
         """A text, which can't steer the terminal, in a colour."""
         if not self.colour or not style or not text:
             return text
-        return Style.parse(_STYLES.get(style, _STYLES["warning"])).render(
+        return Style.parse(STYLES.get(style, STYLES["warning"])).render(
             text, color_system=ColorSystem.STANDARD
         )
 
@@ -80,7 +81,7 @@ class Screen:
     def flow(self, parts: Iterable[tuple[str, str]]) -> list[str]:
         """Texts in their styles with commas between them."""
         texts = (
-            Text(make_visible(text), _STYLES.get(style, _STYLES["warning"]) if style else "")
+            Text(make_visible(text), STYLES.get(style, STYLES["warning"]) if style else "")
             for text, style in parts
         )
         return self.lines(Text(", ").join(texts))
@@ -128,7 +129,7 @@ class Screen:
         for number, row in enumerate(rows):
             cells = [Text(make_visible(cell)) for cell in row[: len(sizes)]]
             for cell in cells if styles and self.colour and number else ():
-                cell.stylize(_STYLES.get((styles or {}).get(cell.plain, ""), ""))
+                cell.stylize(STYLES.get((styles or {}).get(cell.plain, ""), ""))
             table.add_row(*cells, style="dim" if self.colour and not number else None)
         return self.lines(table)
 
@@ -172,8 +173,8 @@ class Screen:
         before, inside = spell(line.text[: line.start]), spell(line.text[line.start : line.end])
         after = spell(line.text[line.end :])
         if self.colour:
-            shown = Text(before + inside + after, _STYLES["dim"] if line.note else "")
-            shown.stylize(_STYLES[style], len(before), len(before) + len(inside))
+            shown = Text(before + inside + after, STYLES["dim"] if line.note else "")
+            shown.stylize(STYLES[style], len(before), len(before) + len(inside))
             return shown
         # Where all of it differs, carets would say nothing.
         marked = 0 < len(inside) < len(before + inside + after)

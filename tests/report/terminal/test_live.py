@@ -52,6 +52,7 @@ def test_failures_stand_above_one_status_line(columns: int, colour: bool) -> Non
     assert broken.startswith("errored case-3: xxx")
     assert broken.endswith("…")
     assert "4/10" in status
+    assert ("━" in status) == (columns > 40)
     assert max(map(len, (failed, broken))) < columns
     assert len(status) <= columns - 3
 

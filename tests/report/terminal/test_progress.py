@@ -1,52 +1,9 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
 
-from rich.cells import cell_len
-
-from evalcase.report.progress import (
-    LogView,
-    Progress,
-    QuietView,
-    status_line,
-)
-from evalcase.report.terminal import Screen
-from evalcase.types.result import Verdict
-from tests.for_each import for_each
+from evalcase.report.progress import LogView, RunView
 from tests.store.samples import result
-
-ALL = "123/300 · 110 passed · 8 failed · 5 errored · 0:41 · 0:59 left · 10 running · $0.0123"
-
-
-def counted(passed: int, **others: int) -> Counter[Verdict]:
-    return Counter({"passed": passed, **others})  # type: ignore[dict-item]
-
-
-def under_way() -> Progress:
-    return Progress(300, 10, 123, counted(110, failed=8, errored=5), 0.0123)
-
-
-@for_each(
-    ("width", "line"),
-    [
-        (37, "123/300 · 110 passed · 8 failed"),
-        (60, "━━━────── 123/300 · 110 passed · 8 failed · 5 errored · 0:41"),
-        (88, ALL),
-        (109, f"━━━━━━━━━────────────── {ALL}"),
-    ],
-)
-def test_the_status_line_at_several_widths(width: int, line: str) -> None:
-    assert status_line(under_way(), 41.0, Screen(width)) == line
-
-
-@for_each("width", range(1, 220))
-def test_it_never_needs_more_room_than_there_is(width: int) -> None:
-    progress = Progress(
-        300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3
-    )
-    line = status_line(progress, 5000.0, Screen(width), "finishing")
-    assert cell_len(line) <= width
 
 
 class Log:
@@ -94,4 +51,4 @@ def test_a_log_that_can_t_be_written_does_not_end_the_run() -> None:
     view.finished(result(1, verdict="failed"))
     view.warn("careful")
     view.close()
-    QuietView(Full()).warn("careful")
+    RunView(Full()).warn("careful")
