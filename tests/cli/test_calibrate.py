@@ -161,7 +161,7 @@ def test_without_labels_it_says_how_to_make_them(project: Project) -> None:
     assert done.code == 2
     assert "labels.jsonl does not exist; `evalcase calibrate --label` creates it" in done.err
     done = project.run("calibrate", "--labels", "my own.jsonl")
-    assert "`evalcase calibrate --labels 'my own.jsonl' --label` creates it" in done.err
+    assert "my own.jsonl does not exist; `evalcase calibrate --label` creates it" in done.err
 
 
 def test_nobody_is_asked_where_there_is_no_terminal(project: Project) -> None:

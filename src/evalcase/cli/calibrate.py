@@ -4,7 +4,6 @@ Labels are given blind, and each is on disk before the next answer is shown."""
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 
 import click
@@ -60,9 +59,8 @@ class _Labelling:
         """What this person has not labelled yet, in the order in which it is drawn."""
         self._written = 0
 
-    def ask(self, again: str) -> None:
-        """Ask until nothing is left or the person has enough. `again` is the command that
-        calibrates by the same labels."""
+    def ask(self) -> None:
+        """Ask until nothing is left or the person has enough."""
         if not self._left:
             print_lines([f"nothing left to label for {self._by}"])
             return
@@ -73,11 +71,6 @@ class _Labelling:
         finally:
             labels = write_count(self._written, "label")
             print_lines(["", f"{labels} written to {make_visible(self._path)}"])
-            if self._written:
-                print_lines([f"to see what they tell  {again}"])
-            if len(self._said) < len(self._left):
-                by = make_visible(shlex.quote(self._by))
-                print_lines([f"to go on               {again} --label --by {by}"])
 
     def _ask_one(self, at: int) -> int:
         """How far to go on: 1 to the next answer, -1 to the one before; 0 to stop."""
@@ -167,7 +160,6 @@ def calibrate_command(
     """
     config = load_config(os.getcwd(), os.getcwd())
     found = find_run(run, config.find_runs(runs_dir))
-    again = _write_command(run, path, grader, criterion, runs_dir)
     with StoredRun(*found) as kept:
         judge = read_judge(kept.run.id, kept.results(), grader)
         if label:
@@ -175,13 +167,13 @@ def calibrate_command(
                 raise ConfigError(
                     "--label asks a person: standard input and output must be a terminal"
                 )
-            _Labelling(kept, judge, criterion, path, by or _find_user()).ask(again)
+            _Labelling(kept, judge, criterion, path, by or _find_user()).ask()
             return 0
         kept.refuse_interrupted()
         try:
             labels = [each for each in read_labels(path) if by in (None, each.by)]
         except FileNotFoundError as error:
-            hint = f"`{again} --label` creates it"
+            hint = "`evalcase calibrate --label` creates it"
             raise ConfigError(f"there are no labels: {path} does not exist; {hint}") from error
         calibration = calibrate_grader(kept.run.id, judge.name, judge.said, labels, criterion)
     if as_json:
@@ -201,17 +193,3 @@ def _find_user() -> str:
         if environment.get(name):
             return environment[name]
     raise ConfigError("your user name is not known: give --by NAME")
-
-
-def _write_command(
-    run: str, path: str, grader: str | None, criterion: str | None, runs_dir: str | None
-) -> str:
-    """The command that was given, as far as it says which answers and labels are meant."""
-    words = ["evalcase", "calibrate"] + [run] * (run != "latest")
-    options = {
-        "--labels": None if path == _LABELS else path, "--grader": grader,
-        "--criterion": criterion, "--runs-dir": runs_dir,
-    }  # fmt: skip
-    for name, value in options.items():
-        words += [name, value] if value is not None else []
-    return make_visible(shlex.join(words))

@@ -109,7 +109,7 @@ def init_command(folder: str) -> int:
     ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
     if not os.path.lexists(ignored):
         files[ignored] = IGNORED
-    elif not _ignores_runs(ignored):
+    elif ".evalcase" not in read_file(ignored, _MOST_BYTES).decode("utf-8", "replace"):
         hint = "add .evalcase/ to it: records of runs don't belong in git"
         print_lines([f"left {make_visible(ignored)} as it is: {hint}"])
     for path, text in files.items():
@@ -125,11 +125,3 @@ def init_command(folder: str) -> int:
     enter = f"  cd {make_visible(shlex.quote(folder))}\n"
     print_lines(["", NEXT.format(enter=enter if os.path.normpath(folder) != "." else "")])
     return 0
-
-
-def _ignores_runs(path: str) -> bool:
-    try:
-        lines = read_file(path, _MOST_BYTES).decode("utf-8", "replace").split("\n")
-    except OSError:
-        return False
-    return any(line.strip().strip("/") in (".evalcase", "**/.evalcase") for line in lines)

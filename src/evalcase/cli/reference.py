@@ -31,7 +31,7 @@ from evalcase.graders.base import SHARED, DeclaredGrader, declared_grader
 from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
 from evalcase.report.json import json_line, json_text, yaml_documents
 from evalcase.report.problems import page_path
-from evalcase.report.terminal import Screen, hang_text
+from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
 from evalcase.types.problem import CODES, did_you_mean
 from evalcase.types.read_options import Option, fields_of
@@ -41,8 +41,6 @@ from evalcase.util.text import as_json
 
 _LARGEST = 1_000_000
 _LINKS = re.compile(r"\[((?:`[^`]*`|[^\]`])+)\]\([^)]+\)")
-_STRESSED = re.compile(r"\*{1,2}([^*`]+)\*{1,2}")
-_FENCE = "```"
 _NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
 
 
@@ -65,7 +63,10 @@ def explain_command(code: str | None) -> int:
     if code not in CODES:
         hint = did_you_mean(code, CODES, 0.75) or "`evalcase explain` lists all codes"
         raise ConfigError(f"there is no diagnostic code `{code}`: {hint}")
-    print_lines(page_lines(read_page(code), screen_for(sys.stdout)))
+    from rich.markdown import Markdown  # a third of a second
+
+    page = _LINKS.sub(r"\1", read_page(code))
+    print_lines(screen_for(sys.stdout).lines(Markdown(page, code_theme="ansi_dark")))
     return 0
 
 
@@ -76,21 +77,6 @@ def read_page(code: str) -> str:
         return read_file(path, _LARGEST).decode()
     severity, title = CODES[code]
     return f"# {code}\n\n*{severity.capitalize()}.* {title}\n"
-
-
-def page_lines(page: str, screen: Screen) -> Iterator[str]:
-    """A page of documentation in Markdown: prose is broken between words, code is indented."""
-    is_code = False
-    for line in page.rstrip("\n").split("\n"):
-        if line.startswith(_FENCE):
-            is_code = not is_code
-        elif is_code:
-            yield f"    {line}".rstrip()
-        elif line.startswith("#"):
-            yield screen.paint(line.lstrip("# "), "place")
-        else:
-            text = _STRESSED.sub(r"\1", _LINKS.sub(r"\1", line))
-            yield from hang_text(text, screen.width, indent=2 if text.startswith("- ") else 0)
 
 
 @click.command("graders")

@@ -60,17 +60,13 @@ from evalcase.util.environment import this_environment
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
-@click.option(
-    "--junit-properties", is_flag=True,
-    help="JUnit: add score and cost as properties of test cases; not every tool accepts them.",
-)  # fmt: skip
 @verbose_option
 @runs_dir_option
 def report_command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,
     form: str | None,
     by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
-    output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
+    output: str | None, max_size: int, runs_dir: str | None,
     verbose: bool,
 ) -> int:  # fmt: skip
     """Show the results of a stored run.
@@ -93,7 +89,7 @@ def report_command(
         reader = Reader(os.getcwd(), config, is_own=own, verbose=verbose)
         reported = Reported(
             kept, reader, Wanted(case, target, verdicts), Figuring(interval, cluster, ks),
-            by or PART_KINDS, max_size, junit_properties,
+            by or PART_KINDS, max_size,
         )  # fmt: skip
         chosen = choose_form(form, output)
         if output is not None:

@@ -179,14 +179,12 @@ def say_gate(evaluated: Evaluated) -> str:
 
 class Remark(NamedTuple):
     text: str
-    while_running: str
-    """What is said as long as the run goes on."""
     is_apart: bool
     """Whether its pass rate is no step in a row of others: it is of other graders or cases, of
     several versions of a target, or of a part."""
 
 
-def remark_on(stored: StoredRun, *, own: bool) -> Remark:
+def remark_on(stored: StoredRun, *, own: bool, running: bool = False) -> Remark:
     """What has to be said of a run. Raise RecordError if it can't be read."""
     said = [] if stored.graded_by is None else [f"grading {stored.graded_by}"]
     if part := describe_part(stored.run):
@@ -197,9 +195,11 @@ def remark_on(stored: StoredRun, *, own: bool) -> Remark:
         said.append(f"{write_count(errored, 'trial')} errored")
     is_apart = bool(part or stored.mixed or (stored.graded_by and stored.graded_by.graders))
     if stored.end.status == "completed":
-        return Remark("; ".join(said), "; ".join(said), is_apart)
+        return Remark("; ".join(said), is_apart)
     evaluated = read_evaluated(stored)
     progress = evaluated.graded_so_far or _say_trials(evaluated)
+    if running:
+        return Remark("; ".join([*said, f"running, {progress}"]), True)
     decision = stored.end.decision
     end = f"incomplete, {progress}" if decision is None else str(decision)
     if stored.end.notice == HALF_WRITTEN:
@@ -208,5 +208,4 @@ def remark_on(stored: StoredRun, *, own: bool) -> Remark:
         end += ", not made by you here"
     if hint := suggest_next(evaluated, os.path.basename(stored.run.path), is_own=own):
         end += f": {hint}"
-    running = "; ".join([*said, f"running, {progress}"])
-    return Remark("; ".join([*said, end]), running, True)
+    return Remark("; ".join([*said, end]), True)

@@ -12,6 +12,7 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO
+from xml.etree.ElementTree import Element, tostring
 from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
@@ -33,31 +34,29 @@ from evalcase.util.environment import this_environment
 from evalcase.util.text import shorten_text, write_count
 
 _FOREIGN = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+    "[^\t\n\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 """Characters outside of XML 1.0, and those that steer a terminal or the direction of text."""
 
 
-_IN_ATTRIBUTE = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
-
-
-def xml_text(text: str) -> str:
-    """The text of an element."""
-    return escape(_FOREIGN.sub(_spell_character, text), {'"': "&quot;", "\r": "&#13;"})
-
-
-def xml_tag(name: str, attributes: Mapping[str, str], end: str = ">") -> str:
-    """The start of an element; with `/>` as its end, the whole of an empty one."""
-    said = "".join(
-        f' {key}="{escape(_FOREIGN.sub(_spell_character, value), _IN_ATTRIBUTE)}"'
-        for key, value in attributes.items()
-    )
-    return f"<{name}{said}{end}"
+def _clean(text: str) -> str:
+    return _FOREIGN.sub(_spell_character, text)
 
 
 def _spell_character(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _element(name: str, attributes: Mapping[str, str], text: str = "") -> Element:
+    element = Element(name, {key: _clean(value) for key, value in attributes.items()})
+    element.text = _clean(text) or None
+    return element
+
+
+def _start_tag(element: Element) -> str:
+    """The start of an element whose content is written after it."""
+    return tostring(element, "unicode", short_empty_elements=False).rpartition("</")[0] + "\n"
 
 
 _MOST_BYTES = 10_000
@@ -99,8 +98,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
         for each in fold_trials(reported.results(), stored.outcome):
             suite = finder.see(each.suite)
             case = stored.find_case(each.suite, each.case)
-            about = _list_properties(each) if reported.junit_properties else {}
-            data, at = _test_case(each, case, suite, finder.locate, about).encode(), spool.tell()
+            data, at = _test_case(each, case, suite, finder.locate).encode(), spool.tell()
             spool.write(data)
             group = groups.setdefault((suite, each.target), _TestGroup())
             group.add(_ELEMENTS[each.verdict], each.duration_s, at, len(data))
@@ -128,23 +126,23 @@ def _write_document(
     broken = bool(notes["missing"]) + bool(hidden)
     total = sum(group.total for group in groups.values()) + broken + bool(notes["decided"])
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield xml_tag("testsuites", {
+    yield _start_tag(_element("testsuites", {
         "name": "evalcase", "tests": str(total),
         "failures": str(_count_elements(groups, "failure")),
         "errors": str(_count_elements(groups, "error") + broken),
         "time": _write_seconds(sum(group.time_s for group in groups.values())),
-    }) + "\n"  # fmt: skip
+    }))  # fmt: skip
     for (suite, target), group in groups.items():
         yield _suite_tag(suite, target, group, evaluated)
         for at, size in zip(group.places[::2], group.places[1::2], strict=True):
             yield from _read_spool(spool, at, size)
         yield "</testsuite>\n"
     if notes["missing"]:
-        yield from _write_whole_test("the run is complete", "error", notes["missing"])
+        yield _whole_test("the run is complete", "error", notes["missing"])
     if notes["decided"]:
-        yield from _write_whole_test("the rest was run", "skipped", notes["decided"])
+        yield _whole_test("the rest was run", "skipped", notes["decided"])
     if hidden:
-        yield from _write_whole_test("no trial errored", "error", hidden, kind="errored")
+        yield _whole_test("no trial errored", "error", hidden, kind="errored")
     yield "</testsuites>\n"
 
 
@@ -153,7 +151,7 @@ def _count_elements(groups: dict[tuple[str, str], _TestGroup], element: str) -> 
 
 
 def _suite_tag(suite: str, target: str, group: _TestGroup, evaluated: Evaluated) -> str:
-    start = xml_tag("testsuite", {
+    suite_element = _element("testsuite", {
         "name": f"{suite} [{target}]", "tests": str(group.total),
         "failures": str(group.counts.get("failure", 0)),
         "errors": str(group.counts.get("error", 0)),
@@ -161,19 +159,11 @@ def _suite_tag(suite: str, target: str, group: _TestGroup, evaluated: Evaluated)
         "time": _write_seconds(group.time_s),
         "timestamp": evaluated.run.created_at[:19], "file": suite,
     })  # fmt: skip
-    notes = note_run(evaluated)
+    notes, properties = note_run(evaluated), Element("properties")
     told = {"run": evaluated.run.id, "target": target}
-    told |= {topic: notes[topic] for topic in ("mixed", "grading")}
-    return f"{start}\n{_write_properties(told)}\n"
-
-
-def _write_properties(values: Mapping[str, str]) -> str:
-    inside = "".join(
-        xml_tag("property", {"name": name, "value": value}, "/>")
-        for name, value in values.items()
-        if value
-    )
-    return f"<properties>{inside}</properties>"
+    told |= {topic: notes[topic] for topic in ("mixed", "grading") if notes[topic]}
+    properties.extend(_element("property", {"name": k, "value": v}) for k, v in told.items())
+    return _start_tag(suite_element) + tostring(properties, "unicode") + "\n"
 
 
 def _read_spool(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
@@ -188,78 +178,58 @@ def _read_spool(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
     yield rest.decode()
 
 
-def _write_whole_test(
-    name: str, element: str, message: str, kind: str = "incomplete"
-) -> Iterator[str]:
+def _whole_test(name: str, element: str, message: str, kind: str = "incomplete") -> str:
     """A test of its own for what is missing: else what was never run would look like a pass."""
     errors, skipped = int(element == "error"), int(element == "skipped")
-    yield xml_tag("testsuite", {
+    suite = _element("testsuite", {
         "name": "evalcase", "tests": "1", "failures": "0", "errors": str(errors),
         "skipped": str(skipped), "time": "0.000",
-    }) + "\n"  # fmt: skip
-    yield xml_tag("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
+    })  # fmt: skip
+    case = _element("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
     said = {"message": message} if skipped else {"message": message, "type": kind}
-    yield f"{xml_tag(element, said, '/>')}</testcase>\n</testsuite>\n"
+    case.append(_element(element, said))
+    suite.append(case)
+    return tostring(suite, "unicode") + "\n"
 
 
-def _test_case(
-    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: Mapping[str, str]
-) -> str:
-    start = {"classname": suite, "name": f"{each.case} [{each.target}]",
-             "time": _write_seconds(each.duration_s)}  # fmt: skip
-    inside = "".join(_write_inside(each, case, locate, about))
-    if not inside:
-        return xml_tag("testcase", start, "/>") + "\n"
-    return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
-
-
-def _list_properties(each: CaseTrials) -> dict[str, str]:
-    return {
-        "verdict": each.verdict, "trials": str(each.outcome.trials),
-        "score": "" if each.score is None else f"{each.score:.6g}",
-        "cost_usd": "" if each.cost_usd is None else f"{each.cost_usd:.6g}",
-    }  # fmt: skip
-
-
-def _write_inside(
-    each: CaseTrials, case: Case | None, locate: Locate, about: Mapping[str, str]
-) -> Iterator[str]:
-    if about:
-        yield _write_properties(about)
+def _test_case(each: CaseTrials, case: Case | None, suite: str, locate: Locate) -> str:
+    element = _element("testcase", {
+        "classname": suite, "name": f"{each.case} [{each.target}]",
+        "time": _write_seconds(each.duration_s),
+    })  # fmt: skip
     if each.verdict == "passed":
         for trial in each.trials:
             if trial.verdict != "passed":
                 name = "flakyError" if trial.verdict == "errored" else "flakyFailure"
-                yield _write_element(name, trial, case, "", locate)
+                element.append(_explain(name, trial, case, "", locate))
     elif each.verdict in ("skipped", UNFINISHED):
         why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
-        yield xml_tag("skipped", {"message": _cut_message(why)}, "/>")
+        element.append(_element("skipped", {"message": _cut_message(why)}))
     else:
         told = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
-        yield _write_element(_ELEMENTS[each.verdict], each.telling, case, told, locate)
+        element.append(_explain(_ELEMENTS[each.verdict], each.telling, case, told, locate))
+    return tostring(element, "unicode") + "\n"
 
 
-def _write_element(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
+def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> Element:
     """Why a trial is not passed: where its case stands first, then all that a summary shows."""
     reason = reason_of(trial)
     message = _cut_message(f"{told}; {reason}" if told else reason)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
     lines += detail_lines(trial, result_heard(trial), case, _SCREEN)
-    start = xml_tag(name, {"message": message, "type": kind})
-    return f"{start}{_cap_lines(lines)}</{name}>"
+    return _element(name, {"message": message, "type": kind}, _cap_lines(lines))
 
 
 def _cap_lines(lines: Iterable[str]) -> str:
     """As many whole lines as fit."""
     fitting, size = [], 0
     for line in lines:
-        text = xml_text(line)
-        size += len(text.encode()) + 1
+        size += len(escape(_clean(line)).encode()) + 1
         if size > _MOST_BYTES:
             fitting.append("… (the rest is in the record)")
             break
-        fitting.append(text)
+        fitting.append(line)
     return "\n".join(fitting)
 
 

@@ -136,8 +136,6 @@ class Reported(Value, frozen=True):
     """The parts whose rates are shown."""
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
-    junit_properties: bool = False
-    """Whether test cases of JUnit have properties."""
 
     def figures(self, highlights: Highlights | None = None) -> Figures:
         """Those of all results that count; highlights are filled on the way. Raise ConfigError

@@ -65,7 +65,7 @@ class Listing(Struct):
     root: str
     state: str | None
     """Of the project and of the user whose runs these are, as far as they are."""
-    _known: dict[str, tuple[tuple[int, int], dict[str, Any]]] = field(default_factory=dict)
+    _known: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = field(default_factory=dict)
 
     def find(self, id: str) -> Run | None:
         """A run by its id. No path is made of what a request names."""
@@ -81,25 +81,23 @@ class Listing(Struct):
                 continue
             about |= {"created_at": listed.run.created_at, "status": _state_of_run(listed.run)}
             is_running = about["status"] == "running"
-            read = self._read(listed.run, may_read=monotonic() < until)
+            read = self._read(listed.run, running=is_running, may_read=monotonic() < until)
             pending = pending or read is None
-            about |= read or {}
-            if "remarks" in about:
-                about["remark"] = about.pop("remarks")[is_running]
-            told.append(about)
+            told.append(about | (read or {}))
         return {"runs": told, "pending": pending}
 
-    def _read(self, run: Run, *, may_read: bool) -> dict[str, Any] | None:
+    def _read(self, run: Run, *, running: bool, may_read: bool) -> dict[str, Any] | None:
         """What a journal says, also while it is written; None if there is no time to read it."""
         about = os.stat(run.journal) if os.path.exists(run.journal) else None
-        mark = (about.st_size, about.st_mtime_ns) if about is not None else (0, 0)
+        mark = (running, *((about.st_size, about.st_mtime_ns) if about is not None else (0, 0)))
         known = self._known.get(run.path)
         if known is not None and known[0] == mark:
             return known[1]
         if not may_read:
             return None
         try:
-            found = _read_run(run, self.root, own=is_own(run, self.state, self.root))
+            own = is_own(run, self.state, self.root)
+            found = _read_run(run, self.root, own=own, running=running)
         except EvalcaseError as error:
             found = {"problem": str(error)}
         self._known[run.path] = (mark, found)
@@ -111,12 +109,12 @@ def _state_of_run(run: Run) -> str:
     return "running" if status == "incomplete" and is_written(run.journal) else status
 
 
-def _read_run(run: Run, root: str, *, own: bool) -> dict[str, Any]:
+def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any]:
     ledger, find_place = Ledger(), find_suite_places(root, folder_of_run(run))
     with StoredRun(run) as stored:
         for case in stored.cases():
             ledger.add_verdict(find_place(case.suite), case.case, case.target, case.verdict)
-        evaluated, remark = read_evaluated(stored), remark_on(stored, own=own)
+        evaluated, remark = read_evaluated(stored), remark_on(stored, own=own, running=running)
     totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
     is_lacking = evaluated.status == "incomplete" and evaluated.notice
@@ -124,7 +122,7 @@ def _read_run(run: Run, root: str, *, own: bool) -> dict[str, Any]:
         **({"status": evaluated.status} if is_lacking else {}),
         **_rates_data(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
-        "remarks": remark[:2], "apart": remark.is_apart,
+        "remark": remark.text, "apart": remark.is_apart,
     }  # fmt: skip
 
 

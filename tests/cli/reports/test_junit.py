@@ -160,16 +160,6 @@ def test_an_incomplete_run_has_a_test_that_says_so(project: Project) -> None:
     assert root.get("errors") == "1"
 
 
-def test_properties_come_only_when_they_are_asked_for(project: Project) -> None:
-    project.suite(case("a"))
-    project.run("run")
-    root, _ = report(project, "--junit-properties")
-    found = {each.get("name"): each.get("value") for each in root.findall(".//testcase//property")}
-    assert found == {"verdict": "passed", "trials": "1", "score": "1"}
-    root, _ = report(project)
-    assert root.find(".//testcase//property") is None
-
-
 def test_a_body_is_capped(project: Project) -> None:
     grader = "def long(text):\n    return '\\n'.join(str(n) * 60 for n in range(9000))\n"
     project.add_to_agent(grader)

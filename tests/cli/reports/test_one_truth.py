@@ -54,7 +54,7 @@ def test_where_a_grading_comes_from_is_said_in_every_form(project: Project) -> N
     markdown = project.run("report", "--format", "markdown").out
     assert "> grading 2 of 2, by \\-\\-grader length" in markdown
     junit = project.run("report", "--format", "junit").out
-    assert f'<property name="grading" value="{told}"/>' in junit
+    assert f'<property name="grading" value="{told}" />' in junit
     assert f"gradings::{told}" in project.run("report", "--format", "github").out
     project.run("report", "--format", "html", "-o", "page.html")
     page = open_page((project.path / "page.html").read_bytes())
