@@ -11,11 +11,11 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from hashlib import sha256
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import SplitResult, urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.types.options import (
@@ -398,9 +398,13 @@ def load_trust(
 def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
     """The proxy for an address, by HTTP_PROXY and the like. Raise ConfigError for an odd one."""
     parts = urlsplit(url)
-    proxies = _read_proxies(environment)
-    proxy = proxies.get(parts.scheme, proxies.get("all"))
-    if not proxy or _needs_none(parts, proxies.get("no", "")):
+    proxies = {  # small letters win, as in curl
+        name.lower().removesuffix("_proxy"): environment[name]
+        for name in sorted(environment, key=str.islower)
+        if name.lower().endswith("_proxy")
+    }
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass_environment(parts.netloc, proxies):
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     scheme = proxy.partition("://")[0].lower()
@@ -412,31 +416,6 @@ def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | Non
         what = "the proxy that is set is not an address such as http://127.0.0.1:3128"
         raise ConfigError(f"{kind} target: {what}")
     return proxy
-
-
-def _read_proxies(environment: Mapping[str, str]) -> dict[str, str]:
-    """Proxies by scheme, and the hosts without one as `no`. Small letters win, as in curl."""
-    found = {
-        name.lower().removesuffix("_proxy"): environment[name]
-        for name in sorted(environment, key=str.islower)
-        if name.lower().endswith("_proxy")
-    }
-    if "REQUEST_METHOD" in environment and not environment.get("http_proxy"):
-        found.pop("http", None)  # in a CGI script, HTTP_PROXY is a header of the request
-    return {scheme: proxy for scheme, proxy in found.items() if proxy}
-
-
-def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
-    """Whether NO_PROXY names a host: outright, with its port, by its end, or by its network."""
-    place, host = parts.netloc.lower(), (parts.hostname or "").rstrip(".")
-    for name in filter(None, no_proxy.lower().replace(" ", "").split(",")):
-        bare = name.removeprefix("*").strip(".[]")
-        if name in ("*", place) or host == bare or host.endswith(f".{bare}"):
-            return True
-        with suppress(ValueError):  # a name, and no address
-            if "/" in name and ip_address(host) in ip_network(name, strict=False):
-                return True
-    return False
 
 
 # Errors in the words of servers.
