@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalcase.config.graders import make_grader
 from evalcase.graders.calls import match_in_order
-from evalcase.graders.json_differences import pair_up
+from evalcase.graders.differences import pair_up
 from evalcase.runner.grading import grade_answer
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Meta
 
 from evalcase.errors import EvalcaseError
-from evalcase.graders.json_differences import (
+from evalcase.graders.differences import (
     SUBSET,
     Alike,
     Difference,

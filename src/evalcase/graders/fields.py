@@ -12,9 +12,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
-from evalcase.graders.differences import NOTHING, expected_value
+from evalcase.graders.differences import NOTHING, are_within, expected_value, is_number, quote_value
 from evalcase.graders.json import graded_value
-from evalcase.graders.json_differences import are_within, is_number, quote_value
 from evalcase.graders.text import Searcher, settle
 from evalcase.types.grade import Score
 from evalcase.types.options import (

@@ -15,16 +15,14 @@ from evalcase.errors import ConfigError
 from evalcase.graders.base import NEITHER, Context, Grader, Half
 from evalcase.graders.differences import (
     NOTHING,
-    expected_content,
-    expected_value,
-    tell_values,
-)
-from evalcase.graders.json_differences import (
     Difference,
     Lenience,
     Way,
+    expected_content,
+    expected_value,
     find_differences,
     list_differences,
+    tell_values,
     write_way,
 )
 from evalcase.graders.text import Searcher, settle

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from evalcase.errors import GraderError
 from evalcase.graders.base import Context, Grader, find_crossed
 from evalcase.graders.calls import about_steps, steps_like, without_steps
-from evalcase.graders.json_differences import quote_value
+from evalcase.graders.differences import quote_value
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.grade import Score
 from evalcase.types.options import Amount, Count, Seconds, Text, Texts, Whole, about

@@ -21,10 +21,10 @@ from evalcase.graders.differences import (
     excerpt_text,
     expected_text,
     first_difference,
+    quote_value,
     trim_text,
     unseen,
 )
-from evalcase.graders.json_differences import quote_value
 from evalcase.types.grade import Score
 from evalcase.types.options import (
     Pattern,

@@ -24,9 +24,8 @@ from evalcase.graders.calls import (
     match_calls,
     takes_long,
 )
-from evalcase.graders.differences import NOTHING
+from evalcase.graders.differences import NOTHING, Difference, Way, find_differences, not_expected
 from evalcase.graders.fields import FieldMatchers, match_field
-from evalcase.graders.json_differences import Difference, Way, find_differences, not_expected
 from evalcase.graders.text import Searcher, settle
 from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall, names_tool
