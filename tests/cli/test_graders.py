@@ -20,7 +20,7 @@ def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
     ]  # fmt: skip
     assert of_most.startswith("options of most graders (")
     assert [row.split()[0] for row in of_most.splitlines()[1:] if row[2] != " "] == [
-        "threshold", "path",
+        "threshold", "path", "ignore_case", "ignore_space",
     ]  # fmt: skip
 
 
@@ -37,20 +37,21 @@ def test_one_is_explained_by_what_it_declares(project: Project) -> None:
         "length: Limits the length of the answer, in characters, words or lines."
     )
     assert "  - length: {max: 50, unit: words}\n" in done.out
-    for option in ("min", "max", "unit", "ignore_case"):
+    for option in ("min", "max", "unit"):
         assert f"\n  {option} " in done.out
-    assert "timeout_s, not,\npath" in done.out
+    further = "ignore_case, ignore_space, threshold, path, those of all graders"
+    assert " ".join(done.out.split()).endswith(f"further options: {further}")
 
 
 def test_what_a_grader_needs_is_told_with_its_own_options(project: Project) -> None:
     for name in list_names("graders"):
         declared = declared_grader(find_class("graders", name))
         needed = [each.name for each in declared.options.values() if each.needed]
-        own, others = project.run("graders", name).out.split("\nshared options: ")
+        own, others = project.run("graders", name).out.split("\nfurther options: ")
         told = " ".join(own.split())
         for each in needed:
             assert f" {each} " in told
-            assert each not in others
+            assert each not in " ".join(others.split()).split(", ")
         assert told.count("needed") >= len(needed), name
 
 

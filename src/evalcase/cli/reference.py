@@ -29,6 +29,7 @@ from evalcase.format.source import STDIN, format_of
 from evalcase.format.writer import write_yaml
 from evalcase.graders.base import SHARED, DeclaredGrader, declared_grader
 from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
+from evalcase.graders.text import TextGrader
 from evalcase.report.json import json_line, json_text, yaml_documents
 from evalcase.report.problems import page_path
 from evalcase.report.terminal import Screen
@@ -41,6 +42,8 @@ from evalcase.util.text import as_json
 
 _LARGEST = 1_000_000
 _LINKS = re.compile(r"\[((?:`[^`]*`|[^\]`])+)\]\([^)]+\)")
+_OF_TEXT = fields_of(TextGrader)
+_OF_ALL = "options of all graders"
 _NOT_OF_ALL = "options of most graders (`evalcase graders NAME` says which it takes)"
 
 
@@ -106,13 +109,16 @@ def grader_lines(graders: Sequence[DeclaredGrader], screen: Screen) -> Iterator[
         yield from _described_lines(each.kind.name, each.kind.description, column, screen)
     of_all = [name for name in SHARED if all(name in each.options for each in graders)]
     others = [name for name in SHARED if name not in of_all]
-    for heading, names in (("options of all graders", of_all), (_NOT_OF_ALL, others)):
-        yield from _option_lines(heading, [SHARED[name] for name in names], None, screen)
+    most = [*(SHARED[name] for name in others), *_OF_TEXT.values()]
+    yield from _option_lines(_OF_ALL, [SHARED[name] for name in of_all], None, screen)
+    yield from _option_lines(_NOT_OF_ALL, most, None, screen)
 
 
 def explain_grader(grader: DeclaredGrader, screen: Screen) -> Iterator[str]:
     """All that there is to know of one."""
-    kind, own = grader.kind, fields_of(grader.kind)
+    kind = grader.kind
+    fields = fields_of(kind)
+    own = {name: each for name, each in fields.items() if name not in _OF_TEXT}
     yield from screen.wrap(f"{kind.name}: {kind.description}")
     if kind.example:
         yield ""
@@ -126,8 +132,12 @@ def explain_grader(grader: DeclaredGrader, screen: Screen) -> Iterator[str]:
             inner = fields_of(each.inside).values()
             yield from _option_lines(f"options within `{each.name}`", inner, None, screen)
     yield ""
-    names = [name for name, each in grader.shared.items() if not each.needed]
-    yield from screen.wrap(f"shared options: {', '.join(names)}")
+    names = [name for name in fields if name in _OF_TEXT]
+    for name in ("threshold", "path"):
+        if name in grader.shared and not grader.shared[name].needed:
+            names.append(name)
+    names.append("those of all graders")
+    yield from screen.wrap(f"further options: {', '.join(names)}")
 
 
 def _option_lines(
