@@ -479,11 +479,11 @@ def unseen(score: Score) -> Score:
 
 def compare_content(expected: JSON, answer: Answer) -> Score:
     """Compare by the shape of what is expected."""
-    text = text_of_content(expected)
-    if text is None:
-        return _compare_data(expected, answer)
-    left_out = ""
-    if not isinstance(expected, str):
+    text, left_out = expected, ""
+    if not isinstance(text, str):
+        text = text_of_content(expected)
+        if text is None:
+            return _compare_data(expected, answer)
         # Parts that are expected and can't be compared are named.
         others = sum(said_text(part) is None for part in text_parts(expected))
         left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
@@ -493,7 +493,7 @@ def compare_content(expected: JSON, answer: Answer) -> Score:
 
 def _compare_as_text(text: str, answer: Answer, left_out: str) -> Score:
     got = answer.content
-    said = text_of_content(got)
+    said = got if isinstance(got, str) else text_of_content(got)
     if said is None:
         said = "" if got is None else as_json(got)
         if text_parts(got) and trim_text(text) != trim_text(said):

@@ -12,6 +12,7 @@ from types import CoroutineType, TracebackType
 from typing import Any, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.types.answer import Answer
@@ -144,6 +145,8 @@ async def _raised_by(method: Callable[[], object], name: str) -> _Raised:
 
 # One attempt
 
+_NOTHING_ELSE = astuple(Answer(()))[1:]
+"""The fields of an answer that has messages and nothing else."""
 _MORE_TIME = "`timeout_s` of the case, or --timeout, allows more"
 _SET_UP = ("system", "developer")
 """Roles of messages that an agent may add, or leave out, before all others."""
@@ -219,7 +222,7 @@ def check_answer(answer: object, *, is_ours: bool = False) -> Answer:
     try:
         for message in answer.messages:
             _check_message(message)
-        if is_ours and answer == Answer(answer.messages):
+        if is_ours and astuple(answer)[1:] == _NOTHING_ELSE:
             return answer  # other fields may come from user code
         if answer.last_at != 0:
             raise ValueError(f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say")

@@ -260,7 +260,7 @@ class Conversations:
         return grades
 
     async def _grade_turn(self, turn: Case, question: Question, exchange: Exchange) -> list[Grade]:
-        graders = self._graders.of_turn(turn)
+        graders = self._graders.of(turn, is_turn=True)
         if not graders and (self._graders.only_given or not turn.needs_judge):
             return []
         answer, took_s, number = exchange.answer, exchange.duration_s, question.turn

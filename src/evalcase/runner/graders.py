@@ -170,15 +170,12 @@ class Graders:
         """Whether there is a grader beside the built-in comparison, which might ask a target."""
         return bool(self.given or self._made)
 
-    def of(self, case: Case) -> Sequence[NamedGrader]:
-        """The graders of a case, the built-in comparison added where nothing else compares."""
-        return self.given if self.only_given else self._find(case, self.given)
-
-    def of_turn(self, turn: Case) -> Sequence[NamedGrader]:
-        """The same for one turn of a case. What a program adds to a case grades the whole of it."""
-        return () if self.only_given else self._find(turn, ())
-
-    def _find(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
+    def of(self, case: Case, *, is_turn: bool = False) -> Sequence[NamedGrader]:
+        """The graders of a case, the built-in comparison added where nothing else compares; or of
+        one turn: what a program adds to a case grades the whole of it."""
+        given = () if is_turn else self.given
+        if self.only_given:
+            return given
         specs = case._data.get("graders")
         graders = (*self._of_specs(_to_json(specs)), *given) if specs else given
         judge = self._case_judge
@@ -224,7 +221,10 @@ class Graders:
         """The fingerprints of the graders of a case, as `of` finds them, and of its turns that have
         one; and what else of the case code may look at, where one of them is code."""
         if "turns" in case._data:
-            graders = [*graders, *[each for turn in case.turns for each in self.of_turn(turn)]]
+            graders = [
+                *graders,
+                *[each for turn in case.turns for each in self.of(turn, is_turn=True)],
+            ]
         prints = [*filter(None, map(self._print, graders))]
         if prints and not all(map(is_ours, graders)):
             seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}

@@ -310,17 +310,14 @@ class Pace:
         while start is None:
             await self._wait_for_turn(is_first)
             is_first = False
-            start = self._start()
+            start = self.begin_at_once(is_next=True)
         if self.rates is not None and self._waiting:
             self._wake()
         return start
 
-    def begin_at_once(self) -> Start | None:
-        """The same without waiting; None if an attempt has to wait."""
-        return None if self.rates is not None and self._waiting else self._start()
-
-    def _start(self) -> Start | None:
-        if self._room() <= 0:
+    def begin_at_once(self, *, is_next: bool = False) -> Start | None:
+        """The same without waiting; None if an attempt has to wait, and others before it."""
+        if (self._waiting and self.rates is not None and not is_next) or self._room() <= 0:
             return None
         self.active += 1
         now = self._loop.time()

@@ -102,11 +102,6 @@ class Pending:
         """The batches that were sent to a target before."""
         return [each for each in self._index.batches.values() if each.target == target]
 
-    def find_result(self, trial: Trial) -> Awaitable[Result]:
-        """Ask and grade; or only grade, where there is an answer."""
-        known = self._regrading.get(trial.key) if self._regrading else None
-        return self._ask(trial) if known is None else self._regrade(trial, known)
-
     def store(self, trial: Trial, result: Result) -> Awaitable[None]:
         if self._regrading.pop(result.key, None) is not None:
             return self._writer.append_grading(trial, result)
@@ -242,7 +237,10 @@ class Pending:
             now, hashes = self._plan.environment.stamp(), self._plan.suites.hashes()
             self._writer.note(GradingRow(self.grading, now, "resume", hashes))
 
-    def _ask(self, trial: Trial) -> Awaitable[Result]:
+    def find_result(self, trial: Trial) -> Awaitable[Result]:
+        """Ask and grade; or only grade, where there is an answer."""
+        if self._regrading and (known := self._regrading.get(trial.key)) is not None:
+            return self._regrade(trial, known)
         case = trial.case
         if case.skip:
             return self._trials.run(trial)
@@ -291,7 +289,7 @@ class Pending:
             "asked again"
         )
         del self._regrading[trial.key]
-        return await self._ask(trial)
+        return await self.find_result(trial)
 
 
 # Which run is continued, and how

@@ -252,7 +252,7 @@ def _record_errors(path: str) -> Iterator[None]:
 def rows_ahead(concurrency: int) -> int:
     """How many results may wait for the disk while the next trials start. None where trials run one
     at a time: then each is on disk before the next can break anything."""
-    return min(10 * (concurrency - 1), 100)
+    return min(25 * (concurrency - 1), 250)
 
 
 class RunWriter:
@@ -337,7 +337,8 @@ class RunWriter:
         if number >= len(self._cases):
             self._cases.extend(bytes(number + 1024 - len(self._cases)))
         if not self._cases[number]:
-            lines = encode_clean(CaseRow.of(trial.suite, trial.case), secrets)[0] + lines
+            case = CaseRow(trial.suite, result.key.case, trial.case._data)
+            lines = encode_clean(case, secrets)[0] + lines
         if clean is not row:  # what is reported has no secrets either
             result = _as_written(result, clean)
         size = len(lines)

@@ -186,7 +186,8 @@ def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn)
 def content_message(content: JSON) -> Message:
     """An assistant message with any content."""
     if isinstance(content, str):
-        return take_message(_mark_invalid({"role": "assistant", "content": content}))
+        message = {"role": "assistant", "content": content}
+        return take_message(message if content.isascii() else _mark_invalid(message))
     return read_messages([{"role": "assistant", "content": content}])[0]
 
 

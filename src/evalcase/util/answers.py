@@ -229,8 +229,8 @@ def text_parts(content: JSON) -> list[dict[str, JSON]]:
 
 def is_comparable(content: JSON) -> bool:
     """Whether an answer can be compared with it. Files and images alone can't be compared."""
-    if content is None:
-        return False
+    if content is None or isinstance(content, str):
+        return content is not None
     parts = text_parts(content)
     return not parts or any(part["type"] not in ("file", "image") for part in parts)
 
