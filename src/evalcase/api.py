@@ -224,7 +224,8 @@ def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> E
     """The run of a plan, and where its targets answer. With `regrade`, stored answers are graded,
     and no target is asked."""
     executor, settings = None, _choose_engine(plan.config, request.local)
-    if regrade is None and settings is not None and settings.kind != "in-process":
+    asks = regrade is None and not plan.options.oracle
+    if asks and settings is not None and settings.kind != "in-process":
         # Whether a resumed run has anything left to judge is not known yet.
         moved = plan if request.run is None else replace(plan, judges={})
         executor = find_class("executors", settings.kind)(settings, moved)

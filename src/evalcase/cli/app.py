@@ -34,6 +34,7 @@ GROUPS = {
         "compare": "Compare two runs, or two targets, case by case.",
         "view": "Browse all runs in the browser.",
         "list": "List stored runs.",
+        "workspace": "Make the workspace of a stored trial again.",
     },
     "Convert": {
         "import": "Convert a table or another tool's eval file to a suite.",
@@ -86,10 +87,10 @@ ABOUT = """
       evalcase report -o run.html    write a page to share
       evalcase compare               see what changed since the previous run
 
-    Of the commands, only run, resume and grade execute your code. The others never import it or
-    open a connection, except view, which serves only this machine. Exit codes: 0 success; 1 not all
-    passed, or a gate failed; 2 invalid file, configuration or usage; 3 trials errored, or a run is
-    not complete; 130 interrupted.
+    Of the commands, only run, resume, grade and workspace execute your code. The others never
+    import it or open a connection, except view, which serves only this machine. Exit codes: 0
+    success; 1 not all passed, or a gate failed; 2 invalid file, configuration or usage; 3 trials
+    errored, or a run is not complete; 130 interrupted.
     """
 
 

@@ -26,7 +26,7 @@ CONCURRENCY, TIMEOUT_S, RETRIES, RUNS_DIR = 10, 120.0, 2, ".evalcase/runs"
 
 _GROUPS = {
     "Which cases": "cases tags limit sample seed shard failed_of",
-    "How": "targets repeat cache env_file no_exec",
+    "How": "targets oracle repeat cache env_file no_exec",
     "Limits": "concurrency timeout_s retries retry_timeouts max_cost_usd",
     "Gates": "fail_under max_errors fail_fast stop against",
     "Where": "processes engine on runs_dir keep_workspaces name note",
@@ -46,6 +46,8 @@ def _about(
     return Meta(description=sentence, examples=declared.examples, extra=extra)
 
 
+ORACLE, UNTOUCHED = "oracle", "untouched"
+"""The targets of `--oracle`: one applies the solution of a case, and one does nothing."""
 KeptWorkspaces = Literal["none", "failed", "all"]
 _WORKERS = ("max_concurrency", "workers", "max_workers", "parallel", "num_threads", "n_jobs")
 Concurrency = Annotated[
@@ -193,8 +195,17 @@ class RunOptions(Value, frozen=True):
         Text | None, _about("A name for the run: other commands find it by that.", "TEXT")
     ] = None
     note: Annotated[Text | None, _about("A note about the run, for people.", "TEXT")] = None
+    oracle: Annotated[
+        bool,
+        _about(
+            "Check the cases themselves: the solution of each must pass its workspace graders, and "
+            "an untouched workspace must not."
+        ),
+    ] = False
 
     def __post_init__(self) -> None:
+        if self.oracle and self.targets not in ((), (ORACLE, UNTOUCHED)):
+            raise ConfigError("`oracle` asks no target: leave out the targets")
         by_run = self.against is not None
         if by_run and self.stop != "likely":
             raise ConfigError("`against` needs `stop` to be `likely`")
@@ -256,6 +267,7 @@ class Keywords(TypedDict, total=False):
     sample: int
     failed_of: str
     seed: int
+    oracle: bool
     concurrency: int
     repeat: int
     timeout_s: float

@@ -49,6 +49,17 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
         findings.add("nothing-to-grade", written.path, f"{message}, so it can never pass", hint)
 
 
+def _advise_solution(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
+    """Warn of a solution that `run --oracle` has nothing to check by."""
+    graders = _each_grader(data.get("graders", ()), findings)
+    if any(declared.kind.workspace != "none" for _, declared in graders):
+        return
+    is_own = "workspace" in written.values and "solution" in written.values["workspace"]
+    path = (*written.at("workspace"), "solution") if is_own else written.path
+    message = "nothing checks the `solution`: no grader of this case looks at its workspace"
+    findings.add_once("nothing-to-grade", path, message, "add `run`, `files` or `diff`")
+
+
 def _is_graded(part: dict[str, Any]) -> bool:
     """Whether anything decides a verdict: indicators don't, nor criteria that no judge reads."""
     if "expected_output" in part or needs_judge(part):

@@ -223,6 +223,10 @@ class Grader(Struct, dict=True, weakref=True):
         """Whether an empty text can pass. Other graders of text fail it, also with `not`."""
         return False
 
+    def sees_workspace(self) -> bool:
+        """Whether it looks at a workspace, once it is loaded."""
+        return self.workspace != "none"
+
     def missing_in(self, case: Case) -> str | None:
         """What it needs and the case doesn't have, in words; None if nothing."""
         del case

@@ -23,7 +23,9 @@ _ABOUT = "The graders, each written as in `graders`."
 _MOST_REASONS = 5
 
 
-class _Combined(Grader):
+class CombinedGrader(Grader):
+    """Asks the graders inside of it, and decides by their grades."""
+
     def load(self, surroundings: Surroundings) -> None:
         for each in self.inner():
             each.grader.load(surroundings)
@@ -70,7 +72,7 @@ class _Combined(Grader):
         return number
 
 
-class _Listed(_Combined):
+class _Listed(CombinedGrader):
     value: Annotated[Graders, about(_ABOUT)]
 
     def inner(self) -> tuple[NamedGrader, ...]:
@@ -96,7 +98,7 @@ class AnyGrader(_Listed):
         return min(1, number)
 
 
-class AtLeastGrader(_Combined):
+class AtLeastGrader(CombinedGrader):
     name = "at_least"
     description = "At least a given number of several graders pass."
     threshold = "none"

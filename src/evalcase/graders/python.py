@@ -105,6 +105,9 @@ class PythonGrader(Grader):
     def reads_grades(self) -> bool:
         return self.call is not None and self.call.takes("grades")
 
+    def sees_workspace(self) -> bool:
+        return self.call is None or any(map(self.call.takes, ("workspace", "changes", "context")))
+
     def modules(self) -> tuple[str, ...]:
         found = unwrap(self._find_function())
         is_named = isinstance(found.__module__, str)

@@ -108,6 +108,15 @@ class Highlights:
             if len(set(verdicts.values())) > 1
         ]
 
+    def count_sound(self) -> tuple[int, int] | None:
+        """Of `run --oracle`: the cases that passed at both targets, of those that were checked;
+        None if there are too many."""
+        if self._grid is None:
+            return None
+        checked = [set(said.values()) for _, said in self._grid.values() if said]
+        checked = [said for said in checked if said != {"skipped"}]
+        return sum(said == {"passed"} for said in checked), len(checked)
+
     def _add_repeat(
         self, name: CaseName, outcome: Outcome, result: Result
     ) -> tuple[Outcome, Result] | None:

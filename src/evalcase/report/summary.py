@@ -115,6 +115,7 @@ def summary_lines(
     figures = figures or Figuring().sum_up(highlights.ledger, evaluated)
     highlights.finish()
     screen, several = reader.screen, len(figures.by_target) > 1
+    is_oracle = bool(evaluated.run.about.options.get("oracle"))
     see_suite = see_suites(evaluated.run, reader.config.root, reader.cwd)
     name = name_run(evaluated.run, reader)
     for verdict in (*TROUBLED, "passed", "skipped"):
@@ -125,6 +126,13 @@ def summary_lines(
             command = f"evalcase report {name_grading(evaluated, name)} -o report.html"
             yield f"{words}: {make_visible(command)}"
             yield ""
+    if is_oracle:
+        by = ()
+        if (sound := highlights.count_sound()) is not None:
+            what = "the solution passes, and the untouched workspace does not"
+            yield from screen.wrap(
+                f"{sound[0]:,} of {write_count(sound[1], 'case')} {_are(sound[0])} sound: {what}"
+            )
     if several and "target" in by:
         rows = highlights.differing(see_suite)
         yield from _grid_lines(rows, tuple(figures.by_target), screen)
@@ -132,7 +140,7 @@ def summary_lines(
     if scope := count_scope(figures, evaluated.totals):
         yield from screen.wrap(scope)
     yield from _verdict_lines(evaluated, figures.all.rate, screen)
-    for fact in _facts(evaluated, highlights, figures, verbose=reader.verbose):
+    for fact in () if is_oracle else _facts(evaluated, highlights, figures, verbose=reader.verbose):
         yield from _fact_lines(fact, screen)
     if kept := highlights.kept:
         folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
@@ -165,6 +173,10 @@ def _case_lines(
         said = f"the same for {write_count(shown.same, 'more case')}"
         yield screen.paint(f"{'':{INDENT}}{said}", "dim")
     yield ""
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen) -> Iterator[str]:

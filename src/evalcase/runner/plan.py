@@ -11,7 +11,7 @@ from msgspec import field
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, read_env_file
-from evalcase.config.options import LocalOptions, RunOptions
+from evalcase.config.options import ORACLE, UNTOUCHED, LocalOptions, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
 from evalcase.graders.base import NamedGrader
@@ -29,8 +29,9 @@ from evalcase.runner.needs import (
     refuse_run,
     survey_cases,
 )
+from evalcase.runner.oracle import keep_workspace_part, name_unchecked, oracle_targets
 from evalcase.runner.select import Selector, make_selector, times_of
-from evalcase.runner.suites import SomeSuites, Suites
+from evalcase.runner.suites import ChangedSuites, SomeSuites, Suites
 from evalcase.runner.workspaces import check_machine
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
@@ -180,8 +181,14 @@ def prepare_plan(request: RunRequest) -> Plan:
         scrubber.watch(filter(may_hold_secret, variables))
     warn = _once(lambda text: request.emit(RunWarning(scrubber.text(text))))
     note = _once(lambda text: request.emit(RunNote(scrubber.text(text))))
+    given = request.given or Given()
+    if options.oracle:
+        if request.local != LocalOptions(runs_dir=request.local.runs_dir):
+            raise ConfigError("`oracle` asks no agent, and runs in this process: name no engine")
+        request = replace(request, options=replace(options, targets=(ORACLE, UNTOUCHED)))
+        given = replace(given, targets=oracle_targets())
     with errors_without_secrets(scrubber):
-        return _prepare_plan(request, request.given or Given(), warn, note)
+        return _prepare_plan(request, given, warn, note)
 
 
 def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> Plan:
@@ -192,6 +199,9 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
     suites = given.suites
     if suites is None:
         suites = Suites(options.paths, environment.cwd, Catalogue(needs_graders=True))
+    if options.oracle:
+        assert not isinstance(suites, ChangedSuites)
+        suites = ChangedSuites(suites, keep_workspace_part)
     surroundings = Surroundings(config.root, environment.variables, warn, environment.now)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
@@ -203,6 +213,8 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
     needs = _find_needs(found, request, given)
     _refuse_problems(found, config, needs, graders if options.no_exec else None)
     _remark(found, suites, config, warn, note)
+    if options.oracle and (unchecked := name_unchecked(found.selector.select(suites))):
+        note(unchecked)
     if faults := graders.make_ready():
         refuse_run(place_grader_faults(faults, config, held=needs.held), config, needs)
     make = partial(make_target, config=config, surroundings=surroundings, no_exec=options.no_exec)

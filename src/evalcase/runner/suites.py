@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import count, islice
 from json import dumps
@@ -218,7 +218,35 @@ class HeldSuites:
         pass
 
 
-SomeSuites: TypeAlias = Suites | HeldSuites
+class ChangedSuites:
+    """Other suites, with something changed in each case."""
+
+    def __init__(self, suites: Suites | HeldSuites, change: Callable[[Case], Case]) -> None:
+        self._suites = suites
+        self._change = change
+        self.hashes = suites.hashes
+        self.verify = suites.verify
+
+    @property
+    def warnings(self) -> int:
+        return self._suites.warnings
+
+    @property
+    def notes(self) -> int:
+        return self._suites.notes
+
+    @property
+    def invalid(self) -> list[str]:
+        return self._suites.invalid
+
+    def check(self) -> Iterator[tuple[str, Case]]:
+        return ((suite, self._change(case)) for suite, case in self._suites.check())
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        return ((suite, self._change(case)) for suite, case in self._suites)
+
+
+SomeSuites: TypeAlias = Suites | HeldSuites | ChangedSuites
 
 
 def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:

@@ -13,6 +13,7 @@ from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
+from evalcase.runner.oracle import graders_at
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
 from evalcase.runner.workspaces import Workspaces
@@ -116,7 +117,8 @@ class Trials:
         if answer is not None:
             if self._is_capped:
                 self._check_cost(target, answer.cost_usd)
-            graded = await self._grade(case, question, answer, graders, asked.duration_s)
+            looking = self._graders_at(target, graders)
+            graded = await self._grade(case, question, answer, looking, asked.duration_s)
         return Result(
             trial.key, question.hash, graded.verdict, answer, graded.grades, failure,
             asked.attempts, started, round(asked.duration_s, 6), asked.retried,
@@ -175,7 +177,8 @@ class Trials:
         Raise UnaskedTurnsError where turns would be asked now that never were.
         """
         assert known.answer is not None
-        case, graders, space = trial.case, self._plan.graders.of(trial.case), None
+        case, space = trial.case, None
+        graders = self._graders_at(trial.target, self._plan.graders.of(case))
         files = self._find_files(trial)
         try:
             if known.workspace is not None and case.has_workspace and _look_at_files(graders):
@@ -222,6 +225,9 @@ class Trials:
         only_these = self._plan.graders.only_given
         return await grade_answer(context, graders, self._calls, limit_s, only_these=only_these)
 
+    def _graders_at(self, target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
+        return graders_at(target, graders) if self._plan.options.oracle else graders
+
     async def _ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
         within: Question,
@@ -239,7 +245,7 @@ class Trials:
             return await self._workspaces.rebuild(space, changes, fresh=_want_fresh(graders))
         except WorkspaceError as error:
             await self._workspaces.remove(space)
-            return replace(space, fault=f"it can't be made again, {error}")
+            return replace(space, fault=f"it can't be made again: {error}")
 
     def _find_files(self, trial: Trial) -> dict[str, str] | Finding:
         """The files in the content of a case: real paths by the names in the case."""

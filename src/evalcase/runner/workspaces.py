@@ -253,27 +253,27 @@ class Workspaces:
             await self._repeat(twin, changes, patch)
             await asyncio.to_thread(self._make_ready, self._open[twin.path])
         except WorkspaceError as error:
-            twin = replace(twin, fault=f"no fresh copy can be made, {error}")
+            twin = replace(twin, fault=f"no fresh copy can be made: {error}")
         return replace(opened.space, fresh=twin)
 
     async def _repeat(self, space: Space, changes: Changes, patch: bytes | None) -> None:
         """Make a workspace, and change in it what was changed before."""
         if patch is None:
             raise WorkspaceError(
-                "as what was changed is not stored: it was too much, or held a secret"
+                "what was changed is not stored: it was too much, or held a secret"
             )
         await self.make(space)
         opened, comparer = self._open[space.path], self._comparer
         assert comparer is not None
         if hash_tree(opened.before) != changes.base:
-            raise WorkspaceError("as its template, files or `setup` gave other files then")
+            raise WorkspaceError("its template, files or `setup` gave other files then")
         try:
             await asyncio.to_thread(comparer.apply, patch, space.path)
         except ValueError as error:
-            raise WorkspaceError(f"as its changes don't apply: {error}") from None
+            raise WorkspaceError(f"its changes don't apply: {error}") from None
         again = await asyncio.to_thread(_look, opened)
         if hash_tree(again) != changes.end:
-            raise WorkspaceError("as its changes gave other files then")
+            raise WorkspaceError("its changes gave other files then")
 
     async def remove(self, space: Space, *, keep: bool = False) -> str | None:
         """Tear the workspace of a trial down and remove it; where it is kept, if it is."""
