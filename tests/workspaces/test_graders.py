@@ -153,7 +153,7 @@ def test_what_a_command_printed_is_shown(shop: Shop) -> None:
     done = shop.run()
     assert "run: exit code 1, expected 0 (score 0)" in done.out
     last = [
-        "… 3 lines before",
+        "│ … 3 lines before",
         *(f"│ line {number}" for number in range(3, 7)),
         '│ no "total" in cart.py',
     ]

@@ -26,17 +26,72 @@ _DROPPED = frozenset({
 })  # fmt: skip
 """Fields of a case that say nothing of its workspace, or how an agent is asked."""
 _MOST_NAMED = 20
-_catalogue = Catalogue()
+
+
+class Oracle:
+    """What a run does otherwise with `--oracle`."""
+
+    def __init__(self) -> None:
+        self._catalogue = Catalogue()
+        self._solver = OracleTarget()
+        self.targets: dict[str, Target] = {ORACLE: self._solver, UNTOUCHED: UntouchedTarget()}
+
+    def solve_by(self, solve: Callable[[Space], Awaitable[None]]) -> None:
+        """Say how a solution is applied, once the run has workspaces."""
+        self._solver.solve = solve
+
+    def keep_part(self, case: Case) -> Case:
+        """A case with its workspace and the graders that may look at it, and nothing else that
+        decides."""
+        data = {name: each for name, each in case._data.items() if name not in _DROPPED}
+        graders = [spec for spec in data.pop("graders", ()) if self._may_look(spec)]
+        if "solution" not in data.get("workspace", ()):
+            data.setdefault("skip", "it has no `solution`")
+        elif not graders:
+            data.setdefault("skip", "no grader looks at its workspace")
+        return canonical_case({**data, "graders": graders} if graders else data)
+
+    def _may_look(self, spec: Mapping[str, Any]) -> bool:
+        declared = self._catalogue.grader(str(spec["type"]))
+        if declared is None or spec.get("indicator"):
+            return False
+        inner = [each for name in declared.naming("graders") for each in spec.get(name, ())]
+        return all(map(self._may_look, inner)) if inner else declared.kind.workspace != "none"
+
+    def graders_at(self, target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
+        """The graders of a case at one of the two targets."""
+        looking = tuple(filter(_looks, graders))
+        if target != UNTOUCHED or not looking:
+            return looking
+        return (NamedGrader("untouched", UntouchedGrader(looking)),)
+
+    def name_unchecked(self, cases: Iterable[tuple[str, Case]]) -> str:
+        """A sentence on cases that have no solution; empty if all have one. Raise ConfigError if
+        none has."""
+        unchecked, checked = list[str](), 0
+        for _, case in cases:
+            if case.skip:
+                unchecked.append(case.id if case.skip is True else f"{case.id} ({case.skip})")
+            else:
+                checked += 1
+        if not checked:
+            what = "no case has a `workspace` with a `solution`, so none can be checked"
+            raise ConfigError(what)
+        if not unchecked:
+            return ""
+        return f"not checked: {list_some(unchecked[:_MOST_NAMED], len(unchecked))}"
+
+
+def _looks(named: NamedGrader) -> bool:
+    inner = named.grader.inner()
+    return all(map(_looks, inner)) if inner else named.grader.sees_workspace()
 
 
 class OracleTarget(Target):
     """Applies the solution of a case."""
 
     traits = Traits(workspace=True)
-
-    def __init__(self) -> None:
-        self.solve: Callable[[Space], Awaitable[None]] | None = None
-        """Given by the run, once it has workspaces."""
+    solve: Callable[[Space], Awaitable[None]] | None = None
 
     async def answer(self, question: Question) -> Answer:
         assert self.solve is not None
@@ -55,10 +110,6 @@ class UntouchedTarget(Target):
         return Answer((content_message("Nothing was changed."),))
 
 
-def oracle_targets() -> dict[str, Target]:
-    return {ORACLE: OracleTarget(), UNTOUCHED: UntouchedTarget()}
-
-
 class UntouchedGrader(CombinedGrader):
     """Passes where one of several graders fails."""
 
@@ -71,58 +122,6 @@ class UntouchedGrader(CombinedGrader):
         failed = [grade for grade in grades if not grade.passed]
         if failed:
             return Score(1.0, f"`{failed[0].grader}` fails, as it should: {failed[0].reason}")
-        every = f"all {write_count(len(grades), 'grader')} pass" if len(grades) > 1 else (
-            f"`{grades[0].grader}` passes"
-        )  # fmt: skip
+        one = f"`{grades[0].grader}` passes"
+        every = one if len(grades) == 1 else f"all {write_count(len(grades), 'grader')} pass"
         return Score(0.0, f"{every}, although nothing was changed in the workspace")
-
-
-def graders_at(target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
-    """The graders of a case at one of the two targets."""
-    looking = tuple(filter(_sees_workspace, graders))
-    if target != UNTOUCHED or not looking:
-        return looking
-    return (NamedGrader("untouched", UntouchedGrader(looking)),)
-
-
-def _sees_workspace(named: NamedGrader) -> bool:
-    inner = named.grader.inner()
-    return all(map(_sees_workspace, inner)) if inner else named.grader.sees_workspace()
-
-
-def keep_workspace_part(case: Case) -> Case:
-    """A case with its workspace and the graders that may look at it, and nothing else that
-    decides."""
-    data = {name: each for name, each in case._data.items() if name not in _DROPPED}
-    graders = [spec for spec in data.pop("graders", ()) if _may_look(spec)]
-    if "solution" not in data.get("workspace", ()):
-        data.setdefault("skip", "it has no `solution`")
-    elif not graders:
-        data.setdefault("skip", "no grader looks at its workspace")
-    return canonical_case({**data, "graders": graders} if graders else data)
-
-
-def _may_look(spec: Mapping[str, Any]) -> bool:
-    declared = _catalogue.grader(str(spec["type"]))
-    if declared is None or spec.get("indicator"):
-        return False
-    inner = [each for name in declared.naming("graders") for each in spec.get(name, ())]
-    if inner:
-        return all(map(_may_look, inner))
-    return declared.kind.workspace != "none"
-
-
-def name_unchecked(cases: Iterable[tuple[str, Case]]) -> str:
-    """A sentence on cases that have no solution; empty if all have one. Raise ConfigError if none
-    has."""
-    unchecked, checked = list[str](), 0
-    for _, case in cases:
-        if case.skip:
-            unchecked.append(f"{case.id} ({case.skip})" if case.skip is not True else case.id)
-        else:
-            checked += 1
-    if not checked:
-        raise ConfigError("no case has a `workspace` with a `solution`, so none can be checked")
-    if not unchecked:
-        return ""
-    return f"not checked: {list_some(unchecked[:_MOST_NAMED], len(unchecked))}"

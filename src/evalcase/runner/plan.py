@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import field
 
@@ -29,7 +30,6 @@ from evalcase.runner.needs import (
     refuse_run,
     survey_cases,
 )
-from evalcase.runner.oracle import keep_workspace_part, name_unchecked, oracle_targets
 from evalcase.runner.select import Selector, make_selector, times_of
 from evalcase.runner.suites import ChangedSuites, SomeSuites, Suites
 from evalcase.runner.workspaces import check_machine
@@ -46,6 +46,9 @@ from evalcase.util.imports import make_importable
 from evalcase.util.isolation import check_isolation
 from evalcase.util.project import ProjectPaths
 from evalcase.util.secrets import Scrubber
+
+if TYPE_CHECKING:
+    from evalcase.runner.oracle import Oracle
 
 
 class Given(Value, frozen=True):
@@ -128,6 +131,8 @@ class Plan(Value, frozen=True):
     needs: Needs = Needs({})
     judges: Mapping[str, Target] = field(default_factory=dict)
     """Targets that only graders ask, as far as their options say so."""
+    oracle: Oracle | None = None
+    """What is done otherwise where the cases themselves are checked."""
 
     @property
     def planned(self) -> int:
@@ -181,17 +186,22 @@ def prepare_plan(request: RunRequest) -> Plan:
         scrubber.watch(filter(may_hold_secret, variables))
     warn = _once(lambda text: request.emit(RunWarning(scrubber.text(text))))
     note = _once(lambda text: request.emit(RunNote(scrubber.text(text))))
-    given = request.given or Given()
+    given, oracle = request.given or Given(), None
     if options.oracle:
         if request.local != LocalOptions(runs_dir=request.local.runs_dir):
             raise ConfigError("`oracle` asks no agent, and runs in this process: name no engine")
         request = replace(request, options=replace(options, targets=(ORACLE, UNTOUCHED)))
-        given = replace(given, targets=oracle_targets())
+        from evalcase.runner.oracle import Oracle  # with graders that few runs need
+
+        oracle = Oracle()
+        given = replace(given, targets=oracle.targets)
     with errors_without_secrets(scrubber):
-        return _prepare_plan(request, given, warn, note)
+        return _prepare_plan(request, given, warn, note, oracle)
 
 
-def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> Plan:
+def _prepare_plan(
+    request: RunRequest, given: Given, warn: Warn, note: Warn, oracle: Oracle | None
+) -> Plan:
     options, config, environment = request.options, request.config, request.environment
     if not options.no_exec:
         # The modules of a project are importable, as they are for its tests.
@@ -199,9 +209,9 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
     suites = given.suites
     if suites is None:
         suites = Suites(options.paths, environment.cwd, Catalogue(needs_graders=True))
-    if options.oracle:
+    if oracle is not None:
         assert not isinstance(suites, ChangedSuites)
-        suites = ChangedSuites(suites, keep_workspace_part)
+        suites = ChangedSuites(suites, oracle.keep_part)
     surroundings = Surroundings(config.root, environment.variables, warn, environment.now)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
@@ -213,7 +223,7 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
     needs = _find_needs(found, request, given)
     _refuse_problems(found, config, needs, graders if options.no_exec else None)
     _remark(found, suites, config, warn, note)
-    if options.oracle and (unchecked := name_unchecked(found.selector.select(suites))):
+    if oracle is not None and (unchecked := oracle.name_unchecked(found.selector.select(suites))):
         note(unchecked)
     if faults := graders.make_ready():
         refuse_run(place_grader_faults(faults, config, held=needs.held), config, needs)
@@ -246,7 +256,7 @@ def _prepare_plan(request: RunRequest, given: Given, warn: Warn, note: Warn) -> 
         sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         request.scrubber, warn, note, make, frozenset({*given.targets, *given.users}), users,
-        needs, judges,
+        needs, judges, oracle,
     )  # fmt: skip
 
 

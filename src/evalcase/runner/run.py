@@ -30,7 +30,6 @@ from evalcase.runner.events import (
     TrialFinished,
     TrialStarted,
 )
-from evalcase.runner.oracle import OracleTarget
 from evalcase.runner.pacing import Budget, Limits
 from evalcase.runner.plan import (
     Plan,
@@ -105,11 +104,10 @@ class Execution:
                 stack.push_async_callback(calls.settle)
                 self._workspaces = Workspaces(
                     self.record.path, plan.config, plan.environment, plan.scrubber, plan.warn,
-                    solves=plan.options.oracle,
+                    solves=plan.oracle is not None,
                 )  # fmt: skip
-                for target in self.plan.targets.values():
-                    if isinstance(target, OracleTarget):
-                        target.solve = self._workspaces.solve
+                if plan.oracle is not None:
+                    plan.oracle.solve_by(self._workspaces.solve)
                 stack.push_async_callback(self._workspaces.close)
                 with LoopWatch(plan.warn, calls.is_overdue, self._tell_blocked):
                     return await self._run_recorded(self.record, targets, calls)

@@ -13,7 +13,6 @@ from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
-from evalcase.runner.oracle import graders_at
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
 from evalcase.runner.workspaces import Workspaces
@@ -226,7 +225,8 @@ class Trials:
         return await grade_answer(context, graders, self._calls, limit_s, only_these=only_these)
 
     def _graders_at(self, target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
-        return graders_at(target, graders) if self._plan.options.oracle else graders
+        oracle = self._plan.oracle
+        return graders if oracle is None else oracle.graders_at(target, graders)
 
     async def _ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
