@@ -22,12 +22,15 @@ from evalcase.format.source import STDIN, discover_files, format_of
 from evalcase.importers.convert import IMPORTERS, import_suite
 from evalcase.importers.draft import Choices
 from evalcase.importers.harvest import Harvested, HarvestOptions, harvest_file
+from evalcase.importers.sessions import find_case, read_session
 from evalcase.importers.source import FileShape, UnusableError
 from evalcase.report.diff import diff_style, unified_diff
 from evalcase.report.problems import problem_lines
 from evalcase.report.terminal import Screen
 from evalcase.runner.plan import make_scrubber
+from evalcase.targets.transcripts import STORED, StoredFormat
 from evalcase.tracing.otlp import BadTraceError
+from evalcase.types.options import may_hold_secret
 from evalcase.types.problem import Problem, did_you_mean
 from evalcase.util.files import OutsideError, write_atomically
 from evalcase.util.project import leaves_by_link
@@ -57,13 +60,17 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
 @click.command("import")
 @click.argument("file")
 @click.option(
-    "--from", "format", type=click.Choice(list(IMPORTERS)), metavar="NAME",
-    help=f"The tool it comes from: {', '.join(IMPORTERS)}. By default, detected from the file.",
+    "--from", "format", type=click.Choice([*IMPORTERS, *STORED]), metavar="NAME",
+    help=f"The tool it comes from: {', '.join(IMPORTERS)}. By default, detected from the file. Or "
+    f"the session of a coding agent: {', '.join(STORED)}.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", metavar="FILE",
-    help="Where to write the suite; by default, standard output. Never overwrites a file.",
+    help="Where to write the suite; by default, standard output. Never overwrites a file; the "
+    "answer of a session is added to it.",
 )  # fmt: skip
+@click.option("--case", metavar="ID", help="The case that a session answers.")
+@click.option("--patch", metavar="FILE", help="What a session changed, as `git diff` prints it.")
 @click.option(
     "--map", "columns", multiple=True, metavar="FIELD=COLUMN", callback=checked(_read_columns),
     help="Fill a field of cases from a column, or from a path such as item.question. Repeatable.",
@@ -82,10 +89,12 @@ def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
     show_default=True, help="The format of standard input, when FILE is '-'.",
 )  # fmt: skip
 def import_command(
-    file: str, format: str | None, output: str | None, columns: dict[str, str], rest: str | None,
-    expected: str | None, dry_run: bool, stdin_format: FileShape,
+    file: str, format: str | None, output: str | None, case: str | None, patch: str | None,
+    columns: dict[str, str], rest: str | None, expected: str | None, dry_run: bool,
+    stdin_format: FileShape,
 ) -> int:  # fmt: skip
-    """Convert another tool's eval file, or any table, to a suite.
+    """Convert another tool's eval file, or any table, to a suite; or the session of a coding agent
+    to an answer for `replay`.
 
     FILE is a .yaml, .yml, .json, .jsonl, .csv or .tsv file, or '-' for standard input. Nothing in
     it is executed or fetched. What has no counterpart in evalcase is left out: it becomes a comment
@@ -97,10 +106,16 @@ def import_command(
     evalcase import goldens.json --from deepeval -o qa.eval.yaml
     evalcase import qa.csv --map input=question --map expected_output=answer
     evalcase import qa.csv --map input=question --rest metadata --dry-run
+    evalcase import ID.jsonl --from claude-session --case fix --patch fix.diff -o answers.jsonl
 
     Exit code: 0 if everything was imported, 1 if something was left out, 2 if nothing was written.
     """
     path = output or STDIN
+    stored = next((each for each in STORED if each == format), None)
+    if stored is not None:
+        return _import_session(file, stored, path, case, patch, dry_run=dry_run)
+    if case is not None or patch is not None:
+        raise click.UsageError("--case and --patch go with the session of a coding agent.")
     _refuse_existing(path)
     # A printed suite has no folder yet: files are looked up from that of the source.
     folder = os.path.dirname(os.path.abspath(file if path == STDIN else path))
@@ -126,6 +141,27 @@ def import_command(
     if imported.targets:
         talk.write(f"\nfor evalcase.toml:\n\n{imported.targets}")
     return 1 if lost else 0
+
+
+def _import_session(
+    file: str, format: StoredFormat, path: str, case: str | None, patch: str | None, *,
+    dry_run: bool,
+) -> int:  # fmt: skip
+    if case is None:
+        raise click.UsageError("--case says which case the session answers.")
+    scrubber = make_scrubber(load_config(os.getcwd(), os.getcwd()), os.environ, lambda _: None)
+    scrubber.watch(filter(may_hold_secret, os.environ))
+    line = f"{read_session(file, format, case, patch, scrubber)}\n"
+    before = ""
+    if path != STDIN and os.path.lexists(path):
+        if find_case(path, case):
+            raise _nothing(f"{path} has an answer to `{case}`")
+        with open(path, encoding="utf-8") as answers:
+            before = answers.read()
+        before += "" if not before or before.endswith("\n") else "\n"
+    what = f"the answer to `{make_visible(case)}`"
+    _write_suite(before + line, path, what, dry_run=dry_run, replace=True)
+    return 0
 
 
 def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -225,7 +261,9 @@ def _refuse_existing(path: str) -> None:
         raise _nothing(f"{path} already exists")
 
 
-def _write_suite(text: str, path: str, what: str, *, dry_run: bool) -> TextIO:
+def _write_suite(
+    text: str, path: str, what: str, *, dry_run: bool, replace: bool = False
+) -> TextIO:
     """Write a new file, or to standard output, and say so. Return the stream for what else is to
     say: standard output, unless the suite itself is there."""
     talk = sys.stderr if path == STDIN and not dry_run else sys.stdout
@@ -235,7 +273,7 @@ def _write_suite(text: str, path: str, what: str, *, dry_run: bool) -> TextIO:
         try:
             if leaves_by_link(path):
                 raise OutsideError
-            write_atomically(path, text.encode(), replace=False)
+            write_atomically(path, text.encode(), replace=replace)
         except OSError as error:
             raise _nothing(f"{path} can't be written: {error.strerror or error}") from error
     place = "standard output" if path == STDIN else make_visible(path)

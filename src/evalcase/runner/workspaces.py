@@ -12,7 +12,6 @@ import asyncio
 import gzip
 import os
 import shutil
-import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -60,6 +59,7 @@ from evalcase.util.snapshots import (
     hash_files,
     hash_tree,
     matches,
+    read_patch,
     remove_tree,
     scan,
 )
@@ -235,7 +235,7 @@ class Workspaces:
     ) -> Space:
         """Make the workspace of a stored answer again, and `ready` for graders. Raise
         WorkspaceError where it comes out otherwise than it was."""
-        patch = _read_patch(self._record, changes.patch)
+        patch = read_patch(self._record, changes.patch)
         await self._repeat(space, changes, patch)
         opened = self._open[space.path]
         if fresh:
@@ -440,19 +440,6 @@ def _store_patch(path: str, data: bytes) -> None:
         file.write(gzip.compress(data, mtime=0))
         file.flush()
         os.fsync(file.fileno())
-
-
-def _read_patch(folder: str, name: str | None) -> bytes | None:
-    """A stored patch of a record; None if there is none, or none that can be read."""
-    if name is None or not is_inside(
-        os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder)
-    ):
-        return None
-    try:
-        with gzip.open(os.path.join(folder, name)) as file:
-            return file.read(MOST_PATCH_BYTES + 1)
-    except (OSError, EOFError, zlib.error):
-        return None
 
 
 # Folders of runs

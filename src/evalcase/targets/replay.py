@@ -3,9 +3,12 @@ an earlier run, where the last result of a trial counts, and costs nothing again
 
 from __future__ import annotations
 
+import asyncio
 import os
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, BinaryIO, ClassVar, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
@@ -29,6 +32,7 @@ from evalcase.util.json import (
     parse_body,
     parse_object,
 )
+from evalcase.util.snapshots import Comparer, read_patch
 from evalcase.util.text import as_json, list_some, write_count
 
 _ANSWERS = ("answer", "messages", "text")
@@ -41,7 +45,7 @@ _KNOWN = frozenset({
     "verdict", "score", "expected_output", "grades", "failure", "cached", "earlier", "trace",
     "tags", "metadata", "conversation_id", "vars", "run", "run_status", "run_trials", "run_folder",
     "failed_of", "mixed", "repeats", "case_verdict", "pass_rate_needed", "answer_hash",
-    "grading_hash", "ending", "user",
+    "grading_hash", "ending", "user", "workspace",
 })  # fmt: skip
 _READ = EXTRAS | {*CALLS}
 _OF_ALL_TURNS = ("usage", "cost_usd", "duration_s", "earlier", "steps", "steps_cut", "trace")
@@ -73,7 +77,9 @@ class ReplayTarget(Target):
     )  # fmt: skip
 
     def __init__(self, options: ReplayOptions, surroundings: Surroundings) -> None:
-        self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
+        self.traits = Traits(
+            options.concurrency, caching="useless", only_reads=True, workspace=True
+        )
         self._options = options
         self._surroundings = surroundings
         path = os.path.join(surroundings.root, options.path)
@@ -102,7 +108,30 @@ class ReplayTarget(Target):
         else:
             answer = self._read_listed(_find_listed_turn(row, question))
         expect_asked(row, question, self._index.path)
+        if question.workspace is not None and question.turn == 1:
+            patch = self._find_patch(row, question)
+            await asyncio.to_thread(_apply, patch, question)
         return answer
+
+    def _find_patch(self, row: Mapping[str, Any], question: Question) -> bytes:
+        """What was changed in the workspace. Raise TargetError where that is unknown: graders would
+        look at files that the answer never was about."""
+        held = row.get("workspace")
+        held = held if isinstance(held, dict) else {}
+        patch, packed = held.get("patch"), held.get("patch_base64")
+        data = None
+        if self._index.is_journal:
+            data = read_patch(os.path.dirname(self._index.path), patch)
+        elif isinstance(packed, str):
+            with suppress(ValueError):
+                data = b64decode(packed, validate=True)
+        elif isinstance(patch, str) and not patch.endswith(".gz"):
+            data = patch.encode()
+        if data is None:
+            what = f"the answer to case `{question.case}` comes without a patch of its workspace"
+            hint = "`evalcase import … --patch FILE` adds one"
+            raise TargetError(f"{what}: {hint}", kind="workspace")
+        return data
 
     def sources(self) -> dict[str, str]:
         """The file of answers. A record has the versions of its targets itself."""
@@ -135,6 +164,16 @@ class ReplayTarget(Target):
             answer, earlier=_read_earlier(row, answer), steps=_read_steps(steps),
             steps_cut=cut if isinstance(cut, int) and cut > 0 else 0,
         )  # fmt: skip
+
+
+def _apply(patch: bytes, question: Question) -> None:
+    assert question.workspace is not None
+    with TemporaryDirectory(prefix="evalcase-") as folder:
+        try:
+            Comparer(os.path.join(folder, "git")).apply(patch, question.workspace.path)
+        except ValueError as error:
+            what = f"the patch of case `{question.case}` doesn't apply: {error}"
+            raise TargetError(what, kind="workspace") from None
 
 
 def _read_recorded(row: dict[str, Any], question: Question) -> Answer:

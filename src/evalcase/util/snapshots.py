@@ -6,11 +6,13 @@ the folder can name programs in its configuration, and is never asked.
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import stat
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -21,6 +23,7 @@ from typing import IO, Literal, NamedTuple
 from evalcase.errors import ConfigError
 from evalcase.types.value import replace
 from evalcase.types.workspace import Change, Changes, Status
+from evalcase.util.files import is_inside
 
 MOST_DIFF_BYTES = 200_000
 MOST_PATCH_BYTES = 50_000_000
@@ -306,6 +309,19 @@ def copy_into(sources: Sequence[str], folder: str) -> None:
         ran = subprocess.run(argv, capture_output=True, check=False)  # noqa: S603
         if ran.returncode != 0:
             raise OSError(ran.stderr.decode(errors="replace").strip())
+
+
+def read_patch(folder: str, name: object) -> bytes | None:
+    """A stored patch of a record; None if there is none, or none that can be read."""
+    if not isinstance(name, str) or not is_inside(
+        os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder)
+    ):
+        return None
+    try:
+        with gzip.open(os.path.join(folder, name)) as file:
+            return file.read(MOST_PATCH_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        return None
 
 
 def copy_file(source: str, target: str) -> None:

@@ -1,0 +1,99 @@
+"""The recorded session of a coding agent to a line of a `replay` file: its answer with its calls,
+and the patch of what it changed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from typing import Any
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.agent_messages import object_of
+from evalcase.targets.transcripts import StoredFormat, read_transcript
+from evalcase.types.value import encode_object
+from evalcase.util.files import OversizeError, read_file
+from evalcase.util.json import BadJsonError, parse_object
+from evalcase.util.secrets import Scrubber
+from evalcase.util.snapshots import MOST_PATCH_BYTES
+
+_MOST_BYTES = 200 << 20
+_WORKSPACE = "/workspace"
+
+
+def read_session(
+    path: str, format: StoredFormat, case: str, patch: str | None, scrubber: Scrubber
+) -> str:
+    """The line with the answer to a case. Raise ConfigError where there is none."""
+    events = _read_events(_read(path, _MOST_BYTES))
+    if any(event.get("test_id") == case for event in events):
+        events = [event for event in events if event.get("test_id") == case]
+    try:
+        answer = read_transcript(events, format)
+    except TargetError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    row: dict[str, Any] = {"case": case, "messages": [*answer.messages]}
+    row |= {} if answer.usage is None else {"usage": encode_object(answer.usage)}
+    row |= {} if answer.cost_usd is None else {"cost_usd": answer.cost_usd}
+    known = scrubber.look()
+    row = known.told(json.loads(json.dumps(row)))  # type: ignore[assignment]
+    if patch is not None:
+        row["workspace"] = _read_patch(_read(patch, MOST_PATCH_BYTES), patch, scrubber)
+    return json.dumps(row, ensure_ascii=False)
+
+
+def _read(path: str, most_bytes: int) -> bytes:
+    try:
+        return read_file(path, most_bytes)
+    except OversizeError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror or error}") from None
+
+
+def _read_events(data: bytes) -> list[dict[str, Any]]:
+    """The events. The folder that the agent worked in becomes `/workspace`, as in a run."""
+    text = data.decode("utf-8", "replace")
+    for _ in range(2):
+        try:
+            events = [parse_object(text)]
+        except BadJsonError:
+            events = [_parse(line, number) for number, line in enumerate(text.split("\n"), 1)
+                      if line.strip()]  # fmt: skip
+        places = [each.get("cwd") or object_of(each.get("payload")).get("cwd") for each in events]
+        folder = next((each for each in places if isinstance(each, str) and len(each) > 1), None)
+        if folder in (None, _WORKSPACE):
+            break
+        text = text.replace(json.dumps(folder)[1:-1], _WORKSPACE)
+    return events
+
+
+def _parse(line: str, number: int) -> dict[str, Any]:
+    try:
+        return parse_object(line)
+    except BadJsonError as error:
+        raise ConfigError(f"line {number} of the session: {error}") from None
+
+
+def _read_patch(data: bytes, path: str, scrubber: Scrubber) -> dict[str, str]:
+    text = data.decode(errors="replace")
+    if scrubber.text(text) != text:
+        raise ConfigError(f"{path} holds a secret, and would not apply without it")
+    if text.strip() and not any(each in text for each in ("diff --git ", "--- ")):
+        raise ConfigError(f"{os.path.basename(path)} is no patch, as `git diff` prints it")
+    try:
+        return {"patch": data.decode()}
+    except UnicodeDecodeError:
+        return {"patch_base64": base64.b64encode(data).decode()}
+
+
+def find_case(path: str, case: str) -> bool:
+    """Whether a file of answers has one to a case. Raise ConfigError if it is no such file."""
+    for number, line in enumerate(_read(path, _MOST_BYTES).decode().split("\n"), 1):
+        if line.strip():
+            try:
+                if parse_object(line).get("case") == case:
+                    return True
+            except BadJsonError as error:
+                raise ConfigError(f"{path}:{number}: {error}") from None
+    return False
