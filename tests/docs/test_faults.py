@@ -9,7 +9,7 @@ from docs.regenerate import ROOT
 
 PAGE = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8").partition("\n## ")[0]
 TESTS = ROOT / "tests"
-_ROW = re.compile(r"^\| (\d+) \|.*\]\(\.\./tests/faults/(\S+)\) \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| \[(\d+)\]\(\.\./tests/faults/(\S+)\) \|", re.MULTILINE)
 _TEST = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
 
 
