@@ -165,24 +165,6 @@ def test_a_file_is_replaced_only_if_it_still_is_what_it_was(tmp_path: Path) -> N
     assert path.read_bytes() == b"three"
 
 
-def test_a_file_that_may_not_be_replaced_stays_also_when_it_came_in_between(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-
-    class Overtaken(StutteringDisk):
-        def fsync(self, fd: int) -> None:
-            super().fsync(fd)
-            path.write_bytes(b"theirs")
-
-    with pytest.raises(FileExistsError):
-        write_atomically(str(path), b"ours", Overtaken(), replace=False)
-    assert path.read_bytes() == b"theirs"
-    with pytest.raises(FileExistsError):
-        write_atomically(str(path), b"ours", replace=False)
-    write_atomically(str(tmp_path / "b"), b"ours", replace=False)
-    assert (tmp_path / "b").read_bytes() == b"ours"
-    assert names(tmp_path) == ["a", "b"]
-
-
 def test_a_link_is_followed_and_stays_one(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "real").write_bytes(b"one")

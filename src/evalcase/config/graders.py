@@ -8,7 +8,7 @@ from typing import Any
 
 from evalcase.config.catalogue import read_fields
 from evalcase.config.config import Config
-from evalcase.config.registry import find_class, is_own_class
+from evalcase.config.registry import find_class
 from evalcase.config.targets import with_hint
 from evalcase.errors import ConfigError
 from evalcase.graders.base import (
@@ -17,6 +17,7 @@ from evalcase.graders.base import (
     NamedGrader,
     SharedOptions,
     declared_grader,
+    is_own_class,
 )
 from evalcase.types.read_options import fields_of, make
 from evalcase.types.target import Surroundings
@@ -132,9 +133,7 @@ def runs_code(named: NamedGrader) -> bool:
 
 def is_ours(named: NamedGrader) -> bool:
     """Whether a grader, with those inside of it, is a part of evalcase and calls no other code."""
-    return not runs_code(named) and all(
-        is_own_class("graders", type(each.grader), each.grader.name) for each in all_in(named)
-    )
+    return not runs_code(named) and all(is_own_class(type(each.grader)) for each in all_in(named))
 
 
 @lru_cache
@@ -143,4 +142,4 @@ def is_light_class(made_by: type[Grader]) -> bool:
     part of evalcase rest on its code as well."""
     hooks = ("load", "close", "inner", "fingerprint", "sources", "modules")
     is_light = all(getattr(made_by, name) is getattr(Grader, name) for name in hooks)
-    return is_light and is_own_class("graders", made_by, made_by.name)
+    return is_light and is_own_class(made_by)

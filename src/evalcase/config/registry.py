@@ -94,16 +94,6 @@ def is_known(plural: Plural, name: str) -> bool:
     return name in _BUILT_IN[plural] or name in _find_installed(plural)
 
 
-def is_built_in(plural: Plural, name: str) -> bool:
-    return name in _BUILT_IN[plural]
-
-
-@cache
-def is_own_class(plural: Plural, made_by: type, name: str) -> bool:
-    """Whether a class is the built-in one of a name."""
-    return name in _BUILT_IN[plural] and resolve_name(_BUILT_IN[plural][name]) is made_by
-
-
 def search_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
     """The class of a name, or None. Raise ConfigError if it is installed and can't be imported."""
     if name in _BUILT_IN[plural]:

@@ -412,6 +412,11 @@ def _takes_mapping(takes: Type) -> bool:
     return takes.json in ("object", "any") or any(map(_takes_mapping, takes.alternatives))
 
 
+def is_own_class(kind: type) -> bool:
+    """Whether a class of graders is a part of evalcase."""
+    return kind.__module__.startswith("evalcase.graders.")
+
+
 @lru_cache(maxsize=256)
 def declared_grader(kind: type[Grader]) -> DeclaredGrader:
     """What a class says of its graders."""

@@ -33,7 +33,7 @@ from evalcase.types.result import Outcome, Result
 from evalcase.types.value import JSON
 from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT
-from evalcase.util.calls import tell_steps
+from evalcase.util.calls import list_steps
 from evalcase.util.text import (
     as_json,
     call_lines,
@@ -211,8 +211,9 @@ def step_lines(answer: Answer, screen: Screen) -> Iterator[str]:
     if not answer.steps:
         return
     yield screen.paint("steps", "place")
-    for depth, told in tell_steps(answer.steps, answer.steps_cut):
-        level = INDENT * (1 + depth)
+    for line in list_steps(answer.steps, answer.steps_cut):
+        told = line.lstrip()
+        level = INDENT + len(line) - len(told)
         yield from _indent(screen.narrower(level).wrap(make_visible(told)), level)
 
 

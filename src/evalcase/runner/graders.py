@@ -20,7 +20,7 @@ from evalcase.config.graders import (
     is_ours,
     make_grader,
 )
-from evalcase.config.registry import find_class, is_built_in
+from evalcase.config.registry import find_class, search_class
 from evalcase.config.targets import make_target, version_of
 from evalcase.errors import ConfigError
 from evalcase.format.graders import find_named_code
@@ -283,6 +283,7 @@ class Graders:
 
 def _is_light(spec: Mapping[str, JSON]) -> bool:
     word = str(spec["type"])
-    if not is_built_in("graders", word) or not is_light_class(find_class("graders", word)):
+    kind = search_class("graders", word)
+    if kind is None or not is_light_class(kind):
         return False
-    return not declared_grader(find_class("graders", word)).named_targets(spec)
+    return not declared_grader(kind).named_targets(spec)

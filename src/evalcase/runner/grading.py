@@ -28,6 +28,7 @@ from evalcase.graders.base import (
     Part,
     Usable,
     expected_halves,
+    is_own_class,
 )
 from evalcase.types.answer import Answer, Failure, sum_known, sum_usage
 from evalcase.types.case import Case
@@ -175,7 +176,7 @@ def _begin(
             below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
             context = replace(context, grading=below)
     try:
-        if _is_ours(kind):
+        if is_own_class(kind):
             outcome = _look_at_answer(named, context)
         else:  # it is user code
             with calls.attend(_find_limit(named, timeout_s)):
@@ -192,16 +193,11 @@ def _begin(
 
 
 @cache
-def _is_ours(kind: type[Grader]) -> bool:
-    return kind.__module__.startswith("evalcase.graders.")
-
-
-@cache
 def _is_alone(kind: type[Grader]) -> bool:
     """Whether graders of a kind see the case and the answer, and nothing else: they ask no target,
     are made of no others, and read no grades of others."""
     has_others = kind.asks is not Grader.asks or kind.inner is not Grader.inner
-    return _is_ours(kind) and not kind.runs_code and not has_others
+    return is_own_class(kind) and not kind.runs_code and not has_others
 
 
 async def _await_grade(

@@ -19,7 +19,7 @@ from evalcase.types.message import Message, Step, ToolCall, names_tool
 from evalcase.types.value import JSON, canonical_text, describe_kind
 from evalcase.util.answers import unfence_text
 from evalcase.util.json import BadJsonError, parse_json, write_path
-from evalcase.util.text import arguments_text, list_some
+from evalcase.util.text import arguments_text, list_some, shorten_text
 
 UNREAD = "unread_calls"
 """The key of a message under which a target lists the calls that it could not read. An empty list
@@ -439,21 +439,14 @@ def _find_key(value: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
 
 _MOST_LISTED = 60
 _DEEPEST_LISTED = 10
-_LONGEST_ARGUMENTS = 120
 
 
 def list_steps(steps: Sequence[Step], cut: int) -> list[str]:
-    """A tree of steps, a line each; `cut` more were left out."""
-    return ["  " * depth + line for depth, line in tell_steps(steps, cut)]
-
-
-def tell_steps(steps: Sequence[Step], cut: int) -> Iterator[tuple[int, str]]:
-    """The same lines, each with its depth in place of an indent."""
-    for step in steps[:_MOST_LISTED]:
-        yield min(step.depth, _DEEPEST_LISTED), _describe_step(step)
-    left = len(steps[_MOST_LISTED:]) + cut
-    if left:
-        yield 0, f"and {left:,} more"
+    """A tree of steps, a line each, indented by its depth; `cut` more were left out."""
+    shown = steps[:_MOST_LISTED]
+    lines = ["  " * min(step.depth, _DEEPEST_LISTED) + _describe_step(step) for step in shown]
+    left = len(steps) - len(shown) + cut
+    return [*lines, f"and {left:,} more"] if left else lines
 
 
 def _describe_step(step: Step) -> str:
@@ -465,15 +458,7 @@ def _describe_step(step: Step) -> str:
         counts = ["?" if each is None else f"{each:,}" for each in tokens]
         told.append(f"{counts[0]} tokens in, {counts[1]} out")
     if isinstance(step.input, dict) and step.input:
-        told.append(_cut_text(arguments_text(step.input)))
+        told.append(shorten_text(arguments_text(step.input), 120))
     if step.error is not None:
         told.append(f"failed: {step.error}" if step.error else "failed")
     return ", ".join(told)
-
-
-def _cut_text(text: str) -> str:
-    """Cut between words where there are any: half a secret can't be told from text."""
-    if len(text) <= _LONGEST_ARGUMENTS:
-        return text
-    end = text.rfind(" ", _LONGEST_ARGUMENTS - 80, _LONGEST_ARGUMENTS + 1)
-    return f"{text[: end + 1 or _LONGEST_ARGUMENTS]}…"

@@ -211,8 +211,8 @@ def write_atomically(
 
     A link is followed, and a file that is replaced keeps its mode and owner. With `before`, that
     must be what it still holds. A file that can be made again need not be `durable`: a power cut
-    may take it. Unless it may `replace` a file, FileExistsError says that there is one, even if
-    that came a moment ago. OSError says why it can't be written.
+    may take it. Unless it may `replace` a file, FileExistsError says that there is one. OSError
+    says why it can't be written.
     """
     disk = disk or Disk()
     path = os.path.realpath(path)
@@ -235,28 +235,13 @@ def write_atomically(
             with open_file(path) as file:
                 if file.read(len(before) + 1) != before:
                     raise OSError(errno.EBUSY, "it was changed by someone else in the meantime")
-        if replace:
-            disk.rename(draft, path)
-        else:
-            _name_newly(disk, draft, path)
+        disk.rename(draft, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(draft)
         raise
     if durable:
         sync_folder(disk, os.path.dirname(path))
-
-
-def _name_newly(disk: Disk, draft: str, path: str) -> None:
-    """Give a draft its name, which no file may have."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise
-    except OSError:  # some file systems know no second names
-        disk.rename(draft, path)
-    else:
-        os.unlink(draft)
 
 
 def _check_replaceable(path: str) -> os.stat_result | None:
