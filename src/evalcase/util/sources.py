@@ -23,7 +23,7 @@ from warnings import catch_warnings
 
 from evalcase.types.problem import Finding, did_you_mean
 from evalcase.util.environment import PACKAGE
-from evalcase.util.files import digest_file, is_inside, read_file, read_start
+from evalcase.util.files import digest_file, is_inside, read_file
 from evalcase.util.project import project_root
 
 _PARSING = Lock()
@@ -99,30 +99,31 @@ def object_to_function(
     reference: str, root: str, what: Literal["target", "grader"]
 ) -> Finding | None:
     """Why `module:function` can't be imported, as far as the files of the project tell."""
-    return (
-        _find_broken(reference, root, f"bad-{what}")
-        or _find_undefined(reference, root, f"unknown-{what}")
-        or _find_missing_module(reference, root)
-    )
-
-
-def _find_broken(reference: str, root: str, code: str) -> Finding | None:
-    """A finding if the file of `module:name`, or a package around it, is not valid Python."""
-    module = reference.partition(":")[0]
-    steps = [] if module.startswith("./") else module.split(".")[:-1]
-    for each in (*accumulate(steps, "{}.{}".format), module):
+    module, _, name = reference.partition(":")
+    packages = [] if module.startswith("./") else module.split(".")[:-1]
+    path, text = "", b""
+    for each in (*accumulate(packages, "{}.{}".format), module):
         try:
-            _read_module(each, root)
+            path, text = _read_module(each, root)
         except SyntaxError as error:
-            path = file_of_module(each, root) or ""
             line = f"line {error.lineno}: " if error.lineno is not None else ""
+            shown = os.path.relpath(file_of_module(each, root) or "", root)
             written = (error.text or "").strip()
-            message = f"{os.path.relpath(path, root)} is not valid Python: {line}{error.msg}"
             hint = f"the line is `{written:.80}`" if written else None
-            return Finding((), message, hint, code=code)
+            message = f"{shown} is not valid Python: {line}{error.msg}"
+            return Finding((), message, hint, code=f"bad-{what}")
         except _UNREADABLE:
-            continue  # the run reports it
-    return None
+            path = ""
+    if not path:
+        return _find_missing_module(module, root) if name else None
+    name, (folder, file) = name.partition(".")[0], os.path.split(path)
+    is_module = file == "__init__.py" and name in list_modules(folder)
+    bound = _names_in(_parse(text))
+    if name in bound or is_module or not name.isidentifier() or _DYNAMIC.search(text):
+        return None
+    hint = did_you_mean(name, (each for each in bound if each[0] != "_"))
+    message = f"{os.path.relpath(path, root)} has no `{name}`"
+    return Finding((), message, hint, code=f"unknown-{what}")
 
 
 def _read_module(reference: str, root: str) -> tuple[str, bytes]:
@@ -133,23 +134,6 @@ def _read_module(reference: str, root: str) -> tuple[str, bytes]:
     text = read_file(path, _MOST_BYTES, root)
     _parse(text)
     return path, text
-
-
-def _find_undefined(reference: str, root: str, code: str) -> Finding | None:
-    """A finding if the file of `module:name` does not define the name."""
-    try:
-        path, text = _read_module(reference, root)
-    except _UNREADABLE:
-        return None
-    name = reference.partition(":")[2].partition(".")[0]
-    folder, file = os.path.split(path)
-    is_module = file == "__init__.py" and name in list_modules(folder)
-    bound = _names_in(_parse(text))
-    if name in bound or is_module or not name.isidentifier() or _DYNAMIC.search(text):
-        return None
-    hint = did_you_mean(name, (each for each in bound if each[0] != "_"))
-    message = f"{os.path.relpath(path, root)} has no `{name}`"
-    return Finding((), message, hint, code=code)
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
@@ -164,11 +148,10 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     return (path, line, column) if line else None
 
 
-def _find_missing_module(reference: str, root: str) -> Finding | None:
-    """A finding if neither the project nor an installed package has the module of `module:name`."""
-    module, _, name = reference.partition(":")
+def _find_missing_module(module: str, root: str) -> Finding | None:
+    """A finding if neither the project nor an installed package has a module."""
     steps = module.split(".")
-    if not name or not all(step.isidentifier() for step in steps) or module in sys.modules:
+    if not all(step.isidentifier() for step in steps) or module in sys.modules:
         return None
     folder = root
     for count, step in enumerate(steps):
@@ -289,7 +272,7 @@ def program_sources(texts: Iterable[str], folder: str, root: str, path: str = ""
     folders = [folder, *(os.path.join(folder, each) for each in path.split(os.pathsep) if each)]
     words = [word for text in texts for word in (text, *_BETWEEN_WORDS.split(text)) if word]
     named = {file for word in words for file in _files_named(word, folders, root)}
-    scripts = [file for file in named if _is_python(file)]
+    scripts = [file for file in named if file.endswith(".py")]
     digests = {os.path.relpath(file, root): digest_file(file) for file in named}
     return dict(sorted({**digests, **trace_sources(scripts, root, folders)}.items()))
 
@@ -301,16 +284,6 @@ def _files_named(word: str, folders: Sequence[str], root: str) -> Iterator[str]:
             path = os.path.join(folder, name)
             if os.path.isfile(path) and is_inside(file := os.path.realpath(path), root):
                 yield file
-
-
-def _is_python(file: str) -> bool:
-    if file.endswith(".py"):
-        return True
-    try:
-        first = read_start(file, 200)[0].partition(b"\n")[0]
-    except OSError:
-        return False
-    return first.startswith(b"#!") and b"python" in first
 
 
 def _search_path(root: str) -> list[str]:
