@@ -14,8 +14,8 @@ from evalcase.store.folder import VERSION
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
+from evalcase.types.target import TrialKey
 from evalcase.types.value import encode_object
 from tests.store.rows import case_row, encode_row
 

@@ -20,7 +20,7 @@ from evalcase.config.graders import make_grader
 from evalcase.graders.base import Context
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 
 TEXT = "The capital of Peru is Lima. It has about ten million people, and lies at the Pacific. "
 DATA = {"city": "Lima", "people": 10.1, "tags": ["coast", "capital"], "since": "1535-01-18"}

@@ -8,7 +8,7 @@ from evalcase.errors import TargetError
 from evalcase.testing import HANGS, FixedGrader, ScriptedTarget, crashes, fails, passes
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.graders.expectation import context_of
 from tests.targets.questions import question
 

@@ -39,9 +39,15 @@ if TYPE_CHECKING:
     from evalcase.types.grade import Grade, Score
     from evalcase.types.message import Message, ToolCall
     from evalcase.types.problem import Problem
-    from evalcase.types.question import Question
     from evalcase.types.result import CaseVerdict, Result
-    from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+    from evalcase.types.target import (
+        Question,
+        Surroundings,
+        Target,
+        TargetKind,
+        TargetOptions,
+        Traits,
+    )
 
 __version__ = "0.1.0"
 
@@ -107,9 +113,8 @@ _HOMES = {
     "types.grade": "Grade Score",
     "types.message": "Message ToolCall",
     "types.problem": "Problem",
-    "types.question": "Question",
     "types.result": "CaseVerdict Result",
-    "types.target": "Surroundings Target TargetKind TargetOptions Traits",
+    "types.target": "Question Surroundings Target TargetKind TargetOptions Traits",
 }
 """The modules of the public names."""
 

@@ -14,8 +14,7 @@ from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.options import Share, Text, about
-from evalcase.types.question import Question
-from evalcase.types.target import Target
+from evalcase.types.target import Question, Target
 
 __all__ = [
     "HANGS", "FixedGrader", "ScriptedTarget", "ScriptedUser", "crashes", "fails",

@@ -109,7 +109,7 @@ def test_it_is_made_and_checked_like_our_own(tmp_path: Path) -> None:
         import asyncio
         from evalcase.errors import ConfigError
         from evalcase.types.message import Message
-        from evalcase.types.question import Question
+        from evalcase.types.target import Question
         from evalcase.types.target import Surroundings
         from evalcase.config.targets import make_target
         from evalcase.config.config import Config

@@ -8,7 +8,7 @@ import json
 from evalcase.executors.pool import NO_MESSAGE, Pool, Size, Task, Worker
 from evalcase.executors.protocol import Ask, Setup
 from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.for_each import for_each
 
 SETUP = Setup("/", "/", False, None, (), (), ())

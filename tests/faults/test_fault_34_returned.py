@@ -20,7 +20,7 @@ import evalcase
 from evalcase import Answer, Grade, Score, Target, Usage
 from evalcase.testing import ScriptedTarget
 from evalcase.types.message import take_message
-from evalcase.types.question import Question, TrialKey
+from evalcase.types.target import Question, TrialKey
 from tests.store.rows import read_results
 
 # Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it

@@ -14,7 +14,7 @@ from evalcase.runner.grading import grade_of
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 
 
 def context_of(answer: Answer, **fields: Any) -> Context:

@@ -23,7 +23,7 @@ from evalcase.runner.grading import grade_answer
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message, Step
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from evalcase.util.user_calls import UserCalls
 
 FOLDER = Path(__file__).parent / "cases"

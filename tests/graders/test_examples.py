@@ -11,7 +11,7 @@ from evalcase.format.load import load_case
 from evalcase.graders.base import Context, declared_grader
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.graders.rows import grade_by
 

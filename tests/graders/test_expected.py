@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalcase.graders.base import Context
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from evalcase.types.value import encode_object
 from tests.for_each import for_each
 from tests.graders.expectation import answer_of, calls, compare, grade_expected

@@ -15,8 +15,8 @@ from evalcase.store.rows import End
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Counts, Outcome, Result, Totals
+from evalcase.types.target import TrialKey
 from tests.for_each import for_each
 
 CASE = canonical_case(

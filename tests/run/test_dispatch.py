@@ -10,8 +10,7 @@ from evalcase.runner.pacing import Budget, Limits, Pace, Start
 from evalcase.runner.schedule import Engine
 from evalcase.testing import HANGS, ScriptedTarget
 from evalcase.types.answer import Answer
-from evalcase.types.question import Question
-from evalcase.types.target import Target, Traits
+from evalcase.types.target import Question, Target, Traits
 from evalcase.types.value import replace
 from evalcase.util.user_calls import QueueTime, UserCalls
 from tests.targets.questions import question

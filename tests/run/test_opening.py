@@ -12,8 +12,7 @@ from evalcase.runner import calls as opening
 from evalcase.runner.calls import OpenTargets
 from evalcase.runner.event_loop import run_async
 from evalcase.types.answer import Answer
-from evalcase.types.question import Question
-from evalcase.types.target import Target
+from evalcase.types.target import Question, Target
 from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 

@@ -11,8 +11,7 @@ from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message
-from evalcase.types.question import Question
-from evalcase.types.target import Warn
+from evalcase.types.target import Question, Warn
 from evalcase.util.user_calls import UserCalls
 
 ASKED: list[dict[str, Any]] = [

@@ -7,7 +7,7 @@ from evalcase.errors import TargetError
 from evalcase.runner.pacing import Limits, Pace, Start
 from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
 

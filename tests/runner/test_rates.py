@@ -10,8 +10,7 @@ from evalcase.errors import TargetError
 from evalcase.runner.pacing import Limits, Minute, Rate, Rates
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
-from evalcase.types.question import Question
-from evalcase.types.target import Allowance, Quota, Target, Traits
+from evalcase.types.target import Allowance, Question, Quota, Target, Traits
 from tests.for_each import for_each
 from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question

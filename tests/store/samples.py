@@ -15,8 +15,8 @@ from evalcase.types.answer import Answer, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Trial, Verdict
+from evalcase.types.target import TrialKey
 from evalcase.util.secrets import Scrubber
 from tests.store.rows import as_row, dict_of, read_rows
 

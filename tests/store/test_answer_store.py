@@ -13,8 +13,7 @@ from evalcase.runner.pacing import Limits
 from evalcase.store.cache import AnswerCache
 from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
-from evalcase.types.question import Question
-from evalcase.types.target import Target, Traits
+from evalcase.types.target import Question, Target, Traits
 from evalcase.util.secrets import Scrubber
 from tests.run.project import Project, case
 from tests.run.test_dispatch import Patient, dispatcher_of

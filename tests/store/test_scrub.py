@@ -10,7 +10,7 @@ from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
-from evalcase.types.question import TrialKey
+from evalcase.types.target import TrialKey
 from evalcase.util.secrets import Scrubber
 from tests.for_each import for_each
 from tests.store.rows import as_row, case_row, dict_of, read_results

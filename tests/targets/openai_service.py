@@ -9,7 +9,7 @@ import pytest
 from evalcase.errors import TargetError
 from evalcase.targets.openai import OpenAITarget
 from evalcase.types.answer import Answer
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Server, serving
 

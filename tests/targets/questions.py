@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from evalcase.config.targets import build_target, read_value
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_files
-from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, Target, TargetKind
+from evalcase.types.target import Question, Surroundings, Target, TargetKind
 
 LIMIT_S = 60.0
 """No answer in these tests takes nearly as long."""

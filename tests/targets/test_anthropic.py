@@ -10,7 +10,7 @@ import pytest
 from evalcase.errors import TargetError
 from evalcase.targets.anthropic import AnthropicTarget
 from evalcase.types.answer import Answer, Usage
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, Server, serving

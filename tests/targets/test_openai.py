@@ -14,8 +14,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.chat import split_model
 from evalcase.targets.openai import OpenAITarget
 from evalcase.types.answer import Answer
-from evalcase.types.question import Question
-from evalcase.types.target import Allowance, Quota
+from evalcase.types.target import Allowance, Question, Quota
 from tests.for_each import for_each
 from tests.targets.openai_service import (
     CALL,

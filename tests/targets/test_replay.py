@@ -11,8 +11,8 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.replay import ReplayTarget
 from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.message import Message
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
+from evalcase.types.target import TrialKey
 from evalcase.types.value import encode_object, replace
 from tests.for_each import for_each
 from tests.store.rows import encode_row

@@ -11,7 +11,7 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.targets.signatures import bind_function
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.targets.questions import question
 

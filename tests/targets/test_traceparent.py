@@ -10,8 +10,7 @@ from pathlib import Path
 from evalcase.runner.calls import Attempted, make_attempt
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
-from evalcase.types.question import Question
-from evalcase.types.target import Target
+from evalcase.types.target import Question, Target
 from evalcase.util.user_calls import UserCalls
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving

@@ -13,8 +13,8 @@ from evalcase.config.options import RunOptions, Selection, Shard
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message, Step
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result
+from evalcase.types.target import TrialKey
 from evalcase.types.value import decode_object, encode_object
 from tests.for_each import for_each
 

@@ -10,7 +10,7 @@ from evalcase.graders.base import Context
 from evalcase.types.answer import Answer
 from evalcase.types.case import Case
 from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.graders.rows import grade_by
 from tests.workspaces.shop import Shop, case

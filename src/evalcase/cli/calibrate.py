@@ -27,7 +27,7 @@ from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.grade import AnswerName, Judged, Label
-from evalcase.types.question import TrialKey
+from evalcase.types.target import TrialKey
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
 

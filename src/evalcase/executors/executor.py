@@ -26,8 +26,7 @@ from evalcase.runner.dispatch import (
 from evalcase.runner.plan import Plan
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.grade import Grade
-from evalcase.types.question import Question
-from evalcase.types.target import Target, Traits
+from evalcase.types.target import Question, Target, Traits
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import failure_of

@@ -16,8 +16,7 @@ from evalcase.store.rows import check_json, check_values, decode_struct, encode_
 from evalcase.types.answer import Answer, Failure, Seconds
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
-from evalcase.types.question import Question
-from evalcase.types.target import Quota, Traits
+from evalcase.types.target import Question, Quota, Traits
 from evalcase.types.value import JSON, Value, decode_hook
 from evalcase.types.workspace import Changes
 from evalcase.util.errors import UserCodeError, to_user_code_error

@@ -36,8 +36,7 @@ from evalcase.store.scrub import scrub_struct
 from evalcase.types.answer import Answer
 from evalcase.types.case import canonical_case
 from evalcase.types.message import Message
-from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, Target
+from evalcase.types.target import Question, Surroundings, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import Environment, this_environment
 from evalcase.util.imports import make_importable

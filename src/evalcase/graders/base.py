@@ -37,9 +37,8 @@ from evalcase.types.options import (
     of_kind,
 )
 from evalcase.types.problem import Finding, KeyPath, hint_at
-from evalcase.types.question import Question
 from evalcase.types.read_options import Option, Type, fields_of, make, problems_in
-from evalcase.types.target import Surroundings
+from evalcase.types.target import Question, Surroundings
 from evalcase.types.value import JSON, Value, copy_value, replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.answers import is_comparable, text_of_content

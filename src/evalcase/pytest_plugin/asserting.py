@@ -20,9 +20,8 @@ from evalcase.runner.suites import IN_CODE
 from evalcase.targets.answers import read_answer
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.case import Case, Suite, canonical_case
-from evalcase.types.question import Question
 from evalcase.types.result import Result
-from evalcase.types.target import Target
+from evalcase.types.target import Question, Target
 from evalcase.types.value import replace
 from evalcase.util.text import make_visible
 

@@ -25,8 +25,8 @@ from evalcase.report.figures import (
     Slice,
 )
 from evalcase.types.case import Case
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Decision, Outcome, Result, Verdict, decide_case_verdict
+from evalcase.types.target import TrialKey
 from evalcase.types.value import replace
 from evalcase.util.json import JsonPath, MissingError
 from evalcase.util.table import mark_of

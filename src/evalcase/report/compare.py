@@ -26,8 +26,8 @@ from evalcase.report.sides import (
 )
 from evalcase.stats.intervals import find_mean
 from evalcase.types.case import Case
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Verdict
+from evalcase.types.target import TrialKey
 from evalcase.types.value import Value
 from evalcase.util.text import list_some, write_count
 

@@ -21,7 +21,7 @@ from evalcase.store.folder import (
 )
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
-from evalcase.types.question import TrialKey
+from evalcase.types.target import TrialKey
 from evalcase.util.text import write_count
 
 

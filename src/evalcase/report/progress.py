@@ -27,8 +27,8 @@ from evalcase.report.figures import write_money
 from evalcase.report.highlights import Highlights
 from evalcase.report.terminal import STYLES, Screen, hang_text
 from evalcase.types.case import Case
-from evalcase.types.question import TrialKey
 from evalcase.types.result import VERDICTS, Outcome, Result, Trial, Verdict
+from evalcase.types.target import TrialKey
 from evalcase.util.environment import monotonic
 from evalcase.util.text import make_visible
 

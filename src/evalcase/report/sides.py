@@ -20,8 +20,8 @@ from evalcase.store.runs import FoundRun, choose_base, find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.problem import did_you_mean
-from evalcase.types.question import TrialKey
 from evalcase.types.result import MOST_REPEATS, Outcome, Result
+from evalcase.types.target import TrialKey
 from evalcase.types.value import Value, replace
 from evalcase.util.table import Table, mark_of
 from evalcase.util.text import write_count

@@ -15,8 +15,8 @@ from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
-from evalcase.types.question import TrialKey
 from evalcase.types.result import VERDICTS, Outcome, Result, Verdict
+from evalcase.types.target import TrialKey
 from evalcase.types.value import Value, decode_object
 from evalcase.util.files import open_file
 from evalcase.util.json import DEEPEST_ROW, MAX_LINE, parse_object

@@ -24,8 +24,7 @@ from evalcase.types.message import (
     parts_of,
     take_message,
 )
-from evalcase.types.question import Question
-from evalcase.types.target import Quota, Target, Warn
+from evalcase.types.target import Question, Quota, Target, Warn
 from evalcase.types.value import JSON, decode_object, encode_object, replace
 from evalcase.util.answers import read_ending
 from evalcase.util.errors import recordable_details

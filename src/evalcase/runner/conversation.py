@@ -30,8 +30,8 @@ from evalcase.types.answer import (
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
-from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
+from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
 from evalcase.util.calls import list_steps
 from evalcase.util.text import as_json, call_lines, content_text

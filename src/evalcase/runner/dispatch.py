@@ -26,8 +26,7 @@ from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message, copy_of
-from evalcase.types.question import Question
-from evalcase.types.target import Target
+from evalcase.types.target import Question, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.answers import find_block
 from evalcase.util.errors import UserCodeError, failure_of

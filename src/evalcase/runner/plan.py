@@ -37,9 +37,8 @@ from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
 from evalcase.types.options import may_hold_secret
 from evalcase.types.problem import in_order
-from evalcase.types.question import Question
 from evalcase.types.result import Trial, Verdict
-from evalcase.types.target import Surroundings, Target, Warn
+from evalcase.types.target import Question, Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
 from evalcase.util.environment import Environment, collector_paused
 from evalcase.util.imports import make_importable

@@ -26,8 +26,8 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Failure
 from evalcase.types.case import Case, Suite
 from evalcase.types.grade import Grade
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Trial
+from evalcase.types.target import TrialKey
 from evalcase.types.value import JSON, replace
 from evalcase.util.table import mark_of
 from evalcase.util.text import list_some, write_count

@@ -23,9 +23,8 @@ from evalcase.store.reader import read_end
 from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
 from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Totals, Trial, Verdict
-from evalcase.types.target import SentBatch
+from evalcase.types.target import SentBatch, TrialKey
 from evalcase.types.value import replace
 from evalcase.util.table import mark_of
 

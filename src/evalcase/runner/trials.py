@@ -21,8 +21,8 @@ from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
 from evalcase.types.message import Message, take_message
 from evalcase.types.problem import Finding
-from evalcase.types.question import Question
 from evalcase.types.result import Result, Trial
+from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import digest_files

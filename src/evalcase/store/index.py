@@ -26,7 +26,6 @@ from evalcase.store.reader import (
 )
 from evalcase.store.rows import Basis, CaseRow, End, GradingRow, LostRow, Row, TalkRow, TargetRow
 from evalcase.types.case import Case, canonical_case
-from evalcase.types.question import TrialKey
 from evalcase.types.result import (
     VERDICTS,
     Counts,
@@ -38,7 +37,7 @@ from evalcase.types.result import (
     Verdict,
     outcome_of_one,
 )
-from evalcase.types.target import SentBatch, TargetVersion
+from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
 from evalcase.util.table import Table, mark_of
 

@@ -12,9 +12,8 @@ from msgspec.json import Decoder
 
 from evalcase.types.answer import Answer, Count, Seconds, Usd, split_turns
 from evalcase.types.case import Case, check_case
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Decision, Regraded, Result
-from evalcase.types.target import SentBatch, TargetVersion
+from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import Value, decode_hook, explain_error, measure_depth
 from evalcase.util.json import DEEPEST_ROW, compact_encoder, parse_body, seal_line
 

@@ -18,9 +18,8 @@ from evalcase.store.reader import JournalLines
 from evalcase.store.rows import Basis, End, GradingRow
 from evalcase.types.case import Case
 from evalcase.types.problem import unknown_case
-from evalcase.types.question import TrialKey
 from evalcase.types.result import CaseVerdict, Outcome, Result, Totals, decide_case_verdict
-from evalcase.types.target import TargetVersion
+from evalcase.types.target import TargetVersion, TrialKey
 from evalcase.types.value import replace
 from evalcase.util.text import write_count
 

@@ -17,9 +17,8 @@ from evalcase.targets.transcripts import TranscriptFormat
 from evalcase.types.answer import Answer
 from evalcase.types.options import Amount, Count, Seconds, Text, Texts, about
 from evalcase.types.problem import Finding
-from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
-from evalcase.types.target import Surroundings, TargetKind
+from evalcase.types.target import Question, Surroundings, TargetKind
 from evalcase.types.value import JSON, replace
 from evalcase.util.files import read_file
 from evalcase.util.json import parse_object

@@ -22,8 +22,7 @@ from evalcase.targets.presets import ANTHROPIC, Preset
 from evalcase.targets.replies import leave_out, read_anthropic
 from evalcase.targets.streams import join_pieces
 from evalcase.types.options import Text, about
-from evalcase.types.question import Question
-from evalcase.types.target import TargetKind, Warn
+from evalcase.types.target import Question, TargetKind, Warn
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.json import parse_json
 

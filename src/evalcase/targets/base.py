@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from evalcase.errors import TargetError
 from evalcase.types.message import named_file, named_files, part_text, parts_of, text_of
 from evalcase.types.problem import Finding
-from evalcase.types.question import Question
-from evalcase.types.target import Warn
+from evalcase.types.target import Question, Warn
 from evalcase.types.value import JSON
 from evalcase.util.files import (
     IrregularError,

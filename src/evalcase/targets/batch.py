@@ -21,8 +21,7 @@ from urllib.parse import urlencode, urlsplit
 from evalcase.errors import TargetError
 from evalcase.targets.client import HttpClient, Reply, connection_error
 from evalcase.targets.web import error_message, protocol_error
-from evalcase.types.question import Question
-from evalcase.types.target import SentBatch
+from evalcase.types.target import Question, SentBatch
 from evalcase.types.value import JSON, Value
 from evalcase.util.json import BadJsonError, parse_object
 from evalcase.util.table import Table, mark_of

@@ -35,8 +35,7 @@ from evalcase.types.answer import Answer, Earlier
 from evalcase.types.message import named_files
 from evalcase.types.options import Seconds, Text, about
 from evalcase.types.problem import Finding
-from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, Traits, Warn
+from evalcase.types.target import Question, Surroundings, Traits, Warn
 from evalcase.types.value import JSON, replace
 from evalcase.util.json import parse_object
 from evalcase.util.processes import Output

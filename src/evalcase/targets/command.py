@@ -32,9 +32,9 @@ from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
 from evalcase.types.options import Count, Place, Seconds, Text, Texts, about, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.question import Question
 from evalcase.types.read_options import fields_of
 from evalcase.types.target import (
+    Question,
     Surroundings,
     Target,
     TargetKind,

@@ -8,8 +8,7 @@ from evalcase.targets.answers import content_message
 from evalcase.targets.base import last_user_content
 from evalcase.types.answer import Answer
 from evalcase.types.message import text_of
-from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.target import Question, Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.types.value import copy_value
 
 

@@ -44,8 +44,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.message import Message, take_message
 from evalcase.types.options import about
 from evalcase.types.problem import Finding, find_nearest
-from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, TargetKind, Traits, Warn
+from evalcase.types.target import Question, Surroundings, TargetKind, Traits, Warn
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import kind_of_end
 from evalcase.util.calls import BadCallsError, find_calls, understand_calls

@@ -27,8 +27,7 @@ from evalcase.targets.presets import OPENAI, PRESETS, Preset
 from evalcase.targets.replies import leave_out, read_completion, read_response
 from evalcase.targets.streams import join_pieces, service_error
 from evalcase.types.options import about
-from evalcase.types.question import Question
-from evalcase.types.target import TargetKind, Warn
+from evalcase.types.target import Question, TargetKind, Warn
 from evalcase.types.value import JSON, replace
 
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})

@@ -24,8 +24,7 @@ from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
 from evalcase.tracing.trace import Transcript, read_steps, read_transcript
 from evalcase.types.answer import Answer, Earlier
 from evalcase.types.options import Text, about
-from evalcase.types.question import Question
-from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.target import Question, Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.util.calls import list_steps
 from evalcase.util.files import digest_file, open_file
 from evalcase.util.text import write_count

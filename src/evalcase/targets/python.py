@@ -27,8 +27,8 @@ from evalcase.targets.signatures import (
 )
 from evalcase.types.answer import Answer
 from evalcase.types.options import FunctionName, about
-from evalcase.types.question import Question
 from evalcase.types.target import (
+    Question,
     Surroundings,
     Target,
     TargetKind,

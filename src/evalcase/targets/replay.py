@@ -18,8 +18,15 @@ from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
 from evalcase.types.message import Step
 from evalcase.types.options import Text, about
 from evalcase.types.problem import find_nearest
-from evalcase.types.question import Question, TrialKey
-from evalcase.types.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.types.target import (
+    Question,
+    Surroundings,
+    Target,
+    TargetKind,
+    TargetOptions,
+    Traits,
+    TrialKey,
+)
 from evalcase.types.value import JSON, decode_object, replace
 from evalcase.util.calls import CALLS
 from evalcase.util.files import digest_file, open_file

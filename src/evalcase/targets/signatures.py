@@ -14,7 +14,7 @@ from evalcase.errors import ConfigError
 from evalcase.targets.base import last_user_content
 from evalcase.types.message import copy_of, text_of
 from evalcase.types.problem import did_you_mean
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from evalcase.types.value import JSON, copy_value
 
 

@@ -26,7 +26,7 @@ from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, SpanEvent, TraceSpan
 from evalcase.tracing.trace import SpanNode, arrange_spans, find_models, read_steps
 from evalcase.types.answer import Answer, sum_usage
 from evalcase.types.message import Message
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
 from evalcase.util.calls import UNREAD, list_steps
 

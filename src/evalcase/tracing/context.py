@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
 from evalcase.tracing.otlp import BadTraceError, Piece, read_attributes, read_time
-from evalcase.types.question import Question
+from evalcase.types.target import Question
 from evalcase.types.value import JSON
 
 HEADER = "traceparent"

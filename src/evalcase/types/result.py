@@ -23,7 +23,7 @@ from evalcase.types.answer import (
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, mean_score, reaches
 from evalcase.types.options import Share
-from evalcase.types.question import TrialKey
+from evalcase.types.target import TrialKey
 from evalcase.types.value import Value
 from evalcase.types.workspace import Changes
 

@@ -9,8 +9,8 @@ from evalcase.report.sides import Side
 from evalcase.types.answer import Answer
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Folding, Outcome, Result, Verdict
+from evalcase.types.target import TrialKey
 
 WORDS: dict[str, Verdict] = {
     "P": "passed", "F": "failed", "E": "errored", "S": "skipped", "U": "ungraded"

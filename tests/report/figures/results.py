@@ -12,8 +12,8 @@ from evalcase.report.figures import Figures
 from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Verdict
+from evalcase.types.target import TrialKey
 
 LETTERS: dict[str, Verdict] = {
     "p": "passed", "f": "failed", "e": "errored", "u": "ungraded", "s": "skipped"

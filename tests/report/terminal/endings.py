@@ -17,8 +17,8 @@ from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import take_message
-from evalcase.types.question import TrialKey
 from evalcase.types.result import Result, Totals, Verdict, outcome_of_one
+from evalcase.types.target import TrialKey
 from evalcase.types.value import replace
 
 PLAIN = Screen()
