@@ -15,8 +15,7 @@ from evalcase.targets.answers import content_message
 from evalcase.types.answer import Answer
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade, Score
-from evalcase.types.question import Question
-from evalcase.types.target import Target, Traits
+from evalcase.types.target import Question, Target, Traits
 from evalcase.types.workspace import Space
 from evalcase.util.text import list_some, write_count
 
