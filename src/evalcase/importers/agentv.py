@@ -7,6 +7,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from evalcase.importers.agentv_workspace import (
+    map_named_targets,
+    map_target,
+    map_workspace,
+)
 from evalcase.importers.draft import (
     NO_ARGUMENT,
     CaseDraft,
@@ -39,7 +44,7 @@ _TARGETS = ("target", "targets", "providers")
 _SUITE_FIELDS = frozenset({
     *_CONTAINERS, *_DEFAULTS, *_CHECKS, *_TARGETS, "$schema", "version", "prompts", "execution",
     "name", "dataset", "description", "tags", "metadata", "input", "threshold",
-    "evaluate_options", "repeat", "scenarios",
+    "evaluate_options", "repeat", "scenarios", "workspace", "environment",
 })  # fmt: skip
 _SUITE_TYPES = {"metadata": dict, "tags": list, "input": str | list | dict}
 _INPUTS = ("input", "input_messages")
@@ -49,6 +54,7 @@ _COPIED = ("description", "tags", "metadata", "conversation_id")
 _CASE_FIELDS = frozenset({
     *_CHECKS, *_INPUTS, *_EXPECTED, *_CRITERIA, *_COPIED, "id", "vars", "rubrics", "execution",
     "turns", "mode", "on_turn_failure", "target", "threshold", "repeat", "skip", "$schema",
+    "workspace", "environment",
 })  # fmt: skip
 
 
@@ -57,6 +63,7 @@ def import_agentv(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> N
     folder = Folder(source.folder)
     root = _find_root(source, folder)
     _describe_suite(root, suite)
+    _map_named(root, folder, suite)
     prompts = None
     if root.at("prompts").value is not None:
         prompts = read_prompts(root.at("prompts"), folder, suite)
@@ -89,6 +96,7 @@ def _describe_suite(root: Item, suite: SuiteDraft) -> None:
             suite.fields[name] = shape_input(value) if name == "input" else value
         elif name not in _SUITE_FIELDS and value is not None:
             suite.lose(item.without_value(), f"`{name}`", at="key")
+    map_workspace(root, suite, suite)
     _read_execution(root, suite)
 
 
@@ -101,12 +109,22 @@ def _read_execution(root: Item, suite: SuiteDraft) -> None:
                 suite.lose(item, f"`{name}` of `{section}`", at="key")
     for held in (root, root.at("execution")):
         for name in _TARGETS:
-            several = [each.value for each in held.at(name).several()]
-            names: list[JSON] = [each for each in several if isinstance(each, str)]
+            several = held.at(name).several()
+            named = [each.value if isinstance(each.value, str) else map_target(each, suite)
+                     for each in several]  # fmt: skip
+            names: list[JSON] = [each for each in named if each is not None]
             if names:
                 suite.fields["targets"] = names
             if len(names) < len(several):
                 suite.lose(held.at(name), f"`{name}`: a target is named here", at="key")
+
+
+def _map_named(root: Item, folder: Folder, suite: SuiteDraft) -> None:
+    targets = suite.fields.get("targets")
+    names = [*targets] if isinstance(targets, list) else []
+    for test in root.first(*_CONTAINERS).items():
+        names += [test.at("target").value, test.at("execution", "target").value]
+    map_named_targets(names, folder.path, project_root(suite.folder), suite)
 
 
 class _CaseMaker:
@@ -166,6 +184,7 @@ class _CaseMaker:
         for name, held in item.fields():
             if name not in _CASE_FIELDS and held.value is not None:
                 case.lose(held, f"`{name}`", at="key")
+        map_workspace(item, case, self.suite)
         self._read_execution(case, item)
 
     def _read_execution(self, case: CaseDraft, item: Item) -> None:

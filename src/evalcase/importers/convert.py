@@ -122,8 +122,10 @@ def _write_targets(suite: SuiteDraft) -> str:
     model = next((each for each in targets.values() if "model" in each), None)
     if model is not None and any("user" in case.fields for case in suite.kept):
         targets.setdefault(SIMULATOR, model)
-    for name, options in targets.items():
-        lines = [f"[targets.{write_key(name)}]"]
+    named = [("targets", *each) for each in targets.items()]
+    named += [("repos", *each) for each in suite.repos.items()]
+    for table, name, options in named:
+        lines = [f"[{table}.{write_key(name)}]"]
         lines += [write_setting(option, value) for option, value in options.items()]
         tables.append("\n".join(lines) + "\n")
     if suite.judge is not None:
@@ -240,7 +242,8 @@ def _leave_out(
     draft: Draft = suite if case is None else case
     path, of_all = (place, " for all cases") if case is None else (place[2:], "")
     field = str(path[0]) if path else "input"
-    origin = suite.cases[0].origin if case is None else case.where_from(field)
+    first = suite.cases[0].origin
+    origin = suite.fields_from.get(field, first) if case is None else case.where_from(field)
     held = draft.fields.get(field)
     if field in ("graders", "rubrics") and len(path) > 1 and isinstance(held, list):
         number = int(path[1])

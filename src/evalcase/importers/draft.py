@@ -131,6 +131,8 @@ class SuiteDraft(Draft):
         self.cases: list[CaseDraft] = []
         self.targets: dict[str, dict[str, JSON]] = {}
         """Targets for the configuration, by name."""
+        self.repos: dict[str, dict[str, JSON]] = {}
+        """Repositories for the configuration, by name."""
         self.judge: str | None = None
         """The name of the target that judges."""
         self.ungraded: list[str] = []
