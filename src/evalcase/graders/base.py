@@ -303,12 +303,10 @@ class SharedOptions(Value, frozen=True):
         ),
     ] = 1.0  # fmt: skip
     timeout_s: Annotated[
-        Seconds | None,
-        about("Its time limit, in seconds.", example=30, elsewhere=("timeout",)),
+        Seconds | None, about("Its time limit, in seconds.", example=30, elsewhere=("timeout",))
     ] = None
     negated: Annotated[
-        bool,
-        about("Whether to invert it: passed becomes failed, and the score 1 minus the score."),
+        bool, about("Whether to invert it: passed becomes failed, and the score 1 minus the score.")
     ] = field(name="not", default=False)
     path: Annotated[
         JsonPath | None,

@@ -139,8 +139,7 @@ class MatcherOptions(Value, frozen=True):
         ),
     ] = None
     within: Annotated[
-        Amount,
-        about("How far a number may be off; for a date, in days.", elsewhere=("tolerance",)),
+        Amount, about("How far a number may be off; for a date, in days.", elsewhere=("tolerance",))
     ] = 0.0
     within_percent: Annotated[Amount, about("How far a number may be off, in percent.")] = 0.0
     formats: Annotated[

@@ -248,15 +248,11 @@ class JsonSchemaGrader(Grader):
     example = "- json_schema: {type: object, required: [riskLevel]}"
 
     value: Annotated[
-        JsonSchema | None,
-        about("The schema.", example={"type": "object"}, elsewhere=("schema",)),
+        JsonSchema | None, about("The schema.", example={"type": "object"}, elsewhere=("schema",))
     ] = None
     file: Annotated[
         SchemaFile | None,
-        about(
-            "A file in the project with the schema as JSON, instead of `value`.",
-            example="schemas/answer.json",
-        ),
+        about("A JSON file with the schema, instead of `value`.", example="schemas/answer.json"),
     ] = None
 
     read: JSON = None
@@ -342,28 +338,18 @@ class JsonEqualsGrader(Grader):
         JSON | UnsetType, about("The value it must equal; by default, `expected_output`.")
     ] = UNSET
     ignore: Annotated[
-        JsonPaths,
-        about(
-            "Paths to leave out of the comparison.",
-            example=["id", "items.*.created"],
-            elsewhere=("ignore_paths",),
-        ),
+        JsonPaths, about("Paths to leave out.", example=["id"], elsewhere=("ignore_paths",))
     ] = ()
     unordered: Annotated[
         bool | JsonPaths,
-        about(
-            "Ignore the order of lists: of all, or of those at these paths.",
-            example=["tags"],
-            elsewhere=("ignore_order",),
-        ),
+        about("Ignore the order of lists: of all, or at paths.", elsewhere=("ignore_order",)),
     ] = False
     extra: Annotated[
         Literal["forbid", "allow"],
         about("Whether mappings may have unexpected keys.", elsewhere=("allow_extra",)),
     ] = "forbid"
     within: Annotated[
-        Amount,
-        about("How far apart numbers may be.", example=0.01, elsewhere=("tolerance",)),
+        Amount, about("How far apart numbers may be.", example=0.01, elsewhere=("tolerance",))
     ] = 0.0
 
     def conflicts(self) -> Iterator[Finding]:

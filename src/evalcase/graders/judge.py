@@ -91,11 +91,7 @@ class JudgeGrader(Grader):
     ] = ()
     target: Annotated[
         TargetName | None,
-        about(
-            "The target that judges, instead of that of [judge].",
-            example="judge",
-            elsewhere=("model",),
-        ),
+        about("The target that judges, instead of that of [judge].", elsewhere=("model",)),
     ] = None
     votes: Annotated[
         Count, about("How often each judge is asked; the majority of all votes decides.", example=3)

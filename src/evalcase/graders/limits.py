@@ -28,8 +28,7 @@ class LatencyGrader(Grader):
     example = "- latency: 2.5"
 
     value: Annotated[
-        Seconds,
-        about("The most seconds it may take.", example=2.5, elsewhere=("max",)),
+        Seconds, about("The most seconds it may take.", example=2.5, elsewhere=("max",))
     ]
 
     steps: Annotated[Text | None, about_steps("Each of")] = None
@@ -85,8 +84,7 @@ class CostGrader(Grader):
     example = "- cost: 0.01"
 
     value: Annotated[
-        Amount,
-        about("The most it may cost, in USD.", example=0.01, elsewhere=("max", "budget")),
+        Amount, about("The most it may cost, in USD.", example=0.01, elsewhere=("max", "budget"))
     ]
 
     def grade(self, context: Context) -> Score:
@@ -108,8 +106,7 @@ class TokensGrader(Grader):
     example = "- tokens: {output: 200}"
 
     value: Annotated[
-        Whole | None,
-        about("The most tokens in total.", example=1000, elsewhere=("max", "total")),
+        Whole | None, about("The most tokens in total.", example=1000, elsewhere=("max", "total"))
     ] = None
     input: Annotated[Whole | None, about("The most input tokens.")] = None
     output: Annotated[Whole | None, about("The most output tokens.")] = None
@@ -151,12 +148,7 @@ class FinishGrader(Grader):
     example = "- finish: [stop, end_turn]"
 
     value: Annotated[
-        Text | Texts | None,
-        about(
-            "The accepted finish reason, or several, such as `stop`, `length` or `end_turn`.",
-            example="stop",
-            elsewhere=("finish_reason", "stop_reason"),
-        ),
+        Text | Texts | None, about("The accepted finish reason, or several.", example="stop")
     ] = None
     refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"
 

@@ -62,12 +62,7 @@ class PythonGrader(Grader):
     example = "- python: checks:polite"
 
     value: Annotated[
-        FunctionName,
-        about(
-            "The function: `module:function`, or `./file.py:function` relative to the project "
-            "folder.",
-            example="checks:polite",
-        ),
+        FunctionName, about("`module:function`, or `./file.py:function`.", example="checks:polite")
     ]
     arguments: Annotated[
         dict[str, JSON],

@@ -73,15 +73,9 @@ class ScriptGrader(Grader):
     ]
     mode: Annotated[
         Literal["once", "worker"],
-        about(
-            "`once` starts it for each answer; a `worker` keeps running, and reads "
-            "and writes one line per answer."
-        ),
+        about("`once` starts it for each answer; a `worker` gets a line for each answer."),
     ] = "once"
-    cwd: Annotated[
-        Text | None,
-        about("The folder to run it in, from the project folder."),
-    ] = None
+    cwd: Annotated[Text | None, about("The folder to run it in, from the project folder.")] = None
     memory_mb: Annotated[
         Count | None,
         about("The memory limit of each process, where the system supports it.", example=500),

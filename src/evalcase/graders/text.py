@@ -122,8 +122,7 @@ class TextGrader(Grader, kw_only=True):
     ignore_space: Annotated[
         bool,
         about(
-            "Treat any run of white space as one space, and ignore it at both ends.",
-            elsewhere=("ignore_whitespace", "strip"),
+            "Count any run of white space as one blank, and none at the ends.", elsewhere=("strip",)
         ),
     ] = False
 
@@ -206,11 +205,7 @@ class ContainsGrader(TextGrader):
         about("The text to find, or a list of texts that must all be found.", example="Paris"),
     ] = None
     any: Annotated[
-        Texts | None,
-        about(
-            "Texts of which at least one must be found, instead of `value`.",
-            example=["Paris", "Lutetia"],
-        ),
+        Texts | None, about("Texts of which at least one must be found, instead of `value`.")
     ] = None
     all: Annotated[
         Texts | None,
@@ -305,8 +300,7 @@ class RegexGrader(TextGrader):
     value: Annotated[Pattern, about("The pattern to search for.", example="\\d+ items?")]
     full: Annotated[bool, about("Whether the whole answer must match.")] = False
     timeout_s: Annotated[
-        Seconds,
-        about("Time limit of the search, in seconds.", example=5, elsewhere=("timeout",)),
+        Seconds, about("Time limit of the search, in seconds.", example=5, elsewhere=("timeout",))
     ] = LIMIT_S
 
     def accepts_silence(self) -> bool:
@@ -357,14 +351,8 @@ class LengthGrader(TextGrader):
     reads = "text"
     example = "- length: {max: 50, unit: words}"
 
-    min: Annotated[
-        Whole | None,
-        about("The shortest length allowed.", example=1),
-    ] = None
-    max: Annotated[
-        Whole | None,
-        about("The greatest length allowed.", example=100),
-    ] = None
+    min: Annotated[Whole | None, about("The shortest length allowed.", example=1)] = None
+    max: Annotated[Whole | None, about("The greatest length allowed.", example=100)] = None
     unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
 
     def conflicts(self) -> Iterator[Finding]:
@@ -402,11 +390,7 @@ class SimilarityGrader(TextGrader):
     example = "- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}"
 
     value: Annotated[
-        str | None,
-        about(
-            "The text to compare with; by default, `expected_output`.",
-            example="The capital of Peru is Lima.",
-        ),
+        str | None, about("The text to compare with; by default, `expected_output`.")
     ] = None
     embedding: Annotated[
         TargetName | None,

@@ -48,8 +48,7 @@ class ToolRule(Value, frozen=True):
     """How the arguments of one tool are compared."""
 
     arguments: Annotated[
-        Arguments | None,
-        about("How to compare its arguments, instead of the general setting."),
+        Arguments | None, about("How to compare its arguments, instead of the general setting.")
     ] = None
     fields: Annotated[
         FieldMatchers | None, about("Paths in its arguments, each with a value or a matcher.")
@@ -101,8 +100,7 @@ class TrajectoryGrader(Grader):
         ),
     ] = None
     order: Annotated[
-        Order,
-        about("How strictly the order of calls is compared.", elsewhere=("mode",)),
+        Order, about("How strictly the order of calls is compared.", elsewhere=("mode",))
     ] = "in_order"
     arguments: Annotated[
         Arguments,

@@ -91,19 +91,11 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
     """The model, its address, and the parameters of requests."""
 
     model: Annotated[
-        Text,
-        about(
-            "The name of the model.",
-            example="some-model",
-            elsewhere=("model_name", "name"),
-            words="the name of a model",
-        ),
+        Text, about("The name of the model.", example="some-model", elsewhere=("name",))
     ]
     base_url: Annotated[
         Address | None,
-        about(
-            "The base URL of the API; by default, the provider's.", elsewhere=("url", "api_base")
-        ),
+        about("The base URL of the API; by default, the provider's.", elsewhere=("url",)),
     ] = None
     params: Annotated[
         dict[str, JSON],

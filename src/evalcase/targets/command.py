@@ -126,10 +126,7 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
 
     command: Annotated[
         tuple[str, ...] | Text | None,
-        about(
-            "The program and its arguments, as a list; with `shell`, one text.",
-            elsewhere=("cmd", "args"),
-        ),
+        about("The program and its arguments; with `shell`, one text.", elsewhere=("cmd",)),
     ] = None
     shell: Annotated[bool, about("Run the text with `/bin/sh -c`.")] = False
     cwd: Annotated[
@@ -138,10 +135,7 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
     ] = None
     env: Annotated[
         Annotated[dict[str, str], of_kind(check=_check_variables)],
-        about(
-            "Environment variables to set, in addition to those of evalcase.",
-            elsewhere=("environment",),
-        ),
+        about("More environment variables.", elsewhere=("environment",)),
     ] = {}
     stdin: Annotated[
         Literal["auto", "json", "text", "none"] | None,
@@ -170,8 +164,7 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
         Text | None, about("A command as in AgentV, instead of `command`.")
     ] = None
     trace: Annotated[
-        bool,
-        about("Set TRACEPARENT, so that its spans join the trace of the trial."),
+        bool, about("Set TRACEPARENT, so that its spans join the trace of the trial.")
     ] = False
     files_format: Annotated[
         Text | None, about("For `command_template`: how to write each of `{FILES}`.")

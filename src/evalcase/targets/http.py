@@ -68,64 +68,38 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
     """The address of the service, the request, and the paths into its reply."""
 
     url: Annotated[
-        Address,
-        about(
-            "The URL of the service.",
-            example="http://localhost:8000/answer",
-            elsewhere=("base_url",),
-        ),
+        Address, about("The URL.", example="http://localhost:8000/answer", elsewhere=("base_url",))
     ]
     method: Annotated[
         Literal["POST", "GET", "PUT", "PATCH"],
         about("How the service is asked; a GET has no body, and asks by `query`."),
     ] = "POST"
     query: Annotated[
-        Parameters,
-        about(
-            "Parameters that are added to the URL, with placeholders in their texts.",
-            example={"q": "{prompt}"},
-            elsewhere=("params",),
-        ),
+        Parameters, about("Parameters of the URL, with placeholders.", example={"q": "{prompt}"})
     ] = {}
     body: Annotated[
-        JSON,
-        about(
-            "The JSON body, with placeholders in its texts; by default, what programs are given.",
-            elsewhere=("data",),
-        ),
+        JSON, about("The JSON body, with placeholders; by default, what programs are given.")
     ] = None
     answer: Annotated[
         ReplyPath | None,
-        about(
-            "The path of the answer in the JSON response; by default, the whole body.",
-            elsewhere=("transform",),
-        ),
+        about("The path of the answer in the JSON response; by default, the whole body."),
     ] = None
     tool_calls: Annotated[
         ReplyPath | Never | None,
-        about(
-            "The path of the list of tool calls in the response; `false` if its calls don't count.",
-            elsewhere=("tools",),
-        ),
+        about("The path of the list of tool calls; `false` if its calls don't count."),
     ] = None
     usage: Annotated[ReplyPath | None, about("The path of the token usage in the response.")] = None
     cost_usd: Annotated[
-        ReplyPath | None,
-        about("The path of the cost in the response.", elsewhere=("cost",)),
+        ReplyPath | None, about("The path of the cost in the response.", elsewhere=("cost",))
     ] = None
     output: Annotated[
         Literal["auto", "text", "json"], about("How to read the body if `answer` is not set.")
     ] = "auto"
     stream: Annotated[
-        ReplyPath | None,
-        about(
-            "For an answer that is a stream of events: the path of the text in the JSON of each.",
-            example="choices.0.delta.content",
-        ),
+        ReplyPath | None, about("For a stream of events: the path of the text in the JSON of each.")
     ] = None
     trace: Annotated[
-        bool,
-        about("Send a `traceparent` header, so that its spans join the trace of the trial."),
+        bool, about("Send a `traceparent` header, so that its spans join the trace of the trial.")
     ] = False
 
     @property

@@ -52,18 +52,14 @@ class PythonOptions(WorkspaceOptions, frozen=True, kw_only=True):
     ]
     arguments: Annotated[
         dict[str, JSON] | None,
-        about(
-            "Keyword arguments for the class, or for a factory function.",
-            elsewhere=("args", "kwargs"),
-        ),
+        about("Keyword arguments for the class or factory.", elsewhere=("args", "kwargs")),
     ] = None
     per_session: Annotated[
         bool, about("Create an instance, or call the factory, once per conversation.")
     ] = False
-    trace: Annotated[
-        bool,
-        about("Keep the steps of each answer, from OpenTelemetry spans."),
-    ] = False
+    trace: Annotated[bool, about("Keep the steps of each answer, from OpenTelemetry spans.")] = (
+        False
+    )
 
 
 class PythonTarget(Target):

@@ -63,12 +63,7 @@ _ANY_REPEAT = 0
 
 class ReplayOptions(TargetOptions, frozen=True, kw_only=True):
     path: Annotated[
-        Text,
-        about(
-            "The file of answers, or the folder of a stored run.",
-            example="answers.jsonl",
-            elsewhere=("file", "run"),
-        ),
+        Text, about("The file of answers, or the folder of a stored run.", elsewhere=("file",))
     ]
     target: Annotated[
         Text | None, about("The target whose answers to use, if there are several.")

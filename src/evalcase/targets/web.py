@@ -170,11 +170,7 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
 
     key_env: Annotated[
         EnvironmentName | None,
-        about(
-            "The environment variable that holds the API key.",
-            example="MY_KEY",
-            elsewhere=("api_key", "token", "auth"),
-        ),
+        about("The environment variable that holds the API key.", elsewhere=("api_key", "token")),
     ] = None
     headers: Annotated[Headers, about("Headers to send, with their values.")] = {}
     header_env: Annotated[
