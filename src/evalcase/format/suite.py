@@ -25,7 +25,6 @@ from evalcase.format.fields import (
 )
 from evalcase.format.variables import read_suite_variables, resolve_line
 from evalcase.types.case import Case
-from evalcase.types.message import is_message
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import fields_of
 from evalcase.types.value import JSON, describe_kind
@@ -190,12 +189,6 @@ _GRADED = (
     "graders", "evaluators", "assertions", "assert",
 )  # fmt: skip
 _OF_AGENTV = ("environment", "governance", "extensions")
-_OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
-_OF_DEEPEVAL = (
-    "actual_output", "retrieval_context", "expected_tools", "tools_called", "additional_metadata",
-    "source_file", "custom_column_key_values",
-)  # fmt: skip
-_OF_BRAINTRUST = ("_xact_id", "root_span_id", "span_id", "dataset_id", "project_id")
 _NOT_FILES = ("-", "<text>")
 """Standard input, and a text without a file."""
 
@@ -212,14 +205,11 @@ class Foreign(NamedTuple):
     """They have one of these, too."""
     without: Collection[str] = _INPUTS
     """They have none of these."""
-    hint: str = ""
     path: KeyPath = ()
     """The key of a document that tells the tool."""
 
     def fits(self, case: Any) -> bool:
         if type(case) is not dict or self.key not in case:
-            return False
-        if self.key == "messages" and not _are_messages(case["messages"]):
             return False
         is_told = not self.beside or any(name in case for name in self.beside)
         return is_told and all(case.get(name) is None for name in self.without)
@@ -229,19 +219,15 @@ class Foreign(NamedTuple):
 
     def finding(self, file: str) -> Finding:
         message = f"this looks like a file for {self.tool}, which has a format of its own"
-        hint = self.hint
-        if self.format:
-            stem = "suite" if file in _NOT_FILES else os.path.splitext(file)[0]
-            new = f"{stem.removesuffix('.eval')}.eval.yaml"
-            new = f"{stem}.imported.eval.yaml" if new == file else new
-            name = "FILE" if file in _NOT_FILES else quote(file)
-            command = f"evalcase import {name} --from {self.format} -o {quote(new)}"
-            hint += f"this converts it to a suite: {command}"
+        stem = "suite" if file in _NOT_FILES else os.path.splitext(file)[0]
+        new = f"{stem.removesuffix('.eval')}.eval.yaml"
+        new = f"{stem}.imported.eval.yaml" if new == file else new
+        name = "FILE" if file in _NOT_FILES else quote(file)
+        command = f"evalcase import {name} --from {self.format} -o {quote(new)}"
+        hint = f"this converts it to a suite: {command}"
+        if not self.format:
+            hint = "write the messages up to the answer as `input`, the answer as `expected_output`"
         return Finding(self.path, message, hint, "key", code="foreign-file")
-
-
-def _are_messages(value: Any) -> bool:
-    return type(value) is list and any(map(is_message, value))
 
 
 _AGENTV = Foreign("AgentV", "agentv", "vars")
@@ -249,28 +235,26 @@ _PROMPTFOO = Foreign("promptfoo", "promptfoo", "vars")
 _TAU_BENCH = Foreign("tau-bench", "tau-bench", "user_scenario")
 _OF_FILES = {"evals": Foreign("Agent Skills", "skills", "evals"), "tasks": _TAU_BENCH}
 """The names of lists that tell a whole file."""
-_INSPECT = Foreign(
-    "Inspect", "inspect", "input", ("target",), _GRADED,
-    hint="its `target` is called `expected_output` here: `target` names what is asked; ",
-)  # fmt: skip
+_INSPECT = Foreign("Inspect", "inspect", "input", ("target",), _GRADED)
 _KINDS = (
     _PROMPTFOO,
     Foreign("promptfoo", "promptfoo", "assert"),
-    Foreign("LangSmith", "langsmith", "outputs", ("inputs",)),
-    Foreign("LangSmith", "langsmith", "dataset_id", ("inputs",)),
+    Foreign("LangSmith", "langsmith", "inputs", ("outputs", "dataset_id")),
     Foreign("pydantic-evals", "pydantic-evals", "inputs"),
-    Foreign("fine-tuning", "", "messages",
-        hint="a case has the messages up to the answer as `input`, and the answer as "
-        "`expected_output`"),
+    Foreign("fine-tuning", "", "messages"),
     Foreign("fine-tuning", "rows --map input=prompt --map expected_output=completion",
         "completion"),
-    Foreign("DeepEval", "deepeval", "input", _OF_DEEPEVAL,
-        ("criteria", "rubrics", "graders", "tags", "repeat", "skip")),
+    Foreign("DeepEval", "deepeval", "input", (
+        "actual_output", "retrieval_context", "expected_tools", "tools_called",
+        "additional_metadata", "source_file", "custom_column_key_values",
+    ), ("criteria", "rubrics", "graders", "tags", "repeat", "skip")),
     Foreign("DeepEval", "deepeval", "scenario"),
     _TAU_BENCH,
     Foreign("tau-bench", "tau-bench", "actions", ("instruction",)),
     Foreign("OpenAI evals", "openai-evals", "input", ("ideal",), _GRADED),
-    Foreign("Braintrust", "braintrust", "expected", _OF_BRAINTRUST, ()),
+    Foreign("Braintrust", "braintrust", "expected", (
+        "_xact_id", "root_span_id", "span_id", "dataset_id", "project_id",
+    ), ()),
     _INSPECT,
 )  # fmt: skip
 
@@ -305,12 +289,10 @@ def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreig
     """The tool that cases belong to, if all are of one kind."""
     if all(map(_has_variables_of_agentv, cases)):
         return _AGENTV.at("vars")
-    for kind in _KINDS:
-        if all(map(kind.fits, cases)):
-            if kind is _INSPECT and not _are_answers(cases, found):
-                return None
-            return kind.at(next((name for name in cases[0] if name in kind.beside), kind.key))
-    return None
+    kind = next((kind for kind in _KINDS if all(map(kind.fits, cases))), None)
+    if kind is None or (kind is _INSPECT and not _are_answers(cases, found)):
+        return None
+    return kind.at(next((name for name in cases[0] if name in kind.beside), kind.key))
 
 
 def _has_variables_of_agentv(case: Any) -> bool:
@@ -320,8 +302,8 @@ def _has_variables_of_agentv(case: Any) -> bool:
 
 
 def _are_answers(cases: Sequence[Any], found: Sequence[Finding]) -> bool:
-    """Whether unknown targets are answers: texts with spaces, or another one in each case."""
-    if any(not _OF_INSPECT.isdisjoint(case) for case in cases):
+    """Whether the targets of cases for Inspect are answers, and not targets that nobody defines."""
+    if any(not {"choices", "sandbox", "files", "setup"}.isdisjoint(case) for case in cases):
         return True
     targets = [str(case["target"]) for case in cases]
     differ = len(targets) > 1 and len(set(targets)) == len(targets)
