@@ -31,6 +31,7 @@ from evalcase.format.fields import (
     CASE,
     CASE_ALIASES,
     EXECUTION,
+    PRIVATE_PREFIX,
     Named,
     Vocabulary,
     WrittenSuite,
@@ -54,9 +55,6 @@ _RENDERED = {*_TAGGED, *(old for old, new in CASE_ALIASES.items() if new in _TAG
 _TAGGED_OF_SUITE = ("input", "graders", "workspace")
 _OF_SUITE = (*VARYING, *_TAGGED_OF_SUITE)
 """The fields of a suite that decide about variables: those that give some, and those with tags."""
-_NOT_RENDERED = (
-    "id", "description", "tags", "metadata", "skip", "conversation_id", "target", "targets",
-)  # fmt: skip
 _FIELDS = fields_of(WrittenSuite)
 _UNREAD = Finding((), "files can't be read here", code="unreadable-file")
 _MOST_OF_ONE = 100_000
@@ -110,10 +108,6 @@ class Tagged(NamedTuple):
             for tag in _tags_in(text) if at == "value" else ():
                 yield path, tag
 
-    def render(self, variables: Variables, findings: Findings) -> Any:
-        """The value with every tag replaced. A tag that has no value is reported."""
-        return _render(self.value, self.path, variables, findings)
-
 
 def _find_braces(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, At, str]]:
     """The texts and the names of fields that have braces."""
@@ -151,6 +145,7 @@ def _tags_in(text: str) -> list[Tag]:
 
 
 def _render(value: Any, path: KeyPath, variables: Variables, findings: Findings) -> Any:
+    """The value with every tag replaced. A tag that has no value is reported."""
     if type(value) is list:
         return [_render(each, (*path, at), variables, findings) for at, each in enumerate(value)]
     if type(value) is dict:
@@ -204,16 +199,13 @@ def _look_up(tag: Tag, path: KeyPath, variables: Variables, findings: Findings) 
     """The value of a tag. One that has none is reported, and counts as an empty text."""
     literal = f"write {{{{{tag.source}}}}} if it is meant literally"
     variable = variables.get(tag.name)
-    hint: str | None
     if tag.name == "env" and tag.steps:
         message = f"{tag.source} would read the environment, which a suite can't"
         hint = f"give the value a name in `vars`; {literal}"
     elif variable is None:
         message = f"there is no variable `{tag.name}` here{_say_row(variables.values())}"
-        known = ", ".join(f"`{name}`" for name in list(variables)[:8])
-        there = f"there are {known}" if known else "define it in `vars`"
         near = did_you_mean(tag.name, variables)
-        hint = f"{near} W{literal[1:]}" if near else f"{there}; {literal}"
+        hint = f"{near} W{literal[1:]}" if near else f"define it in `vars`; {literal}"
     else:
         value, way = _follow(variable.value, tag.steps)
         if len(way) == len(tag.steps):
@@ -221,8 +213,8 @@ def _look_up(tag: Tag, path: KeyPath, variables: Variables, findings: Findings) 
         step = tag.steps[len(way)]
         above = ".".join((tag.name, *tag.steps[: len(way)]))
         message = f"`{above}` is {describe_kind(value)}, and has no `{step}`"
-        hint = did_you_mean(step, value) if type(value) is dict else None
-        hint = "its items are counted from 0" if type(value) is list else hint
+        near = did_you_mean(step, value) if type(value) is dict else None
+        hint = near or "the items of a list are counted from 0"
     findings.add("unknown-variable", path, message, hint, within=tag.source)
     return ""
 
@@ -452,7 +444,7 @@ class SuiteVariables(Declared):
         with _reporting_once(self._known, findings, rendered, variables or {}):
             before, found = findings.errors, dict[str, Any]()
             values = {
-                name: each.value if variables is None else each.render(variables, findings)
+                name: each.value if variables is None else _render(*each, variables, findings)
                 for name, each in tagged.items()
             }
             if findings.errors == before:
@@ -642,7 +634,7 @@ class _VariedCase:
         with _reporting_once(self.reported, findings, self.own.tagged.values(), variables):
             before = findings.errors
             for name, each in self.own.tagged.items():
-                value = each.render(variables, findings)
+                value = _render(*each, variables, findings)
                 raw[name] = {**raw[name], "evaluators": value} if name == EXECUTION else value
             raw["vars"] = {name: each.shown for name, each in variables.items()}
             raw["rendered"] = True
@@ -660,23 +652,17 @@ class _VariedCase:
     def _warn_of_unrendered(self, known: set[str]) -> None:
         """Warn of known names where no value takes their place: in other fields, in names of
         fields, and before a filter."""
-        for field, value in self.raw.items():
-            for path, at, text in _find_braces(value, (*self.path, field)):
-                found, hint = [(tag.name, tag.source) for tag in _tags_in(text)], None
-                if field in _NOT_RENDERED:
-                    why = f"`{field}` is not rendered"
-                    hint = "values take their place in what is asked, expected and graded"
-                elif field not in self.own.tagged:
-                    continue
-                elif at == "key":
-                    why = "the names of fields are not rendered"
-                else:
-                    found = [(each[1], each[0]) for each in _FILTERED.finditer(text)]
-                    why, hint = "there are no filters", "write a name and its parts: {{name.part}}"
-                for name, source in found:
-                    if name in known:
-                        message = f"{source.strip()} stays as it is: {why}"
-                        self.findings.add("not-rendered", path, message, hint, at, within=source)
+        hint = "values take their place in what is asked, expected and graded, without filters"
+        for path, at, text in _find_braces(self.raw, self.path):
+            field = str(path[len(self.path)])
+            is_rendered = at == "value" and field in self.own.tagged
+            found = [(tag.name, tag.source) for tag in _tags_in(text)]
+            if is_rendered:
+                found = [(each[1], each[0].strip()) for each in _FILTERED.finditer(text)]
+            for name, source in found if not field.startswith(PRIVATE_PREFIX) else ():
+                if name in known:
+                    message = f"{source} stays as it is"
+                    self.findings.add("not-rendered", path, message, hint, at, within=source)
 
 
 def _make_base_id(raw: dict[str, Any], ids: Ids) -> str:
