@@ -24,31 +24,6 @@ def faults_of(text: str) -> Faults:
 
 
 @for_each(
-    ("text", "value"),
-    [
-        ("null", None),
-        ("true", True),
-        ('"a"', "a"),
-        ("-0", 0),
-        ("-0.0", -0.0),
-        ("1e3", 1000.0),
-        ("12345678901234567890123", 12345678901234567890123),
-        ("[]", []),
-        ("{}", {}),
-        (' \t\r\n[1,\r\n{"a" : [ ] }]\n\n', [1, {"a": []}]),
-        (r'"\"\\\/\b\f\n\r\té\u0000"', '"\\/\b\f\n\r\té\0'),
-        ('{"z": 1, "a": 2}', {"z": 1, "a": 2}),
-        ('{"": {"<<": 1, "*a": "&b"}}', {"": {"<<": 1, "*a": "&b"}}),
-        ('["no", "12:30", "0x1F"]', ["no", "12:30", "0x1F"]),
-    ],
-)
-def test_values(text: str, value: Any) -> None:
-    found = value_of(text)
-    assert found == value
-    assert type(found) is type(value)
-
-
-@for_each(
     ("text", "line", "column", "hint"),
     [
         ("", 1, 1, None),

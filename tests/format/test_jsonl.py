@@ -8,7 +8,6 @@ import pytest
 import evalcase
 from evalcase.config.catalogue import Catalogue
 from evalcase.errors import SuiteError
-from evalcase.format import document, source
 from evalcase.format.document import read_lines
 from evalcase.format.load import load_file, load_text
 from evalcase.types.problem import Problem
@@ -74,17 +73,6 @@ def test_the_same_id_on_two_lines_names_the_first(tmp_path: Path) -> None:
     assert (problem.code, problem.line, problem.column) == ("duplicate-id", 4, 8)
     assert "line 1" in problem.message
     assert problem.case == "a"
-
-
-def test_a_long_line_of_blanks_hides_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (source, document):
-        monkeypatch.setattr(module, "MAX_LINE_BYTES", 1 << 20)
-    path = tmp_path / "x.jsonl"
-    blanks = b" " * ((1 << 20) + 1)
-    path.write_bytes((GOOD % "a").encode() + b"\n" + blanks + b'\n{"input": 5}\n')
-    assert [p.code for p in evalcase.check([path])] in (["too-large"], ["wrong-type"])
 
 
 def test_cases_come_one_by_one_until_the_first_error(tmp_path: Path) -> None:

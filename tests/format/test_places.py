@@ -5,7 +5,6 @@ from typing import Any
 
 from evalcase.format.document import parse_document
 from evalcase.types.problem import At, Finding, KeyPath, Span
-from tests.for_each import for_each
 
 BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -22,79 +21,6 @@ def at(text: str, path: KeyPath, what: At = "value", format: Any = "yaml") -> st
     document = parse_document(text, format, "x")
     assert document.readable, document.faults
     return source(text, document.positions.span(path, what))
-
-
-YAML = """\
-# comment
-name: plain text   # comment
-"quoted key": "a \\"b\\" c"
-single: 'it''s'
-over: first
-  second
-  third
-
-literal: |
-  one
-   two
-
-folded: >-
-  three
-
-
-list:
-- a
--   b: 1
-    c: [x, {y: z}]   # comment
-
-- - d
-flow: {k: [1, "two", {}], l: , m}
-empty:
-? question
-: answer
-日本: 語 # wide
-😀: [é, "\U0001f600", ü]
-\ttab: no
-""".replace("\ttab: no\n", "tab:\tvalue\t# comment\n")
-
-
-@for_each(
-    ("path", "key", "value"),
-    [
-        (("name",), "name", "plain text"),
-        (("quoted key",), '"quoted key"', '"a \\"b\\" c"'),
-        (("single",), "single", "'it''s'"),
-        (("over",), "over", "first\n  second\n  third"),
-        (("literal",), "literal", "|\n  one\n   two"),
-        (("folded",), "folded", ">-\n  three"),
-        (("list",), "list", "- a\n-   b: 1\n    c: [x, {y: z}]   # comment\n\n- - d"),
-        (("list", 0), "a", "a"),
-        (("list", 1), "b: 1\n    c: [x, {y: z}]", "b: 1\n    c: [x, {y: z}]"),
-        (("list", 1, "b"), "b", "1"),
-        (("list", 1, "c"), "c", "[x, {y: z}]"),
-        (("list", 1, "c", 0), "x", "x"),
-        (("list", 1, "c", 1), "{y: z}", "{y: z}"),
-        (("list", 1, "c", 1, "y"), "y", "z"),
-        (("list", 2), "- d", "- d"),
-        (("list", 2, 0), "d", "d"),
-        (("flow",), "flow", '{k: [1, "two", {}], l: , m}'),
-        (("flow", "k"), "k", '[1, "two", {}]'),
-        (("flow", "k", 1), '"two"', '"two"'),
-        (("flow", "k", 2), "{}", "{}"),
-        (("flow", "l"), "l", ""),
-        (("flow", "m"), "m", ""),
-        (("empty",), "empty", ""),
-        (("question",), "question", "answer"),
-        (("日本",), "日本", "語"),
-        (("😀",), "😀", '[é, "\U0001f600", ü]'),
-        (("😀", 2), "ü", "ü"),
-        (("tab",), "tab", "value"),
-    ],
-)
-@for_each("end", ["\n", "\r\n", "\r"])
-def test_every_kind_of_yaml_node(path: KeyPath, key: str, value: str, end: str) -> None:
-    text = YAML.replace("\n", end)
-    assert at(text, path, "key") == key.replace("\n", end)
-    assert at(text, path, "value") == value.replace("\n", end)
 
 
 def test_block_scalars_end_with_their_text() -> None:
@@ -134,34 +60,6 @@ m: {<<: {q: 8}}
 """
 
 
-@for_each(
-    ("path", "key", "value"),
-    [
-        (("x",), "x", "&one\n  a: 1\n  b: [2, &two 3]"),
-        (("x", "b", 1), "&two 3", "&two 3"),
-        (("y",), "y", "*one"),
-        (("z", 0), "*two", "*two"),
-        (("z", 1), "{<<: *one, c: 4}", "{<<: *one, c: 4}"),
-        (("z", 1, "c"), "c", "4"),
-        (("z", 2), "<<: [{p: 5}, *one]\n  a: 6", "<<: [{p: 5}, *one]\n  a: 6"),
-        (("z", 2, "a"), "a", "6"),
-        (("z", 2, "p"), "p", "5"),
-        (("3",), "*two", "7"),
-        (("k",), "&key k", "*key"),
-        (("m", "q"), "q", "8"),
-        # What an alias brings in is where it was written.
-        (("y", "a"), "a", "1"),
-        (("y", "b", 0), "2", "2"),
-        (("z", 1, "a"), "a", "1"),
-        (("z", 1, "b", 1), "&two 3", "&two 3"),
-        (("z", 2, "b"), "b", "[2, &two 3]"),
-    ],
-)
-def test_anchors_aliases_and_merges(path: KeyPath, key: str, value: str) -> None:
-    assert at(ANCHORS, path, "key") == key
-    assert at(ANCHORS, path) == value
-
-
 def test_a_place_inside_an_alias_names_the_alias() -> None:
     document = parse_document(ANCHORS, "yaml", "x")
     _, through = document.positions.find(("y", "b", 0))
@@ -192,36 +90,6 @@ def test_an_anchor_given_anew_before_a_key_by_alias() -> None:
     }  # fmt: skip
     assert at(text, ("c", "two")) == "2"
     assert at(text, ("b", 1, "two"), "key") == "*k"
-
-
-# JSON
-
-
-JSON = """ {
-  "a" : [ 1, "t\\"w]o", {"b":{}}, [], -2.5e3 ],
-\t"\\u0063": "日本😀", "d": null
-} """
-
-
-@for_each(
-    ("path", "key", "value"),
-    [
-        (("a",), '"a"', '[ 1, "t\\"w]o", {"b":{}}, [], -2.5e3 ]'),
-        (("a", 1), '"t\\"w]o"', '"t\\"w]o"'),
-        (("a", 2), '{"b":{}}', '{"b":{}}'),
-        (("a", 2, "b"), '"b"', "{}"),
-        (("a", 3), "[]", "[]"),
-        (("a", 4), "-2.5e3", "-2.5e3"),
-        (("c",), '"\\u0063"', '"日本😀"'),
-        (("d",), '"d"', "null"),
-        ((), JSON.strip(), JSON.strip()),
-    ],
-)
-def test_every_kind_of_json_node(path: KeyPath, key: str, value: str) -> None:
-    for end in ("\n", "\r\n", "\r"):
-        text = JSON.replace("\n", end)
-        assert at(text, path, "key", "json") == key.replace("\n", end)
-        assert at(text, path, "value", "json") == value.replace("\n", end)
 
 
 # Findings

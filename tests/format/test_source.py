@@ -8,8 +8,6 @@ import pytest
 
 from evalcase.format.source import (
     UnreadableError,
-    folder_of,
-    open_bytes,
     read_source,
     tell_undecodable,
 )
@@ -23,12 +21,6 @@ def problem_of(path: Path | str) -> Problem:
     return raised.value.problem
 
 
-def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
-    text = "a\r\nb\rc\n\u2028é😀\x00"
-    (tmp_path / "x").write_bytes(text.encode())
-    assert read_source(str(tmp_path / "x")) == text
-
-
 def test_one_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xef\xbb\xbfa\xef\xbb\xbf")
     assert read_source(str(tmp_path / "x")) == "a\ufeff"
@@ -39,13 +31,6 @@ def test_a_missing_file(tmp_path: Path) -> None:
     assert (problem.code, problem.path) == ("unreadable-file", str(tmp_path / "x"))
     assert problem.message == "there is no such file or folder"
     assert problem.span is None
-
-
-def test_a_path_below_a_file(tmp_path: Path) -> None:
-    (tmp_path / "x").touch()
-    problem = problem_of(tmp_path / "x" / "y")
-    assert problem.code == "unreadable-file"
-    assert "Not a directory" in problem.message
 
 
 def test_what_is_no_regular_file(tmp_path: Path) -> None:
@@ -65,24 +50,11 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     assert sorted(Path("/dev/fd").iterdir()) == before
 
 
-def test_a_file_is_read_in_binary(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(b"a\r\nb")
-    with open_bytes(str(tmp_path / "x")) as file:
-        assert file.read() == b"a\r\nb"
-
-
 def test_standard_input_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "sys.stdin", TextIOWrapper(BytesIO(b"\xef\xbb\xbfa\r\n\xc3\xa9"), "latin-1")
     )
     assert read_source("-") == "a\r\né"
-
-
-def test_the_folder_of_a_suite() -> None:
-    assert folder_of("a/b.yaml") == "a"
-    assert folder_of("b.yaml") == "."
-    assert folder_of("-") == "."
-    assert folder_of("<text>") == "."
 
 
 @for_each(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from evalcase.format.document import Document, parse_document
 from tests.for_each import for_each
 
@@ -12,70 +10,8 @@ def read(text: str) -> Document:
     return parse_document(text, "yaml", "x.yaml")
 
 
-def value_of(text: str) -> Any:
-    document = read(text)
-    assert document.readable, document.faults
-    assert list(document.faults) == []
-    return document.value
-
-
 def faults_of(text: str) -> Faults:
     return [(each.code, each.line or 0, each.column or 0) for each in read(text).problems]
-
-
-STYLES: dict[str, tuple[str, Any]] = {
-    "literal": ("|\n  a\n   b\n\n  c\n", "a\n b\n\nc\n"),
-    "literal, stripped": ("|-\n  a\n\n", "a"),
-    "literal, kept": ("|+\n  a\n\n", "a\n\n"),
-    "literal, indented": ("|2\n   a\n  b\n", " a\nb\n"),
-    "literal with a comment": ("| # why\n  # text\n", "# text\n"),
-    "literal with blank lines first": ("|\n\n\n  a\n", "\n\na\n"),
-    "literal with what looks like YAML": ("|\n  - a: b\n  ---x\n  %y\n", "- a: b\n---x\n%y\n"),
-    "folded": (">\n  a\n  b\n\n  c\n", "a b\nc\n"),
-    "folded, more indented": (">\n  a\n    b\n  c\n", "a\n  b\nc\n"),
-    "plain over lines": ("a b\n  c\n\n  d", "a b c\nd"),
-    "plain with marks": ("a: b:c d#e -f ?g &h *i !j %k @l", {"a": "b:c d#e -f ?g &h *i !j %k @l"}),
-    "single quotes": ("'it''s \\n'", "it's \\n"),
-    "double quotes over lines": ('"a\n  b\\\n  c\n\n  d"', "a bc\nd"),
-    "escapes": (r'"\x41\u0042\U00000043\"\\\/\t\n\ \_"', 'ABC"\\/\t\n \xa0'),
-    "flow over lines": ("[a,\n b,\n  {c: d,\n e: f}\n]", ["a", "b", {"c": "d", "e": "f"}]),
-    "flow with a trailing comma": ("[[a,], {b: c,}]", [["a"], {"b": "c"}]),
-    "flow like JSON": ('{"a":1,"b":[true,null]}', {"a": 1, "b": [True, None]}),
-    "flow pair": ("[a: b, c]", [{"a": "b"}, "c"]),
-    "flow pair with question mark": ("[? a : b]", [{"a": "b"}]),
-    "flow mapping with question mark": ("{? a : b, ? c}", {"a": "b", "c": None}),
-    "flow, empty": ("[[], {}, '']", [[], {}, ""]),
-    "flow with comments": ("[a, # one\n b] # two", ["a", "b"]),
-    "flow text with blanks": ("[a b, c  d ]", ["a b", "c  d"]),
-    "list in a list": ("- - a\n  - b\n-\n  - c", [["a", "b"], ["c"]]),
-    "mapping in a list": ("- a: 1\n  b: 2\n-   c: 3\n", [{"a": 1, "b": 2}, {"c": 3}]),
-    "list in a mapping, not indented": ("a:\n- 1\n- 2\nb: 3", {"a": [1, 2], "b": 3}),
-    "question mark": ("? a\n: b\n? c\n", {"a": "b", "c": None}),
-    "question mark and text": ("? |\n  a\n: - b\n", {"a\n": ["b"]}),
-    "odd indentation": ("a:\n     b:\n      c: 1\n     d: 2", {"a": {"b": {"c": 1}, "d": 2}}),
-    "comments everywhere": ("# x\na: # y\n  # z\n  b # w\n# v", {"a": "b"}),
-    "a marker and an end": ("--- # x\na: 1\n...\n# y\n", {"a": 1}),
-    "text on the marker's line": ("--- text\n", "text"),
-    "block text on the marker's line": ("--- |\n a\n", "a\n"),
-    "a tab as separator": ("a:\tb", {"a": "b"}),
-    "a tab before a comment": ("a: b\t# c", {"a": "b"}),
-    "key with blanks": ("a b : c", {"a b": "c"}),
-    "quoted keys": ("'a': 1\n\"b\" : 2", {"a": 1, "b": 2}),
-    "wide characters": ("日本: 語\n😀: [é]", {"日本": "語", "😀": ["é"]}),
-    "anchors": ("a: &x [1, &y 2]\nb: *x\nc: *y", {"a": [1, 2], "b": [1, 2], "c": 2}),
-    "an anchor on a key": ("&k a: 1\nb: *k", {"a": 1, "b": "a"}),
-    "an alias as a key": ("a: &k x\n*k : 1", {"a": "x", "x": 1}),
-    "an anchor on a block mapping": ("a: &x\n  b: 1\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
-    "anchor names": ("[&a-b_1 x, *a-b_1]", ["x", "x"]),
-}  # fmt: skip
-
-
-@for_each("name", STYLES)
-def test_styles(name: str) -> None:
-    text, value = STYLES[name]
-    assert value_of(text) == value
-    if "\n" in text:
-        assert value_of(text.replace("\n", "\r\n")) == value
 
 
 # Where libyaml is not YAML 1.2: what it would get wrong is put right or refused
@@ -175,9 +111,6 @@ def test_syntax_errors_point_at_the_place(
 def test_a_duplicate_key_by_alias() -> None:
     assert faults_of("x: &k a\na: 1\n*k : 2") == [("duplicate-key", 3, 1)]
     assert read("x: &k a\na: 1\n*k : 2").value == {"x": "a", "a": 1}
-
-
-# Merges
 
 
 def test_faults_in_several_places_are_all_told() -> None:
