@@ -11,7 +11,7 @@ import click
 
 from evalcase.api import prepare_run
 from evalcase.cli.options import WrongUsageError, run_options
-from evalcase.cli.running import OutputOptions, Session, output_options, tell_owed
+from evalcase.cli.running import OutputOptions, Session, output_options
 from evalcase.cli.stored import refuse_graders, refuse_stranger, specs_of, trust_option
 from evalcase.cli.terminal import write_prose
 from evalcase.config.config import load_config
@@ -218,7 +218,7 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
     if newest is None:
         return 0
     if newest.path != chosen.path:
-        code = first_code(find_exit_code(newest), tell_owed(newest))
+        code = find_exit_code(newest)
     if code:
         write_prose(f"the newest run is a different one, {newest.id}: its exit code is {code}")
     if not left_no_record(folder, newest):

@@ -55,7 +55,7 @@ from evalcase.runner.events import (
 )
 from evalcase.runner.plan import Plan, RunRequest, make_scrubber, prepare_plan
 from evalcase.runner.run import Execution
-from evalcase.store.folder import Run, note_pending, read_pending
+from evalcase.store.folder import Run
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
 from evalcase.types.value import replace
@@ -66,7 +66,7 @@ from evalcase.util.environment import (
     this_environment,
 )
 from evalcase.util.secrets import Scrubber
-from evalcase.util.text import defuse_line, in_ci, make_visible
+from evalcase.util.text import defuse_line, in_ci
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
 """How many are open at once: of evalcase itself, and of a trial, which may have a program."""
@@ -292,7 +292,7 @@ class Session:
                 self._print_summary(evaluated, highlights, kept)
             if self._requests:
                 return self._write_reports(kept)
-        return 0 if self._is_new else tell_owed(evaluated.run)
+        return 0
 
     def _print_summary(
         self, evaluated: Evaluated, highlights: Highlights | None, kept: StoredRun
@@ -311,10 +311,8 @@ class Session:
         self.print(defuse_lines(lines))
 
     def _write_reports(self, kept: StoredRun) -> int:
-        """Write what was asked for; 0, or the exit code for what could not be written, now or
-        before. What was run is kept all the same, and can be reported again."""
-        left = set(read_pending(kept.run)) - {form for form, _ in self._requests}
-        note_pending(kept.run, left | {form for form, _ in self._requests})
+        """Write what was asked for; 0, or the exit code for what could not be written. What was run
+        is kept all the same, and can be reported again."""
         code = 0
         for form, path in self._requests:
             try:
@@ -323,10 +321,8 @@ class Session:
                     tell_written(seen_from(self.reader.cwd, path))
             except EvalcaseError as error:
                 write_prose(f"evalcase: {error}")
-                left.add(form)
                 code = 3
-        note_pending(kept.run, left)
-        return code or tell_owed(kept.run)
+        return code
 
 
 def _request_reports(paths: Sequence[str]) -> list[tuple[str, str]]:
@@ -342,18 +338,6 @@ def _request_reports(paths: Sequence[str]) -> list[tuple[str, str]]:
             raise ConfigError(f"{path} can't be written: {why}")
         requests.append((form, os.path.abspath(path)))
     return requests
-
-
-def tell_owed(run: Run) -> int:
-    """Say which reports an earlier command could not write: 0, or the exit code if there are."""
-    owed = read_pending(run)
-    if not owed:
-        return 0
-    # A note may come from anyone, as the run may.
-    forms = make_visible(", ".join(sorted(owed)))
-    said = f"a report of {run.id} was asked for and could not be written: {forms}"
-    write_prose(f"{said}; `evalcase resume --report FILE` writes it. The exit code is 3")
-    return 3
 
 
 async def _until_interrupted(execution: Execution, view: RunView) -> Evaluated:

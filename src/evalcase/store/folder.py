@@ -12,7 +12,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,7 @@ RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _LAST_NAME = 10**14 - 1
 _GIT_S = 5.0
 _OF_BRANCH = "# branch."
+_STARTED = ".started"
 _to_json = compact_encoder(sort_keys=True)
 
 
@@ -340,49 +341,23 @@ def describe_part(run: Run) -> str:
     return ""
 
 
-# Notes: small files beside the runs, and in the folder of one.
+# A note beside the runs.
 
 
 def note_start(runs_dir: str, now: float) -> None:
     """Note when a run is started, in seconds since 1970: if it is refused or leaves no record,
     `resume` must not take the run before it for the newest."""
-    if os.path.isdir(runs_dir):
-        _write_note(os.path.join(runs_dir, ".started"), write_time(now))
+    path = os.path.join(runs_dir, _STARTED)
+    # A link may lead anywhere: the folder may have come with another user's project.
+    if os.path.isdir(runs_dir) and not os.path.islink(path):
+        with suppress(OSError):
+            write_atomically(path, write_time(now).encode(), Disk(), durable=False)
 
 
 def left_no_record(runs_dir: str, newest: Run) -> bool:
     """Whether a run was started after the newest one that has a record."""
     try:
-        at = _read_note(os.path.join(runs_dir, ".started"))
+        at = read_file(os.path.join(runs_dir, _STARTED), 1000, links=False).decode()
         return datetime.fromisoformat(at) > datetime.fromisoformat(newest.created_at)
-    except (TypeError, ValueError):
+    except (OSError, TypeError, ValueError):
         return False
-
-
-def note_pending(run: Run, forms: Collection[str]) -> None:
-    """Note the formats of reports that could not be written; without any, remove the note."""
-    path = os.path.join(run.path, "pending-reports")
-    if forms:
-        _write_note(path, "\n".join(sorted(forms)))
-    elif os.path.lexists(path):
-        with suppress(OSError):
-            os.unlink(path)
-
-
-def read_pending(run: Run) -> frozenset[str]:
-    """The formats of reports that are still to be written."""
-    return frozenset(_read_note(os.path.join(run.path, "pending-reports")).split())
-
-
-def _write_note(path: str, text: str) -> None:
-    # A link may lead anywhere: the folder may have come with another user's project.
-    if not os.path.islink(path):
-        with suppress(OSError):
-            write_atomically(path, text.encode(), Disk(), durable=False)
-
-
-def _read_note(path: str) -> str:
-    try:
-        return read_file(path, 1000, links=False).decode()
-    except (OSError, ValueError):
-        return ""
