@@ -7,7 +7,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol, TypeVar, cast
+from typing import Any, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -128,17 +128,6 @@ async def end_with_client(process_id: int) -> None:
 _LOOK_S = 5.0
 
 
-class _AboutFile(Protocol):
-    """What an editor asks about one file."""
-
-    @property
-    def text_document(self) -> types.TextDocumentIdentifier: ...
-
-
-P = TypeVar("P", bound=_AboutFile)
-A = TypeVar("A")
-
-
 def make_server() -> Server:
     """A server with all of its features, which has not been started."""
     server = Server()
@@ -146,12 +135,12 @@ def make_server() -> Server:
     _follow_files(server)
 
     def answer(
-        method: str, find: Callable[[OpenFile, P], A | None], options: object = None
+        method: str, find: Callable[[OpenFile, Any], object], options: object = None
     ) -> None:
         """Answer what is asked about a file that is open, in a thread."""
 
         @server.feature(method, options)
-        async def handle(params: P) -> A | None:
+        async def handle(params: Any) -> object:  # noqa: ANN401 - what is asked about
             file = server.files.get(params.text_document.uri)
             return None if file is None else await asyncio.to_thread(find, file, params)
 

@@ -203,8 +203,7 @@ _PARAMS = frozenset({
 })  # fmt: skip
 _BASE_URL = ("apiBaseUrl", "baseURL", "base_url")
 _SECRETS = ("apiKey", "api_key", "token", "password")
-_SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
-_ENVIRONMENT = re.compile(r"(Bearer\s+)?\{\{\s*env\.(\w+)\s*\}\}")
+_BEARER = re.compile(r"Bearer\s+\{\{\s*env\.(\w+)\s*\}\}")
 _PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
 _PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
 _STEP = re.compile(r"[\w-]+")
@@ -244,7 +243,8 @@ def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
     for name, item in config.fields():
         value = item.value
         if name in _SECRETS:
-            _lose_secret(item, name, lose)
+            hint = "key_env of a target names the environment variable that has it"
+            lose(item.hidden(), f"`{name}` of a provider: keys are only ever named", hint)
         elif name in _BASE_URL and isinstance(value, str) and _is_plain(value):
             options["base_url"] = value
         elif name == "apiKeyEnvar" and isinstance(value, str):
@@ -256,12 +256,6 @@ def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
         elif value is not None:
             lose(item.without_value(), f"`{name}` of a provider", None)
     return {**options, **({"params": params} if params else {})}
-
-
-def _lose_secret(item: Item, name: str, lose: _Lose) -> None:
-    hint = "key_env of a target names the environment variable that has it"
-    around = item._replace(value=None, path=item.path[:-2])  # its own line would show the key
-    lose(around, f"`{name}` of a provider: keys are only ever named", hint)
 
 
 def _is_plain(value: JSON) -> bool:
@@ -290,7 +284,13 @@ def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
     if config.at("request").value is not None:
         raise NoCounterpartError(f"{_HTTP} that is sent a request as it is written")
     target: dict[str, JSON] = {"kind": "http", "url": url, "body": _read_body(config)}
-    _read_headers(config.at("headers"), target, lose)
+    for name, item in config.at("headers").fields():
+        named = _BEARER.fullmatch(str(item.value).strip())
+        if named is not None and name.lower() == "authorization":
+            target["key_env"] = named[1]
+        elif name.lower() != "content-type":
+            hint = "`headers`, `header_env` and `key_env` of a target say what is sent"
+            lose(item.hidden(), f"the header `{name}` of a provider", hint)
     for name, item in config.fields():
         if name in ("transformResponse", "responseParser"):
             path = _PATH.fullmatch(str(item.value).strip())
@@ -325,19 +325,3 @@ def _put_placeholders(value: JSON) -> JSON:
     if has_tags(text):
         raise NoCounterpartError(f"{_HTTP} that is sent more than the prompt")
     return text
-
-
-def _read_headers(headers: Item, target: dict[str, JSON], lose: _Lose) -> None:
-    found: dict[str, dict[str, JSON]] = {"headers": {}, "header_env": {}}
-    for name, item in headers.fields():
-        text = str(item.value).strip()
-        named = _ENVIRONMENT.fullmatch(text)
-        if named is not None and named[1] and name.lower() == "authorization":
-            target["key_env"] = named[2]
-        elif named is not None and not named[1]:
-            found["header_env"][name] = named[2]
-        elif has_tags(text) or name.lower() in _SECRET_HEADERS:
-            _lose_secret(item, name, lose)
-        elif name.lower() != "content-type":
-            found["headers"][name] = str(item.value)
-    target.update({name: each for name, each in found.items() if each})

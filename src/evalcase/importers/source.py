@@ -92,6 +92,10 @@ class Item(NamedTuple):
     def mapping(self) -> dict[str, JSON]:
         return self.value if isinstance(self.value, dict) else {}
 
+    def hidden(self) -> Item:
+        """The place around it, whose line shows nothing of a value that may be a key."""
+        return self._replace(value=None, path=self.path[:-2])
+
     def without_value(self) -> Item:
         """The same place, for a comment that should not repeat the value."""
         return self._replace(value=None)
