@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from evalcase.util.process_tree import find_process, has_ended
 from tests.cli.command import Result, environment
 from tests.cli.in_process import run_in_process
 from tests.for_each import for_each
@@ -108,6 +111,96 @@ def test_a_secret_in_the_diff_is_neither_shown_nor_stored(shop: Shop) -> None:
         path.read_bytes() for path in run.rglob("*") if path.is_file()
     )
     assert "patch" not in shop.trials()[0]["workspace"]
+
+
+def test_what_an_agent_leaves_behind_with_an_empty_environment_is_ended(shop: Shop) -> None:
+    agent(
+        shop,
+        """
+import subprocess
+late = "import os, time\\nopen('pid', 'w').write(str(os.getpid()))\\ntime.sleep(60)"
+subprocess.Popen([sys.executable, '-c', late], env={}, start_new_session=True,
+    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while not Path('pid').exists() or not Path('pid').read_text():
+    pass
+""",
+    )
+    shop.suite(case("?", {"files": {"pid": {"regex": "[0-9]"}}}))
+    kept = shop.run("--keep-workspaces", "all")
+    assert kept.code == 0, shop.trials()
+    (pid,) = shop.cache.glob("evalcase/work/kept/*/workspace/pid")
+    process = find_process(int(pid.read_text()))
+    assert process is None or has_ended(process)
+
+
+def test_links_out_of_a_workspace_are_never_followed(shop: Shop) -> None:
+    shop.write("secret.txt", "outside")
+    agent(shop, f"os.symlink({str(shop.root)!r}, 'out'); os.symlink('/etc/passwd', 'a')")
+    shop.suite(case("?", {"files": {"a": {"contains": "root"}}}, {"diff": {"max_files": 2}}))
+    assert shop.run().code == 3
+    (trial,) = shop.trials()
+    assert "leads out of the workspace by a link" in trial["grades"][0]["reason"]
+    assert "outside" not in json.dumps(trial["workspace"])
+    assert [each["mode"] for each in trial["workspace"]["changed"]] == ["120000", "120000"]
+    assert shop.evalcase("grade", "latest").code == 3
+
+
+def test_read_only_folders_are_compared_and_removed(shop: Shop) -> None:
+    agent(
+        shop, "os.makedirs('a/b'); Path('a/b/c').write_text('x')\n"
+        "os.chmod('a/b', 0o500); os.chmod('a', 0o500)",
+    )  # fmt: skip
+    shop.suite(case("?", {"files": {"a/b/c": {"equals": "x"}}}, {"diff": {"max_files": 1}}))
+    assert shop.run().code == 0, shop.trials()
+    assert shop.left() == []
+
+
+def test_tests_of_an_agent_forge_nothing_once_they_are_restored(shop: Shop) -> None:
+    check = "import os; raise SystemExit(os.path.exists('conftest.py') or len(os.listdir('sub')))"
+    agent(
+        shop, "Path('conftest.py').write_text('import os; os._exit(0)'); os.makedirs('sub')\n"
+        "Path('sub/sitecustomize.py').write_text('1/0')",
+    )  # fmt: skip
+    shop.suite(
+        case("?", {"type": "run", "fresh": True, "value": ["python3", "-c", check]},
+             {"diff": {"never": ["conftest.py", "**/sitecustomize.py"]}}),
+        restore=["conftest.py", "sub"],
+    )  # fmt: skip
+    assert shop.run().code == 1
+    assert [each["score"] for each in shop.trials()[0]["grades"]] == [1.0, 0.0]
+
+
+def test_a_file_that_is_written_all_the_time_ends_in_a_result(shop: Shop) -> None:
+    """Its writer is ended before the files are compared."""
+    agent(
+        shop,
+        """
+import subprocess
+write = "while True: open('log', 'a').write('x' * 1000)"
+subprocess.Popen([sys.executable, '-c', write], env={}, start_new_session=True,
+    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while not Path('log').exists():
+    pass
+""",
+    )
+    shop.suite(case("?", {"files": {"log": {"contains": "x"}}}))
+    assert shop.run().code == 0, shop.trials()
+    assert shop.evalcase("grade", "latest").code == 0
+
+
+def test_too_large_a_change_is_listed_and_not_stored(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalcase.util.snapshots.MOST_PATCH_BYTES", 10_000)
+    agent(shop, "Path('big').write_bytes(os.urandom(100_000))")
+    fresh = {"type": "run", "fresh": True, "value": ["true"]}
+    shop.suite(case("?", {"diff": {"max_files": 1}}, fresh, {"run": ["test", "-f", "big"]}))
+    assert shop.run().code == 3
+    (trial,) = shop.trials()
+    assert trial["workspace"]["changed"][0]["binary"] is True
+    assert "patch" not in trial["workspace"]
+    assert [each["passed"] for each in trial["grades"]] == [True, False, True]
+    assert "no fresh copy can be made: what was changed" in trial["grades"][1]["reason"]
 
 
 @for_each(["variables", "told"], [

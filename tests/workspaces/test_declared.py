@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from evalcase.config.catalogue import suite_schema
 from tests.for_each import for_each
 from tests.workspaces.shop import Shop, case
 
@@ -27,6 +28,18 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("for a shell", {"setup": ["a > b"]}, "wrong-type", 'write {sh: "a > b"}'),
     ("blanks", {"setup": [["pip install x"]]}, "bad-value",
      "write [pip, install, x], or {sh: pip install x}"),
+    ("two bases", {"repo": "shop", "commit": "a" * 40}, "conflicting-fields", "remove one of"),
+    ("no commit", {"template": None, "repo": "shop"}, "wrong-type", "`repo` needs `commit`"),
+    ("a branch", {"template": None, "repo": "shop", "commit": "main"}, "bad-value", "full id"),
+    ("no such repository", {"template": None, "repo": "none", "commit": "a" * 40},
+     "missing-file", "there is no folder `none`"),
+    ("history of nothing", {"history": 2}, "bad-value", "`history` is of a `repo`"),
+    ("nothing", {"template": None}, "wrong-type", "needs `template`, `repo` or `files`"),
+    ("hidden in the template", {"hidden": {"h": "shop/cart.py"}}, "bad-value",
+     "`shop/cart.py` is in the template"),
+    ("solution in the template", {"solution": "shop/tests"}, "bad-value", "in the template"),
+    ("no solution", {"solution": "none.patch"}, "missing-file", "there is no file `none.patch`"),
+    ("prepare as text", {"prepare": "npm ci"}, "wrong-type", "npm"),
     ("seen", {"files": {"a": A}, "hidden": {"a": A}}, "bad-value", "the agent sees it"),
 ]  # fmt: skip
 
@@ -78,3 +91,30 @@ def test_the_canonical_form_is_what_is_written(shop: Shop) -> None:
     shop.suite(case("?", {"diff": {"empty": True}}), **written)
     shown = json.loads(shop.evalcase("show", "s.eval.yaml").out)
     assert shown["cases"][0]["workspace"] == written
+
+
+def test_a_case_is_checked_with_what_it_takes_from_its_suite(shop: Shop) -> None:
+    empty = {"diff": {"empty": True}}
+    own = {"hidden": {"h": "shop/cart.py"}}
+    shop.suite(case("?", empty, workspace={"setup": [["true"]]}, id="fine"),
+               case("?", empty, workspace=own, id="seen"))  # fmt: skip
+    done = shop.evalcase("check")
+    assert done.out.count("error[") == 1
+    assert "error[bad-value]: `shop/cart.py` is in the template, where the agent" in done.out
+    shop.write("s.eval.yaml", json.dumps({
+        "workspace": {"hidden": {"h": A}}, "cases": [case("?", empty, workspace={"git": False})],
+    }))  # fmt: skip
+    assert "needs `template`, `repo` or `files`" in shop.evalcase("check").out
+
+
+def test_a_solution_that_nothing_checks_is_warned_of(shop: Shop) -> None:
+    shop.suite(case("?", {"contains": "x"}), solution={"sh": "true"})
+    done = shop.evalcase("check")
+    assert done.code == 0
+    assert "warning[nothing-to-grade]: nothing checks the `solution`" in done.out
+
+
+def test_the_schema_has_all_of_it() -> None:
+    shown = json.dumps(suite_schema())
+    assert all(f'"{name}"' in shown for name in ("repo", "commit", "prepare", "solution", "sh"))
+    assert '"type": ["string", "object", "null"]' in shown

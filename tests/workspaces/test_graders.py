@@ -144,6 +144,37 @@ def test_a_command_passes_by_its_exit_code_or_its_reply(shop: Shop) -> None:
     assert kinds == ["1.00", "1.00", "0.00", "0.50", "workspace", "workspace", "grader"]
 
 
+def test_a_fresh_copy_has_only_what_is_recorded(shop: Shop) -> None:
+    fresh = {"type": "run", "fresh": True}
+    graders = [
+        {"run": ["sh", "-c", "test -f cache/forged && touch left"]},
+        {**fresh, "value": ["sh", "-c", "! test -e cache && ! test -e left && touch mine"]},
+        {**fresh, "value": ["sh", "-c", "! test -e mine && ! test -e gone/empty"]},
+        {**fresh, "value": ["grep", "-q", "a", "kept.txt"]},
+        {
+            **fresh,
+            "value": ["sh", "-c", "test $(cat h) = hidden && test $(cat tests/test_cart.py) = old"],
+        },
+        {**fresh, "value": ["sh", "-c", "git config user.name | grep -q forged"], "expect": 1},
+        {"files": {"cache/forged": {"exists": True}, "gone": {"exists": False}}},
+    ]
+    shop.write(
+        "agent.py",
+        "import os\nfrom pathlib import Path\n"
+        "os.makedirs('cache'); Path('cache/forged').write_text('x')\n"
+        "os.makedirs('gone/empty'); Path('kept.txt').write_text('a')\n"
+        "Path('tests/test_cart.py').write_text('forged')\n"
+        "os.system('git config user.name forged')\n",
+    )
+    options = {"ignore": ["cache"], "restore": ["tests/**"], "hidden": {"h": {"text": "hidden"}}}
+    found = verdicts(shop, "?", *graders, **options)
+    assert [got for got, _ in found] == ["1.00"] * 6 + ["0.50"], found
+    assert shop.evalcase("grade", "latest").code == 1
+    again = [f"{grade['score']:.2f}" for grade in shop.trials()[0]["grades"]]
+    assert again == ["0.00", "1.00", "1.00", "1.00", "1.00", "1.00", "0.50"], "not what is ignored"
+    assert shop.left() == []
+
+
 def test_what_a_command_printed_is_shown(shop: Shop) -> None:
     code = (
         "import os; [print('line', n) for n in range(7)]; "

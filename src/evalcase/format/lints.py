@@ -41,6 +41,8 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
         _advise_user(case, written.path, findings)
     if "threshold" in data or "repeat" in data:
         _advise_passing(data, written.path, findings)
+    if "solution" in data.get("workspace", ()):
+        _advise_solution(data, written, findings)
     if "expected_output" not in data and not any(map(_is_graded, (data, *data.get("turns", ())))):
         ways = "`criteria`, `rubrics` or `graders`"
         message, hint = "this case has nothing to grade", f"add `expected_output`, {ways}"

@@ -23,7 +23,7 @@ _BASES = {"template": ("repo", "commit", "history"), "repo": ("template",)}
 
 def read_workspace(value: Any, path: KeyPath, findings: Findings) -> Any:
     """The canonical form: a mapping, or False for a case without a workspace."""
-    if not findings.accepts(_TAKES, _without_nulls(value), path):
+    if not findings.accepts(_TAKES, value, path):
         return None
     if value is False:
         return False
@@ -51,16 +51,6 @@ def _note_files(value: dict[str, Any], path: KeyPath, findings: Findings) -> Non
 def _is_known_repo(name: str, findings: Findings) -> bool:
     """Whether the configuration has a repository of this name, as far as is known here."""
     return findings.known is None or findings.known.object_to("repo", name) is None
-
-
-def _without_nulls(value: Any) -> Any:
-    """A workspace without the keys that it removes from that of its suite."""
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: _drop_nulls(each) if name in _MERGED and isinstance(each, dict) else each
-        for name, each in value.items()
-    }
 
 
 def _drop_nulls(value: dict[str, Any]) -> dict[str, Any]:

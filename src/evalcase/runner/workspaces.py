@@ -309,7 +309,7 @@ class Workspaces:
         folder = os.path.dirname(space.path)
         for path in [path for path in self._open if is_inside(path, folder)]:
             del self._open[path]
-        await asyncio.to_thread(remove_tree, folder, self._warn)
+        await asyncio.to_thread(_remove_space, folder, self._warn)
 
     async def _make(self, space: Space) -> _Open:
         declared, sources, overlay = self._reserved[space.path]
@@ -432,6 +432,12 @@ def _apply_solution(path: str, root: str, comparer: Comparer) -> None:
         copy_into([os.path.join(path, name) for name in os.listdir(path)], root)
     else:
         comparer.apply(read_file(path, MOST_PATCH_BYTES), root)
+
+
+def _remove_space(folder: str, warn: Callable[[str], None]) -> None:
+    if os.path.lexists(folder):
+        end_processes_in(folder)
+        remove_tree(folder, warn)
 
 
 def _store_patch(path: str, data: bytes) -> None:

@@ -79,6 +79,8 @@ class Kind(Value, frozen=True):
     """What a value names that has to be looked up."""
     holds: Check | None = None
     """Of the name of a file: what checks the JSON in it."""
+    nullable: bool = False
+    """Of the values of a mapping: whether null may stand for one, and removes it."""
 
 
 def about(

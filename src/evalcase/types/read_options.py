@@ -308,6 +308,8 @@ def _unknown_option(
 def _read(type: Type, value: Any, place: Place, faults: list[Finding], words: str = "") -> Any:
     """What a field holds of a value. `faults` takes everything that is wrong with the value."""
     before = len(faults)
+    if value is None and type.kind.nullable:
+        return None
     if not _fits(type, value):
         faults.append(_mismatch(type, words, value, place)._replace(code="wrong-type"))
     elif type.json == "union":
@@ -458,6 +460,9 @@ def schema_of(type: Type, nullable: bool = False) -> Schema:
     item = {} if type.item is None else schema_of(type.item)
     if not item:
         return {**type.bounds}
+    if type.item is not None and type.item.kind.nullable:
+        named = item["type"]
+        item = {**item, "type": [*([named] if isinstance(named, str) else named), "null"]}
     if type.item is not None and type.item.about:
         item = {**item, "description": type.item.about}
     return {**type.bounds, "items" if type.json == "array" else "additionalProperties": item}

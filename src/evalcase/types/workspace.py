@@ -127,12 +127,12 @@ Commands = Annotated[
     ),
 ]
 Sources = Annotated[
-    dict[str, Annotated[Text | Inline, of_kind("the path of a file, or {text: …}")]],
+    dict[str, Annotated[Text | Inline, of_kind("the path of a file, or {text: …}", nullable=True)]],
     of_kind(
         "a mapping of paths in the workspace to files", check=_check_names, hint=_hint_at_files
     ),
 ]
-"""A case may write null in place of a file, which takes it from those of its suite."""
+"""Null takes a file of the suite from a case."""
 Patterns = tuple[Text, ...]
 
 
@@ -172,7 +172,8 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ] = ()
     teardown: Annotated[Commands, about("Commands to run after grading.")] = ()
     env: Annotated[
-        dict[str, str], about("Environment variables for these commands, the agent and `run`.")
+        dict[str, Annotated[str, of_kind(nullable=True)]],
+        about("Environment variables for these commands, the agent and `run`."),
     ] = {}
     timeout_s: Annotated[Seconds, about("The time limit of each command, in seconds.")] = (
         COMMAND_LIMIT_S
@@ -204,7 +205,7 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
             message = "`template` and `repo` are both what a workspace begins with"
             yield Finding(("repo",), message, "remove one of the two", "key", "conflicting-fields")
         for name in self.hidden:
-            if name in self.files:
+            if self.files.get(name) and self.hidden[name]:
                 message = f"`{name}` is one of the `files`, so the agent sees it"
                 yield Finding(("hidden", name), message, "leave it out of `files`", "key")
 

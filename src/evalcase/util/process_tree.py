@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
@@ -86,7 +87,11 @@ def end_processes_in(folder: str) -> None:
         return any(path == real or path.startswith(real + os.sep) for path in used)
 
     real = os.path.realpath(folder)
-    _end_all(works_there, None, psutil.Process().create_time())
+    members = _end_all(works_there, None, psutil.Process().create_time())
+    for _ in range(_ROUNDS):
+        if all(map(has_ended, members)):
+            break
+        time.sleep(0.01)
 
 
 def _end_all(
