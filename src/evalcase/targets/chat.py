@@ -95,7 +95,9 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
     ]
     base_url: Annotated[
         Address | None,
-        about("The base URL of the API; by default, the provider's.", elsewhere=("url",)),
+        about(
+            "The base URL of the API; by default, the provider's.", elsewhere=("url", "api_base")
+        ),
     ] = None
     params: Annotated[
         dict[str, JSON],
