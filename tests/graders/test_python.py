@@ -15,7 +15,7 @@ from evalcase.graders.python import PythonGrader
 from evalcase.runner.grading import grade_answer
 from evalcase.types.grade import Grade
 from evalcase.types.read_options import problems_in
-from evalcase.util.sources import sources_of_module
+from evalcase.util.code import sources_of_module
 from evalcase.util.user_calls import UserCalls
 from tests.for_each import for_each
 from tests.graders import functions

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.sources import object_to_function
+from evalcase.util.code import object_to_function
 from tests.effort import count_steps
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.util.imports import import_object, make_importable
+from evalcase.util.code import import_object, make_importable
 
 
 @pytest.fixture

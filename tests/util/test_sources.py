@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.sources import program_sources, trace_sources
+from evalcase.util.code import program_sources, trace_sources
 
 
 def write(root: Path, **files: str) -> None:

@@ -38,8 +38,8 @@ from evalcase.types.problem import Finding, Problem, hint_at, nearest_meaning, p
 from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
+from evalcase.util.code import object_to_function
 from evalcase.util.json import NotJsonError, copy_json
-from evalcase.util.sources import object_to_function
 
 
 class Catalogue:

@@ -19,6 +19,7 @@ from evalcase.types.problem import Finding, KeyPath, did_you_mean, find_nearest,
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
 from evalcase.types.value import JSON
+from evalcase.util.code import object_to_function
 from evalcase.util.json import NotJsonError, copy_json
 from evalcase.util.project import (
     attachments_in,
@@ -27,7 +28,6 @@ from evalcase.util.project import (
     find_script,
     leads_inside,
 )
-from evalcase.util.sources import object_to_function
 
 _NONE: Mapping[str, Finding] = MappingProxyType({})
 

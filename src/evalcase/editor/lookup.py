@@ -17,8 +17,8 @@ from evalcase.format.writer import write_yaml
 from evalcase.types.case import Case
 from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
+from evalcase.util.code import find_definition
 from evalcase.util.project import attachments_in
-from evalcase.util.sources import find_definition
 from evalcase.util.text import make_visible
 
 

@@ -38,8 +38,8 @@ from evalcase.types.case import canonical_case
 from evalcase.types.message import Message
 from evalcase.types.target import Question, Surroundings, Target
 from evalcase.types.value import JSON, replace
+from evalcase.util.code import make_importable
 from evalcase.util.environment import Environment, this_environment
-from evalcase.util.imports import make_importable
 from evalcase.util.process_tree import resident_bytes
 from evalcase.util.user_calls import UserCalls
 

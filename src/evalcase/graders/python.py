@@ -21,7 +21,7 @@ from evalcase.types.problem import Finding, find_nearest, hint_at
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
-from evalcase.util.imports import import_object
+from evalcase.util.code import import_object
 from evalcase.util.user_calls import run_in_thread
 
 GIVEN: dict[str, Callable[[Context], object]] = {

@@ -42,11 +42,11 @@ from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, encode_object
 from evalcase.util.calls import list_unread_calls
+from evalcase.util.code import program_sources
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Process
 from evalcase.util.project import find_program
-from evalcase.util.sources import program_sources
 from evalcase.util.text import as_json
 from evalcase.util.user_calls import close_all
 

@@ -27,8 +27,8 @@ from evalcase.types.message import (
 from evalcase.types.target import Question, Quota, Target, Warn
 from evalcase.types.value import JSON, decode_object, encode_object, replace
 from evalcase.util.answers import read_ending
+from evalcase.util.code import place_of
 from evalcase.util.errors import recordable_details
-from evalcase.util.imports import place_of
 from evalcase.util.json import NotJsonError, copy_json
 from evalcase.util.user_calls import UserCalls
 

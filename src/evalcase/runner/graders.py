@@ -35,8 +35,8 @@ from evalcase.runner.grading import left_to_compare
 from evalcase.types.case import Case
 from evalcase.types.target import Surroundings, Target, TargetVersion
 from evalcase.types.value import JSON, replace
+from evalcase.util.code import sources_of_module
 from evalcase.util.json import compact_encoder
-from evalcase.util.sources import sources_of_module
 from evalcase.util.user_calls import close_all
 
 _RECENT = 500

@@ -40,8 +40,8 @@ from evalcase.types.problem import in_order
 from evalcase.types.result import Trial, Verdict
 from evalcase.types.target import Question, Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
+from evalcase.util.code import make_importable
 from evalcase.util.environment import Environment, collector_paused
-from evalcase.util.imports import make_importable
 from evalcase.util.isolation import check_isolation
 from evalcase.util.project import ProjectPaths
 from evalcase.util.secrets import Scrubber

@@ -37,8 +37,14 @@ from evalcase.types.target import (
     is_target,
 )
 from evalcase.types.value import JSON, replace
-from evalcase.util.imports import describe_error, import_object, is_at, make_importable
-from evalcase.util.sources import find_module_file, trace_sources
+from evalcase.util.code import (
+    describe_error,
+    find_module_file,
+    import_object,
+    is_at,
+    make_importable,
+    trace_sources,
+)
 from evalcase.util.user_calls import close_all, run_in_thread
 
 if TYPE_CHECKING:
