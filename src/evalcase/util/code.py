@@ -440,6 +440,10 @@ def _describe_no_attribute(found: object, attribute: str, wanted: str) -> str:
     hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
     file = getattr(found, "__file__", None)
     where = f" ({file})" if file else ""
+    own = f"{found.__name__.replace('.', '/')}.py" if isinstance(found, ModuleType) else ""
+    path = os.path.realpath(os.path.join(sys.path[0], own))
+    if own and os.path.isfile(path) and path != os.path.realpath(file or ""):
+        hint = f"name the project's own file: ./{own}:{attribute}"
     shown = getattr(found, "__name__", type(found).__name__)
     return f"{wanted}: `{shown}`{where} has no `{attribute}`{f': {hint}' if hint else ''}"
 
