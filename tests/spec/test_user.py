@@ -134,7 +134,6 @@ def test_check_knows_the_target_of_a_user(folder: Path) -> None:
     assert found("sim") == []
     assert found("simm") == [("unknown-target", 2, 43)]
     assert found("http://example.org") == [("address-in-suite", 2, 43)]
-    assert found("agent") == [("same-model", 2, 43)]
 
 
 def test_a_run_refuses_an_unknown_user_before_anybody_is_asked() -> None:

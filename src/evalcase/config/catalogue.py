@@ -115,12 +115,6 @@ class Catalogue:
             return None
         return describe_same_model(judge, target, self._config)
 
-    def describe_same_user(self, user: str, target: str | None) -> str | None:
-        """A sentence where the target that plays a user is the tested one."""
-        if self._config is None or user != (target or self._config.target):
-            return None
-        return f"`{user}` talks to itself: it plays the user, and it is tested"
-
 
 def _object_to_judge(field: str, config: Config) -> Finding | None:
     if config.judge is not None or not config.is_read or config.has_bad_judge:

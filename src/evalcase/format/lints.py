@@ -37,8 +37,6 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
             _advise_expected(part._data, named, findings)
         if "graders" in part._data or part.needs_judge:
             _advise_graders(part, named, findings)
-    if "user" in data:
-        _advise_user(case, written.path, findings)
     if "threshold" in data or "repeat" in data:
         _advise_passing(data, written.path, findings)
     if "solution" in data.get("workspace", ()):
@@ -148,17 +146,6 @@ def _check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
             same = findings.known.describe_same_model(judge, target)
             if same is not None:
                 findings.add_once("same-model", path, same, "ask another model to judge")
-
-
-def _advise_user(case: Case, path: KeyPath, findings: Findings) -> None:
-    """Warn of a simulated user that is the model it talks to."""
-    if findings.known is None or case.user is None:
-        return
-    for target in case.targets or (None,):
-        same = findings.known.describe_same_user(case.user.target, target)
-        if same is not None:
-            at = (*path, "user", "target")
-            findings.add_once("same-model", at, same, "have another target play the user")
 
 
 def _find_compared(graders: Graders, findings: Findings) -> Iterator[frozenset[Half] | None]:

@@ -440,10 +440,6 @@ class Known(Protocol):
 
     def object_to(self, what: What, name: str) -> Finding | None: ...
 
-    def describe_same_user(self, user: str, target: str | None) -> str | None:
-        """Says that the target that plays a user is tested; None is that of the configuration."""
-        ...
-
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
         """Says that a judge is the model that it judges; None is that of the configuration."""
         ...

@@ -311,16 +311,13 @@ def _refuse_problems(
 
 
 def _remark(found: Survey, suites: SomeSuites, config: Config, warn: Warn, note: Warn) -> None:
-    """Tell of warnings in suites, and of models that judge or talk to themselves."""
+    """Tell of warnings in suites, and of models that judge themselves."""
     if remarks := describe_remarks(suites):
         note(remarks)
     default = _default_judge(config)
     pairs = {(judge or default, target) for judge, target in found.judged}
     for judge, target in sorted((judge, target) for judge, target in pairs if judge is not None):
         if (same := describe_same_model(judge, target, config)) is not None:
-            warn(same)
-    for user, target in sorted(found.users):
-        if (same := Catalogue(config).describe_same_user(user, target)) is not None:
             warn(same)
 
 
