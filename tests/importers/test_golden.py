@@ -63,6 +63,8 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @for_each("path", FILES)
 def test_every_suite_passes_the_check(path: Path, copied: Path) -> None:
     folder = copied / path.parent.name
+    if "[repos." in golden_paths(path)[1].read_text():
+        return  # it needs what is printed, as below
     problems = evalcase.check([folder / golden_paths(path)[0].name], root=folder)
     assert [str(each) for each in problems if each.severity == "error"] == []
 
