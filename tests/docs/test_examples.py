@@ -19,6 +19,7 @@ CLEAN = ["01-short-forms", "02-messages-and-tools", "03-structured-output"]
 CLEAN += ["04-jsonl-with-suite-fields", "07-an-agent", "09-fields", "10-trajectory", "11-a-judge"]
 CLEAN += ["12-fooling-a-judge", "13-in-ci", "14-from-traces", "15-with-pytest"]
 CLEAN += ["16-a-conversation", "17-variables", "18-a-coding-agent"]
+CLEAN += ["19-with-and-without-a-skill"]
 COLUMNS = 80
 
 

@@ -134,7 +134,7 @@ def compare_sides(
 ) -> Comparison:
     """Compare the targets of head that are named with those of base that they are paired with.
     Targets without a pair count as missing, unless a person has `chosen` the targets."""
-    paired, conditions = PairedCases(base, head, targets), _Conditions()
+    paired, conditions = PairedCases(base, head, targets), _Conditions(base is head)
     tracks = {name: _Track(targets[name], name, clustering) for name in targets}
     # A gate is not met with errors of what has no pair, either.
     only_paired = chosen or base is head
@@ -316,14 +316,17 @@ class _Noted(Struct):
 class _Conditions:
     """What differs between two sides beside the answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_within: bool) -> None:
+        self._is_within = is_within
         self._asked = _Noted()
         self._graded = _Noted()
         self._repeats: Counter[tuple[int, int]] = Counter()
 
     def look(self, base: CaseTrials, head: CaseTrials) -> None:
         one, other = base.trials[-1], head.trials[-1]
-        if one.question_hash != other.question_hash:
+        # In one run, what targets lay over a workspace is what is compared.
+        is_meant = self._is_within and one.workspace is not None
+        if one.question_hash != other.question_hash and not is_meant:
             self._asked.add(head.case)
         if base.outcome.repeats != head.outcome.repeats:
             self._repeats[base.outcome.repeats, head.outcome.repeats] += 1
