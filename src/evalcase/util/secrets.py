@@ -70,6 +70,20 @@ def _forms_of(value: str) -> Iterator[str]:
         yield form.replace("+", "-").replace("/", "_")
 
 
+_TELLING = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
+"""A letter and a digit."""
+
+
+def _pieces_of(form: str) -> Iterator[str]:
+    """Eight characters in a row: any of a long word, and those with a letter and a digit. Words of
+    a sentence are shorter, and have no digits."""
+    for word in form.split():
+        if len(word) >= _LONG:
+            yield from _windows(word)
+    if len(form) >= _LONG:
+        yield from filter(_TELLING.search, _windows(form))
+
+
 def _windows(text: str) -> Iterator[str]:
     return (text[at : at + _SHORTEST] for at in range(len(text) - _SHORTEST + 1))
 
@@ -85,11 +99,7 @@ class KnownSecrets:
         self._names = {
             form: name for form, name in forms if len(form) >= _SHORTEST or form in values
         }
-        # Words of a sentence are shorter than a long word, whose pieces tell it.
-        words = [(word, name) for form, name in forms for word in form.split()]
-        self._pieces = {
-            piece: name for word, name in words if len(word) >= _LONG for piece in _windows(word)
-        }
+        self._pieces = {piece: name for form, name in forms for piece in _pieces_of(form)}
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
