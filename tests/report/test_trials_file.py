@@ -9,9 +9,10 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.report.json import trial_object
-from evalcase.report.trials_file import TrialsFile
+from evalcase.report.trials_file import TrialsFile, read_trials
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.rows import End
+from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
@@ -41,34 +42,36 @@ RUN = Run("run-1", "", "", RunAbout({}, cwd="below", failed_of="run-0"))
 
 def line(**changes: Any) -> dict[str, Any]:
     stored: Any = SimpleNamespace(
-        run=RUN, mixed=("agent",), end=End("completed"), totals=Totals(trials=Counts(1)),
+        run=RUN, mixed=("agent",), end=End("completed"), totals=Totals(trials=Counts(2)),
         find_case=lambda *_: CASE, outcome=lambda _: Outcome("failed", 0, 1, 2, 0.5),
     )  # fmt: skip
     return trial_object(stored, RESULT) | changes
 
 
 def write(path: Path, *lines: dict[str, Any] | str) -> TrialsFile:
-    file = path / "main.jsonl"
+    file, folder = path / "main.jsonl", path / "record"
+    folder.mkdir(exist_ok=True)
     texts = [each if isinstance(each, str) else json.dumps(each) for each in lines]
     file.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
-    return TrialsFile(str(file))
+    return read_trials(str(file), str(folder))
 
 
 def refusal(path: Path, *lines: dict[str, Any] | str) -> str:
     with pytest.raises(ConfigError) as caught:
-        _ = write(path, *lines).targets
+        write(path, *lines)
     return str(caught.value)
 
 
 def test_what_a_report_writes_is_read_back(tmp_path: Path) -> None:
-    file = write(tmp_path, line())
-    assert list(file.results()) == [RESULT]
-    assert file.find_result(RESULT.key) == RESULT
-    assert file.find_case("s.eval.yaml", "sum") == CASE
-    assert file.outcome(RESULT) == Outcome("failed", 0, 1, 2, 0.5)
-    assert (file.runs, file.targets, file.mixed) == (("run-1",), ("agent",), ("agent",))
+    file = write(tmp_path, line(), line(repeat=2))
+    with StoredRun(file.run) as stored:
+        first, second = stored.results()
+        assert (first, second.key.repeat) == (RESULT, 2)
+        assert stored.find_case("s.eval.yaml", "sum") == CASE
+        assert stored.outcome(RESULT) == Outcome("failed", 0, 2, 2, 0.5)
+        assert stored.targets == ("agent",)
+    assert (file.runs, file.mixed) == (("run-1",), ("agent",))
     assert (file.folder, file.origin, file.missing) == ("below", "run-0", "")
-    file.close()
 
 
 def test_lines_that_are_missing(tmp_path: Path) -> None:
@@ -79,7 +82,7 @@ def test_lines_that_are_missing(tmp_path: Path) -> None:
 
 
 def test_a_trial_counts_once(tmp_path: Path) -> None:
-    assert "the 2. trial, sum at agent, repeat 1, was there before" in refusal(
+    assert "main.jsonl:2: sum at agent, repeat 1, was there before" in refusal(
         tmp_path, line(), line()
     )
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Literal, NamedTuple, Protocol, get_args
+from tempfile import TemporaryDirectory
+from typing import Literal, NamedTuple, get_args
 
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.report.evaluated import CaseTrials, fold_trials, pair_targets, read_evaluated
 from evalcase.report.source import find_suite_places
-from evalcase.report.trials_file import TrialsFile
+from evalcase.report.trials_file import read_trials
 from evalcase.store.folder import Run, describe_name, describe_part, folder_of_run
 from evalcase.store.runs import FoundRun, choose_base, find_run
 from evalcase.store.stored import StoredRun
-from evalcase.types.case import Case
 from evalcase.types.problem import did_you_mean
-from evalcase.types.result import MOST_REPEATS, Outcome, Result
+from evalcase.types.result import MOST_REPEATS, Result
 from evalcase.types.target import TrialKey
 from evalcase.types.value import Value, replace
 from evalcase.util.table import Table, mark_of
@@ -34,21 +34,15 @@ NAMED_KINDS = CHANGE_KINDS[:6]
 """The kinds whose cases are named."""
 
 
-class StoredResults(Protocol):
-    """Results that can be gone through, and looked up: a record, or a file of trials."""
-
-    @property
-    def targets(self) -> tuple[str, ...]: ...
-    def results(self) -> Iterator[Result]: ...
-    def outcome(self, result: Result, /) -> Outcome: ...
-    def find_case(self, suite: str, case: str, /) -> Case | None: ...
-    def find_result(self, key: TrialKey, /) -> Result | None: ...
-
-
 class Side(Value, frozen=True):
-    stored: StoredResults
+    stored: StoredRun
     label: str
     """What it is called in a report."""
+    source: tuple[str, int] = ("", 0)
+    """Its real path, and which of its gradings it is."""
+    runs: tuple[str, ...] = ()
+    """The runs that a file is of; and the id of a run with a single grading, which a file of it
+    has."""
     place_of: Callable[[str], str] = str
     """Where a suite lies in its project, by the path that it was named with."""
     missing: str = ""
@@ -167,17 +161,8 @@ def _list_targets(side: Side) -> str:
 
 
 def _is_same(base: Side, head: Side) -> bool:
-    one, other = base.stored, head.stored
-    if isinstance(one, StoredRun) and isinstance(other, StoredRun):
-        is_same = os.path.realpath(one.run.path) == os.path.realpath(other.run.path)
-        return is_same and (one.grading or one.gradings) == (other.grading or other.gradings)
-    if isinstance(one, TrialsFile) and isinstance(other, TrialsFile):
-        return os.path.realpath(one.path) == os.path.realpath(other.path)
-    for file, stored in ((one, other), (other, one)):
-        if isinstance(file, TrialsFile) and isinstance(stored, StoredRun):
-            # A file doesn't name its grading: a run with several may have changed since.
-            return file.runs == (stored.run.id,) and stored.gradings == 1
-    return False
+    is_one_file = (base.run is None) != (head.run is None)
+    return base.source == head.source or (is_one_file and base.runs == head.runs)
 
 
 def _open_run(found: FoundRun, root: str, stack: ExitStack) -> Side:
@@ -185,8 +170,10 @@ def _open_run(found: FoundRun, root: str, stack: ExitStack) -> Side:
     run = stored.run
     # What a record says of itself is no name: it may come from anyone.
     id = os.path.basename(os.path.realpath(run.path))
+    source = os.path.realpath(run.path), stored.grading or stored.gradings
     return Side(
-        stored, id if found.grading is None else f"{id}@{found.grading}",
+        stored, id if found.grading is None else f"{id}@{found.grading}", source,
+        (run.id,) if stored.gradings == 1 else (),
         find_suite_places(root, folder_of_run(run)), _why_missing(stored), stored.mixed,
         origin=run.about.failed_of or "", part=describe_part(run), run=run,
     )  # fmt: skip
@@ -204,15 +191,15 @@ def _why_missing(stored: StoredRun) -> str:
 
 def _open_file(path: str, root: str, stack: ExitStack) -> Side:
     try:
-        stored = TrialsFile(path)
-        stack.callback(stored.close)
-        return Side(
-            stored, path, find_suite_places(root, stored.folder), stored.missing, stored.mixed,
-            origin=stored.origin or "",
-            part=f"cases that did not pass in {stored.origin}" if stored.origin else "",
-        )  # fmt: skip
+        trials = read_trials(path, stack.enter_context(TemporaryDirectory(prefix="evalcase-")))
     except OSError as error:
         raise ConfigError(f"{path} can't be read: {error.strerror or error}") from error
+    return Side(
+        stack.enter_context(StoredRun(trials.run)), path, (os.path.realpath(path), 0), trials.runs,
+        find_suite_places(root, trials.folder), trials.missing, trials.mixed,
+        origin=trials.origin or "",
+        part=f"cases that did not pass in {trials.origin}" if trials.origin else "",
+    )  # fmt: skip
 
 
 class PlacedName(NamedTuple):

@@ -70,4 +70,4 @@ def side(cases: Mapping[str, str] | str, label: str = "run", **fields: Any) -> S
     """Cases by name; or of one trial each, c0, c1 and so on."""
     if isinstance(cases, str):
         cases = {f"c{number}": letter for number, letter in enumerate(cases)}
-    return Side(FakeKept(cases, **fields), label)
+    return Side(FakeKept(cases, **fields), label)  # type: ignore[arg-type]

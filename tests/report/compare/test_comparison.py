@@ -137,7 +137,7 @@ def several(label: str, **targets: str) -> Side:
         cases = {f"c{number}": letter for number, letter in enumerate(letters)}
         kept._results += FakeKept(cases, target)._results
     kept.targets = tuple(targets)
-    return Side(kept, label)
+    return Side(kept, label)  # type: ignore[arg-type]
 
 
 def judged_code(base: Side, head: Side, *gates: str) -> int:
