@@ -289,24 +289,19 @@ class FileMatcher(Struct, frozen=True, kw_only=True):
     ] = None
 
 
-_WORDS = ("absent", "unchanged")
-
-
 def _check_files(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty: it names no file")
     for path, each in value.items():
         here = Place((*place.path, path), len(place.path))
-        if isinstance(each, str) and each not in _WORDS:
-            yield here.fault(f"is `absent`, `unchanged` or a matcher, not {each!r:.40}")
-        elif isinstance(each, dict):
+        if isinstance(each, dict):
             yield from problems_in(FileMatcher, each, f"the matcher of `{path}`", here.path)
             if not each:
                 yield here.fault("is empty: it checks nothing")
             if "*" in path:
                 yield here.fault("names several files, which can only be `absent` or `unchanged`")
-        elif not isinstance(each, str):
-            yield here.fault("is `absent`, `unchanged` or a matcher")
+        elif each not in ("absent", "unchanged"):
+            yield here.fault(f"is `absent`, `unchanged` or a matcher, not {each!r:.40}")
 
 
 def _read_files(value: dict[str, Any]) -> dict[str, str | FileMatcher]:
@@ -363,41 +358,30 @@ class FilesGrader(Grader):
         return settle(lambda searcher: self._judge(space.path, changes, searcher))
 
     def _judge(self, root: str, changes: Changes, searcher: Searcher) -> Score:
-        wrong = []
-        for path, wanted in self.value.items():
-            why = self._object_to(root, path, wanted, changes, searcher)
-            if why is not None:
-                wrong.append(f"`{path}`: {why}")
-        right = len(self.value) - len(wrong)
-        if not wrong:
-            count = f"all {right} files are" if right > 1 else "the file is"
-            return Score(1.0, f"{count} as expected")
-        reason = "; ".join(wrong)
-        if len(self.value) > 1:
-            reason = f"{right} of {len(self.value)} files are as expected: {reason}"
-        return Score(right / len(self.value), reason)
+        found = {
+            path: self._object_to(root, path, wanted, changes, searcher)
+            for path, wanted in self.value.items()
+        }
+        wrong = [f"`{path}`: {why}" for path, why in found.items() if why is not None]
+        right, count = len(found) - len(wrong), write_count(len(found), "file")
+        told = "; ".join([f"{right} of {count} as expected", *wrong])
+        return Score(right / len(found), told)
 
     def _object_to(
         self, root: str, path: str, wanted: str | FileMatcher, changes: Changes, searcher: Searcher
     ) -> str | None:
         if wanted == "unchanged":
-            found = [each.path for each in changes.changed if matches(each.path, [path])]
-            found += [
-                each.origin for each in changes.changed
-                if each.origin is not None and matches(each.origin, [path])
-            ]  # fmt: skip
-            return f"{', '.join(found[:_SHOWN])} changed" if found else None
-        is_unwanted = isinstance(wanted, FileMatcher) and wanted.exists is False
-        if wanted == "absent" or is_unwanted:
-            if "*" not in path:
-                return "it is there" if os.path.lexists(os.path.join(root, path)) else None
-            found = [each for each in scan(root) if matches(each, [path])]
-            return f"{', '.join(found[:_SHOWN])} there" if found else None
-        assert isinstance(wanted, FileMatcher)
-        data = _read_file(root, path)
-        if data is None:
-            return "there is no such file"
-        return self._object_to_text(data, wanted, searcher)
+            found = [each for each in changes.paths if matches(each, [path])]
+            return f"{_list(found)} changed" if found else None
+        if isinstance(wanted, FileMatcher) and wanted.exists is not False:
+            data = _read_file(root, path)
+            return "there is no such file" if data is None else (
+                self._object_to_text(data, wanted, searcher)
+            )  # fmt: skip
+        if "*" not in path:
+            return "it is there" if os.path.lexists(os.path.join(root, path)) else None
+        found = [each for each in scan(root) if matches(each, [path])]
+        return f"{_list(found)} there" if found else None
 
     def _object_to_text(self, data: bytes, wanted: FileMatcher, searcher: Searcher) -> str | None:
         text = data.decode(errors="replace")
@@ -478,9 +462,7 @@ class DiffGrader(Grader):
 
     def grade(self, context: Context) -> Score:
         changes = _changes_of(context)
-        paths = [each.path for each in changes.changed]
-        paths += [each.origin for each in changes.changed if each.origin is not None]
-        wrong = []
+        paths, wrong = changes.paths, []
         if self.empty is not None and self.empty is not (not paths):
             wrong.append("nothing was changed" if not paths else f"{_list(paths)} changed")
         if self.max_files is not None and len(changes.changed) > self.max_files:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -37,15 +36,10 @@ def _check_names(value: dict[str, Any], place: Place) -> Iterator[Finding]:
 
 def _check_commands(value: tuple[Any, ...], place: Place) -> Iterator[Finding]:
     for number, command in enumerate(value):
-        if not isinstance(command, tuple):
-            continue
-        program = command[0] if command else ""
-        if not program:
-            yield place.below(number).fault("names no program")
-        elif any(map(str.isspace, program)):
-            hint = _hint_at_command(f"{program} {shlex.join(command[1:])}".strip())
-            what = f"names the program `{program}`, with blanks in its name"
-            yield place.below(number).fault(what, hint)
+        program = command[0] if isinstance(command, tuple) and command else ""
+        if isinstance(command, tuple) and (not program or " " in program):
+            hint = _hint_at_command(program) or "for example [make, db]"
+            yield place.below(number).fault("begins with the name of a program", hint)
 
 
 def _check_commit(value: str, place: Place) -> Iterator[Finding]:
@@ -54,41 +48,12 @@ def _check_commit(value: str, place: Place) -> Iterator[Finding]:
         yield place.fault(f"is the full id of a commit, not {value!r:.60}", hint)
 
 
-_PLAIN_WORD = re.compile(r"(?:[A-Za-z_/]|\.\.?/|--?[A-Za-z])[\w./=@+-]*", re.ASCII)
-_NEEDS_SHELL = re.compile(r"[^\w\s./=@+:,%-]")
-
-
-def _write_text(text: str) -> str:
-    """A text in YAML, in quotes if it may need them."""
-    words = text.split(" ")
-    is_plain = all(map(_PLAIN_WORD.fullmatch, words)) and text not in ("true", "false", "null")
-    return text if is_plain else json.dumps(text, ensure_ascii=False)
-
-
-def _command_forms(line: str) -> list[str]:
-    """How to write a line as a command: as words, unless only a shell can read it, or for one."""
-    words = f"[{', '.join(map(_write_text, line.split()))}]"
-    return [*([] if _NEEDS_SHELL.search(line) else [words]), f"{{sh: {_write_text(line)}}}"]
-
-
 def _hint_at_command(value: JSON) -> str | None:
-    if not isinstance(value, str) or not value.strip():
-        return None
-    return f"write {', or '.join(_command_forms(value))}"
+    return f"write {{sh: {json.dumps(value)}}}" if isinstance(value, str) and value else None
 
 
 def _hint_at_commands(value: JSON) -> str | None:
-    if not isinstance(value, str) or not value.strip():
-        return None
-    return f"write {', or '.join(f'[{form}]' for form in _command_forms(value))}"
-
-
-def _hint_at_files(value: JSON) -> str | None:
-    name = value[0] if isinstance(value, list) and value else value
-    if not isinstance(name, str) or not name:
-        return None
-    name = _write_text(name)
-    return f"write {{{name}: path}}, or {{{name}: {{text: …}}}}"
+    return f"write [{{sh: {json.dumps(value)}}}]" if isinstance(value, str) and value else None
 
 
 class Shell(Struct, frozen=True, kw_only=True):
@@ -129,7 +94,8 @@ Commands = Annotated[
 Sources = Annotated[
     dict[str, Annotated[Text | Inline, of_kind("the path of a file, or {text: …}", nullable=True)]],
     of_kind(
-        "a mapping of paths in the workspace to files", check=_check_names, hint=_hint_at_files
+        "a mapping of paths in the workspace to files, such as {a.txt: path} or {a.txt: {text: …}}",
+        check=_check_names,
     ),
 ]
 """Null takes a file of the suite from a case."""
@@ -292,6 +258,12 @@ class Changes(Value, frozen=True):
     """The file of the record that holds all differences, from the folder of the run."""
     kept: str | None = None
     """Where the workspace was left, if it was."""
+
+    @property
+    def paths(self) -> list[str]:
+        """All paths that were changed, those that renamed files had among them."""
+        origins = [each.origin for each in self.changed if each.origin is not None]
+        return [*[each.path for each in self.changed], *origins]
 
     @property
     def lines(self) -> int:
