@@ -35,7 +35,7 @@ from evalcase.types.options import (
     Whole,
     about,
 )
-from evalcase.types.problem import Finding, KeyPath
+from evalcase.types.problem import Finding
 from evalcase.types.target import vector_of
 from evalcase.types.value import JSON, replace
 from evalcase.util.answers import describe_missing_text, has_text, value_of_answer
@@ -139,14 +139,11 @@ class TextGrader(Grader, kw_only=True):
         """The same without outer white space, and with one sort of line ends."""
         return self.even(trim_text(text))
 
-    def object_to_blank(self, *texts: tuple[KeyPath, str]) -> Iterator[Finding]:
+    def object_to_blank(self, name: str, *texts: str) -> Iterator[Finding]:
         """Object to texts that any answer has, as only ignored white space is in them."""
-        for path, text in texts:
-            if not self.even(text):
-                *_, name = [each for each in path if isinstance(each, str)]
-                item = f"item {path[-1] + 1} of " if isinstance(path[-1], int) else ""
-                what = f"{item}`{name}` is only white space, which doesn't count"
-                yield Finding(path, what, "any answer has it; `regex` can tell white space")
+        if not all(map(self.even, texts)):
+            what = f"`{name}` has only white space in it, which doesn't count"
+            yield Finding((name,), what, "any answer has it; `regex` can tell white space")
 
     def tell(self, what: str, passed: bool, wanted: str) -> Score:
         """A score of all or nothing."""
@@ -223,10 +220,7 @@ class ContainsGrader(TextGrader):
             what = f"`{second}` replaces `{first}`: use only one of them"
             yield Finding((second,), what)
         for name, texts in given.items():
-            several = [((name,), texts)] if isinstance(texts, str) else [
-                ((name, number), each) for number, each in enumerate(texts)
-            ]  # fmt: skip
-            yield from self.object_to_blank(*several)
+            yield from self.object_to_blank(name, *([texts] if isinstance(texts, str) else texts))
 
     def grade(self, context: Context) -> Score:
         text = self.even(context.text)
@@ -262,7 +256,7 @@ class StartsWithGrader(TextGrader):
     value: Annotated[Text, about("The text it must start with.", example="Dear")]
 
     def conflicts(self) -> Iterator[Finding]:
-        yield from self.object_to_blank((("value",), self.value.strip()))
+        yield from self.object_to_blank("value", self.value.strip())
 
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)
@@ -281,7 +275,7 @@ class EndsWithGrader(TextGrader):
     value: Annotated[Text, about("The text it must end with.", example=".")]
 
     def conflicts(self) -> Iterator[Finding]:
-        yield from self.object_to_blank((("value",), self.value.strip()))
+        yield from self.object_to_blank("value", self.value.strip())
 
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import Files
@@ -21,12 +21,13 @@ from evalcase.targets.messages import ChatTurn, SentCall, read_turns, write_part
 from evalcase.targets.presets import ANTHROPIC, Preset
 from evalcase.targets.replies import leave_out, read_anthropic
 from evalcase.targets.streams import join_pieces
-from evalcase.types.options import Text, about
 from evalcase.types.target import Question, TargetKind, Warn
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.json import parse_json
 
 _EXTRAS = frozenset({"blocks", "is_error"})
+_VERSION = "2023-06-01"
+"""Of the API; `headers` can name another one."""
 _SYSTEM = ("system", "developer")
 _LATER = (
     "a system message that is not at the beginning is sent as a text of the user, because "
@@ -175,8 +176,6 @@ def _join_block(start: dict[str, Any], *deltas: dict[str, Any]) -> JSON:
 
 
 class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
-    version: Annotated[Text, about("The version of the API.")] = "2023-06-01"
-
     @property
     def preset(self) -> Preset:
         return ANTHROPIC
@@ -187,7 +186,7 @@ class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
 
     @property
     def own_headers(self) -> dict[str, str]:
-        return {"anthropic-version": self.version}
+        return {"anthropic-version": _VERSION}
 
 
 class AnthropicTarget(ChatTarget):

@@ -60,9 +60,6 @@ class PythonOptions(WorkspaceOptions, frozen=True, kw_only=True):
         dict[str, JSON] | None,
         about("Keyword arguments for the class or factory.", elsewhere=("args", "kwargs")),
     ] = None
-    per_session: Annotated[
-        bool, about("Create an instance, or call the factory, once per conversation.")
-    ] = False
     trace: Annotated[bool, about("Keep the steps of each answer, from OpenTelemetry spans.")] = (
         False
     )
@@ -124,8 +121,9 @@ class PythonTarget(Target):
             self._tracing.open()
             self.traits = replace(self.traits, seen=self._tracing.seen_of)
         given = self._given
-        asks = inspect.isclass(given) and "session" not in self._arguments and _takes_session(given)
-        self._is_per_session = self._options.per_session or asks
+        self._is_per_session = (
+            inspect.isclass(given) and "session" not in self._arguments and _takes_session(given)
+        )
         if self._is_per_session:
             self._check_arguments(self._arguments_for(""))
             is_stateless = self._options.stateless is True
@@ -201,8 +199,7 @@ class PythonTarget(Target):
     # Sessions.
 
     def _arguments_for(self, session: str) -> dict[str, Any]:
-        own = {"session": session} if _takes_session(self._given) else {}
-        return {**own, **self._arguments}
+        return {"session": session, **self._arguments}
 
     async def _open_session(self, session: str) -> BoundFunction:
         """The object of a session, made if it is new. It may raise anything."""
