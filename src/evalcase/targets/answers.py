@@ -18,17 +18,15 @@ from evalcase.targets.replies import (
     find_message,
     find_reply,
     is_blocks,
-    is_items,
     is_turn,
     leave_out,
     mend_message,
     put_together,
-    read_items,
     read_turn,
     refuse_failed,
     type_converse,
 )
-from evalcase.targets.usage import read_cost, read_model, read_usage
+from evalcase.targets.usage import read_cost, read_usage
 from evalcase.types.answer import Answer
 from evalcase.types.message import (
     ROLES,
@@ -115,22 +113,21 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
     """The answer of a value in the shape of messages or of a model's reply; None for data."""
     refuse_failed(value)
     run = find_run(value, warn)
-    if run is not None:
-        # All calls of a run are read, or kept in its messages.
-        dropped = leave_out(value, RUN_KEYS) if isinstance(value, dict) else None
-        return Answer(note_unread(read_messages(run.messages), dropped), run.usage)
-    if isinstance(value, dict):
+    reply = run or find_reply(value, warn)
+    answer: Answer | None = None
+    if reply is not None:
+        answer = Answer(read_messages(reply.messages), reply.usage, model=reply.model)
+    elif isinstance(value, dict):
         answer = _read_mapping(value, warn)
-        if answer is None or is_message(value):
-            return answer
-        return replace(answer, messages=note_unread(answer.messages, value))
-    if not isinstance(value, list):
-        return None
-    if is_items(value):
-        return Answer(read_messages(read_items(value, warn)))
-    if _holds_message(value):
-        return Answer(read_messages(value))
-    return Answer((content_message(value),)) if is_blocks(value) else None
+    elif isinstance(value, list) and _holds_message(value):
+        answer = Answer(read_messages(value))
+    elif isinstance(value, list) and is_blocks(value):
+        answer = Answer((content_message(value),))
+    if answer is None or not isinstance(value, dict) or is_message(value):
+        return answer
+    # All calls of a run are read, or kept in its messages.
+    dropped = value if run is None else leave_out(value, RUN_KEYS)
+    return replace(answer, messages=note_unread(answer.messages, dropped))
 
 
 def _holds_message(value: JSON) -> bool:
@@ -138,10 +135,6 @@ def _holds_message(value: JSON) -> bool:
 
 
 def _read_mapping(value: dict[str, JSON], warn: Warn) -> Answer | None:
-    reply = find_reply(value, warn)
-    if reply is not None:
-        usage = read_usage(reply.usage, warn)
-        return Answer(read_messages(reply.messages), usage, model=read_model(value))
     if is_message(value) or is_turn(value):
         return Answer(read_messages([value]))
     for name in BODIES:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from evalcase.targets.replies import read_items
+from evalcase.targets.replies import Reply, read_items
 from evalcase.targets.usage import read_usage
 from evalcase.types.answer import Usage, sum_usage
 from evalcase.types.target import Warn
@@ -33,13 +33,6 @@ _KEPT = ("tool_calls", "response_metadata", "tool_call_id", "status", "name", "i
 
 RUN_KEYS = ("messages", "final_output", "new_items", "raw_responses", "output", "_state", "steps")
 """Keys of results that hold a run."""
-
-
-class AgentRun(NamedTuple):
-    """The messages of one run of an agent, and its usage."""
-
-    messages: list[JSON]
-    usage: Usage | None = None
 
 
 def to_plain(value: object) -> object:
@@ -106,24 +99,24 @@ def _has(value: object, *names: str) -> bool:
     return not isinstance(value, type) and all(hasattr(value, name) for name in names)
 
 
-def find_run(value: Any, warn: Warn) -> AgentRun | None:  # noqa: ANN401 - a JSON value
+def find_run(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON value
     """The run of an agent in the form of its framework; None for any other value."""
     match value:
         case {"final_output": _, "new_items": [*items]} if _are_agents_items(items):
             responses = value.get("raw_responses")
             usage = _sum_usages(responses if isinstance(responses, list) else (), "usage", warn)
-            return AgentRun(_read_agents_items(items, warn), usage)
+            return Reply(_read_agents_items(items, warn), usage)
         case {"output": output, "_state": {"message_history": [*history]}} if _are_parts(history):
             tool = value.get("_output_tool_name")
             return _read_pydantic_ai(history, warn, output, tool if isinstance(tool, str) else None)
         case {"output": output, "state": str(), "steps": [*steps]} if "token_usage" in value:
             messages = [message for step in steps for message in _read_step(step)]
             usage = read_usage(value["token_usage"], warn)
-            return AgentRun([*messages, {"role": "assistant", "content": output}], usage)
+            return Reply([*messages, {"role": "assistant", "content": output}], usage)
         case {"messages": [*messages]} if _are_langchain(messages):
             return _read_langchain(messages, warn)
         case [*items] if _are_agents_items(items):
-            return AgentRun(_read_agents_items(items, warn))
+            return Reply(_read_agents_items(items, warn))
         case [*items] if _are_parts(items):
             return _read_pydantic_ai(items, warn)
         case [*items] if _are_langchain(items):
@@ -176,7 +169,7 @@ def _are_parts(items: Sequence[JSON]) -> bool:
 
 def _read_pydantic_ai(
     history: list[Any], warn: Warn, output: JSON = None, output_tool: str | None = None
-) -> AgentRun:
+) -> Reply:
     def is_asked(item: dict[str, Any]) -> bool:
         return any(part["part_kind"] == "user-prompt" for part in item["parts"])
 
@@ -194,7 +187,7 @@ def _read_pydantic_ai(
     if output_tool is not None:
         messages.append({"role": "assistant", "content": output})
     responses = [item for item in said if item["kind"] == "response"]
-    return AgentRun(messages, _sum_usages(responses, "usage", warn))
+    return Reply(messages, _sum_usages(responses, "usage", warn))
 
 
 def _read_response(item: dict[str, Any], parts: list[dict[str, Any]]) -> list[JSON]:
@@ -256,7 +249,7 @@ def _are_langchain(items: Sequence[JSON]) -> bool:
     return _all_match(items, is_one)
 
 
-def _read_langchain(items: list[Any], warn: Warn) -> AgentRun:
+def _read_langchain(items: list[Any], warn: Warn) -> Reply:
     messages = _after_last([_unwrap(item) for item in items], lambda each: each["type"] == "human")
     read: list[JSON] = []
     for message in messages:
@@ -266,7 +259,7 @@ def _read_langchain(items: list[Any], warn: Warn) -> AgentRun:
         said = {"role": _ROLES[message["type"]], "content": message["content"]}
         read.append({**said, **kept, **beside})
     said_by_model = [each for each in messages if _ROLES[each["type"]] == "assistant"]
-    return AgentRun(read, _sum_usages(said_by_model, "usage_metadata", warn))
+    return Reply(read, _sum_usages(said_by_model, "usage_metadata", warn))
 
 
 # smolagents: steps with calls and observations.

@@ -11,6 +11,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeGuard
 
 from evalcase.errors import TargetError
+from evalcase.targets.usage import read_model, read_usage
+from evalcase.types.answer import Usage
 from evalcase.types.message import OTHER_ROLES, ToolCall, is_message, text_of
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON
@@ -31,15 +33,21 @@ _ENDS_OF_CALLS = ("tool_calls", "tool_use", "function_call")
 
 
 class Reply(NamedTuple):
-    """The messages of a whole reply, and its usage in the form of its service."""
+    """The messages of a whole reply, or of one run of an agent."""
 
     messages: list[JSON]
-    usage: JSON = None
+    usage: Usage | None = None
+    model: str | None = None
 
 
-def find_reply(value: dict[str, Any], warn: Warn) -> Reply | None:
-    """The reply of a model service; None for any other mapping. Raise TargetError for one with
+def find_reply(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON value
+    """The reply of a model service; None for any other value. Raise TargetError for one with
     several answers, and for one that failed or is not finished."""
+    if isinstance(value, list) and is_items(value):
+        return Reply(read_items(value, warn))
+    if not isinstance(value, dict):
+        return None
+    messages: list[JSON]
     match value:
         case {"type": "message", "content": [*_]} if is_message(value):
             messages = read_anthropic(value)
@@ -61,7 +69,8 @@ def find_reply(value: dict[str, Any], warn: Warn) -> Reply | None:
                 return None
             messages = [candidate]
     usages = (value.get(name) for name in ("usage", "usageMetadata", "usage_metadata"))
-    return Reply(messages, next(filter(None, usages), None))
+    usage = read_usage(next(filter(None, usages), None), warn)
+    return Reply(messages, usage, read_model(value))
 
 
 def _no_answer(why: str, value: object) -> TargetError:
