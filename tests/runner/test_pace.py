@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from evalcase.errors import TargetError
+from evalcase.runner.calls import Attempted
 from evalcase.runner.pacing import Limits, Pace, Start
 from evalcase.testing import ScriptedTarget
 from evalcase.types.answer import Answer
@@ -24,6 +25,11 @@ async def begun(pace: Pace, count: int) -> list[Start]:
     return [await pace.begin() for _ in range(count)]
 
 
+def overloaded(retry_after_s: float | None = None) -> Attempted:
+    error = TargetError("429", kind="http", overloaded=True, retry_after_s=retry_after_s)
+    return Attempted(None, error, 0.0)
+
+
 async def settle() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
@@ -33,9 +39,9 @@ def test_an_overload_halves_the_limit_once_for_all_that_was_under_way() -> None:
     async def test() -> None:
         pace = Pace(8)
         for began in await begun(pace, 8):
-            pace.end(began, overloaded=True)
+            pace.end(began, overloaded())
         assert pace.limit == 4
-        pace.end(await pace.begin(), overloaded=True)
+        pace.end(await pace.begin(), overloaded())
         assert pace.limit == 1
 
     run(test)
@@ -45,13 +51,13 @@ def test_the_limit_grows_by_one_with_a_round_of_successes_up_to_where_it_was() -
     async def test() -> None:
         pace = Pace(4)
         for began in await begun(pace, 4):
-            pace.end(began, overloaded=True)
+            pace.end(began, overloaded())
         assert pace.limit == 2
         for _ in range(2):
-            pace.end(await pace.begin(), overloaded=False)
+            pace.end(await pace.begin(), Attempted(Answer.of_text("ok"), None, 0.0))
         assert 2.8 < pace.limit <= 3
         for _ in range(50):
-            pace.end(await pace.begin(), overloaded=False)
+            pace.end(await pace.begin(), Attempted(Answer.of_text("ok"), None, 0.0))
         assert pace.limit == 4
 
     run(test)
@@ -62,9 +68,9 @@ def test_a_target_that_says_when_to_come_back_is_left_alone_by_all_until_then() 
         pace = Pace(4)
         loop = asyncio.get_running_loop()
         first, second = await begun(pace, 2)
-        pace.end(first, overloaded=True, retry_after_s=0.15)
+        pace.end(first, overloaded(0.15))
         # A shorter word after a longer one doesn't open the door early.
-        pace.end(second, overloaded=True, retry_after_s=0.05)
+        pace.end(second, overloaded(0.05))
         until = loop.time() + 0.1
         assert pace.begin_at_once() is None
         assert (await pace.begin()).at >= until

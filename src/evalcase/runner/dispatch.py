@@ -19,7 +19,15 @@ from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
-from evalcase.runner.pacing import Budget, Limits, Pace, Paces, Start, wait_before_retry
+from evalcase.runner.pacing import (
+    Budget,
+    Limits,
+    Pace,
+    Rate,
+    Rates,
+    Start,
+    wait_before_retry,
+)
 from evalcase.runner.schedule import Engine
 from evalcase.runner.workspaces import Workspaces
 from evalcase.store.cache import AnswerCache
@@ -159,7 +167,7 @@ class Dispatcher:
         self._cache = cache
         self._executor = executor
         self._workspaces = workspaces
-        self._paces = Paces(limits, warn)
+        self._paces: dict[str, Pace] = {}
         self._numbers = count(1)
         """Of the questions of graders."""
         self._spend(0.0)  # a resumed run may have spent its budget
@@ -294,7 +302,7 @@ class Dispatcher:
     async def _attempt(
         self, name: str, target: Target, question: Question, limit_s: float, waits: _Waits
     ) -> Attempted:
-        pace = self._paces.of(name, target)
+        pace = self._paces.get(name) or self._open_pace(name, target)
         start = pace.begin_at_once() or await waits.start(pace)
         # Batches are sent from this process.
         executor = self._executor if target.traits.batching is None else None
@@ -309,10 +317,20 @@ class Dispatcher:
         except WorkspaceError as error:
             tried = Attempted(None, error, 0.0)
         finally:
-            self._paces.end(name, start, tried)
+            pace.end(start, tried)
         if tried.answer is not None and tried.answer.cost_usd:
             self._spend(tried.answer.cost_usd)
         return tried
+
+    def _open_pace(self, name: str, target: Target) -> Pace:
+        traits, limits = target.traits, self._limits
+        rate = limits.of_rate(name, Rate(traits.rpm, traits.tpm))
+        said = f"answers of `{name}` come without token counts: `tpm` can't be enforced"
+        pace = self._paces[name] = Pace(
+            limits.of_pace(name, traits.concurrency), None if rate is None else Rates(rate),
+            partial(self._warn, said),
+        )  # fmt: skip
+        return pace
 
     def _spend(self, cost_usd: float) -> None:
         self._budget.spend(cost_usd)

@@ -293,11 +293,16 @@ class Pace:
     """A limit on attempts at once, between 1 and `most`. It is halved on overload and grows by one
     with each round of successes. All wait while the service asks for a pause, and for `rates`."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(
+        self, most: int, rates: Rates | None = None,
+        warn_untold: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`warn_untold` tells of answers without the tokens that `rates` counts."""
         self.most = most
         self.limit = float(most)
         self.active = 0
-        self.rates: Rates | None = None
+        self.rates = rates
+        self._warn_untold = warn_untold
         self._loop = asyncio.get_running_loop()
         self._slowed_at = -inf
         self._pause_end: asyncio.TimerHandle | None = None
@@ -323,24 +328,36 @@ class Pace:
         now = self._loop.time()
         return Start(now, None if self.rates is None else self.rates.take(now))
 
-    def end(
-        self, start: Start, *, overloaded: bool, retry_after_s: float | None = None,
-        tokens: int | None = None,
-    ) -> None:  # fmt: skip
+    def end(self, start: Start, tried: Attempted | None) -> None:
+        """An attempt is over; None if it was cancelled."""
+        error = None
+        if tried is not None:
+            if tried.quota is not None:
+                self._learn(tried.quota)
+            error = None if tried.error is None else leaves_of(tried.error)[0]
         if self.rates is not None:
-            self.rates.settle(start.share, tokens)
+            answer = None if tried is None else tried.answer
+            self.rates.settle(start.share, None if answer is None else self._count_tokens(answer))
         self.active -= 1
-        if overloaded:
+        if isinstance(error, TargetError) and error.overloaded:
             self._slow_down(start.at)
             # A longer pause is not waited for: the next attempts are refused, and say why.
-            if retry_after_s and retry_after_s <= LONGEST_PAUSE_S:
-                self._pause(retry_after_s)
+            if error.retry_after_s and error.retry_after_s <= LONGEST_PAUSE_S:
+                self._pause(error.retry_after_s)
         elif self.limit < self.most:
             self.limit = min(self.most, self.limit + 1 / self.limit)
         if self._waiting:
             self._wake()
 
-    def learn(self, quota: Quota) -> None:
+    def _count_tokens(self, answer: Answer) -> int | None:
+        usage = answer.usage
+        parts = () if usage is None else (usage.input_tokens, usage.output_tokens)
+        given = [part for part in parts if part is not None]
+        if not given and self.rates is not None and self.rates.counts_tokens:
+            self._warn_untold()
+        return sum(given) if given else None
+
+    def _learn(self, quota: Quota) -> None:
         """Go by what the service reported within an attempt that is about to end."""
         if self.rates is None:
             self.rates = Rates(Rate())
@@ -397,49 +414,3 @@ class Pace:
             if not turn.done():
                 turn.set_result(None)
                 room -= 1
-
-
-class Paces:
-    """One for each target that is asked."""
-
-    def __init__(self, limits: Limits, warn: Callable[[str], None]) -> None:
-        """`warn` tells of a rate that can't be enforced."""
-        self._limits = limits
-        self._warn = warn
-        self._paces: dict[str, Pace] = {}
-
-    def of(self, name: str, target: Target) -> Pace:
-        pace = self._paces.get(name)
-        if pace is None:
-            traits = target.traits
-            pace = self._paces[name] = Pace(self._limits.of_pace(name, traits.concurrency))
-            rate = self._limits.of_rate(name, Rate(traits.rpm, traits.tpm))
-            if rate is not None:
-                pace.rates = Rates(rate)
-        return pace
-
-    def end(self, name: str, start: Start, tried: Attempted | None) -> None:
-        """An attempt is over; None if it was cancelled."""
-        pace = self._paces[name]
-        error = None if tried is None or tried.error is None else leaves_of(tried.error)[0]
-        known = error if isinstance(error, TargetError) else None
-        answer = None if tried is None else tried.answer
-        if tried is not None and tried.quota is not None:
-            pace.learn(tried.quota)
-        tokens = None if pace.rates is None or answer is None else self._tokens(name, pace, answer)
-        pace.end(
-            start,
-            overloaded=known is not None and known.overloaded,
-            retry_after_s=known.retry_after_s if known is not None else None,
-            tokens=tokens,
-        )
-
-    def _tokens(self, name: str, pace: Pace, answer: Answer) -> int | None:
-        usage = answer.usage
-        parts = () if usage is None else (usage.input_tokens, usage.output_tokens)
-        given = [part for part in parts if part is not None]
-        if given:
-            return sum(given)
-        if pace.rates is not None and pace.rates.counts_tokens:
-            self._warn(f"answers of `{name}` come without token counts: `tpm` can't be enforced")
-        return None
