@@ -240,12 +240,12 @@ class Pending:
         """Ask and grade; or only grade, where there is an answer."""
         if self._regrading and (known := self._regrading.get(trial.key)) is not None:
             return self._regrade(trial, known)
-        case = trial.case
-        if case.skip:
+        case, data = trial.case, trial.case._data
+        if data.get("skip"):
             return self._trials.run(trial)
         if self._changed:
             self._note_change(trial.target)
-        if case.is_conversation:
+        if "turns" in data or "user" in data:
             if case.user is not None:
                 self._note_change(case.user.target)
             if self._index.was_interrupted(trial.key):
@@ -255,7 +255,7 @@ class Pending:
                 )
             # It may take long: `resume` should know that it was begun.
             self._writer.note(TalkRow(trial.key))
-        if case.has_workspace:
+        if "workspace" in data:
             return self._trials.run_in_workspace(trial)
         return self._trials.run(trial)
 
