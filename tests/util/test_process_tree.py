@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,71 +40,6 @@ def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandT
     argv = [sys.executable, "-S", "-E", "program.py"]
     env = {"BELL": bell.port}
     return target_of(CommandTarget, command=argv, root=str(tmp_path), env=env, **options)
-
-
-@pytest.fixture
-def _no_zombies() -> Iterator[None]:
-    """No child ends that nobody waits for, but those that other tests have left to themselves."""
-    before = set(find_children(os.getpid()))
-    yield
-    assert [pid for pid in set(find_children(os.getpid())) - before if is_zombie(pid)] == []
-
-
-def is_zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return False
-
-
-@pytest.mark.usefixtures("_no_zombies")
-@pytest.mark.parametrize("options", [{}, {"mode": "worker"}])
-def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
-    tmp_path: Path, options: dict[str, Any]
-) -> None:
-    async def run() -> list[int]:
-        async with Bell() as bell:
-            target = command(tmp_path, HANG, bell, **options)
-            await target.open()
-            answering = asyncio.create_task(target.answer(question()))
-            pids = await bell.wait_for(4)
-            answering.cancel()
-            async with asyncio.timeout(LIMIT_S):
-                await asyncio.gather(answering, return_exceptions=True)
-            left = [pid for pid in pids if is_there(pid)]
-            await target.close()
-            return left
-
-    assert asyncio.run(run()) == []
-
-
-@pytest.mark.usefixtures("_no_zombies")
-def test_what_a_command_leaves_behind_is_ended_and_its_answer_kept(tmp_path: Path) -> None:
-    source = (
-        RING
-        + """
-start(as_a_daemon)
-os.wait()
-start(ring_and_hang)
-start(in_a_new_session)
-print("done")
-"""
-    )
-
-    async def run() -> tuple[str, list[int]]:
-        async with Bell() as bell:
-            target = command(tmp_path, source, bell)
-            await target.open()
-            try:
-                async with asyncio.timeout(LIMIT_S):
-                    answer = await target.answer(question())
-            finally:
-                await target.close()
-            # What was ended before it could ring never will; what did ring is gone.
-            pids = [bell._pids.get_nowait() for _ in range(bell._pids.qsize())]
-            return answer.text, [pid for pid in pids if is_there(pid)]
-
-    assert asyncio.run(run()) == ("done", [])
 
 
 def test_other_children_are_left_alone(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
@@ -54,76 +53,6 @@ async def in_thread() -> object:
 def test_what_it_returns(code: Code) -> None:
     outcome = run(code)
     assert (outcome.value, outcome.error, outcome.is_late) == (3, None, False)
-
-
-ERRORS = [
-    ValueError("no"), SystemExit(0), KeyboardInterrupt(), GeneratorExit(), MemoryError(),
-    StopIteration(3), BaseExceptionGroup("two", [SystemExit(0)]),
-]  # fmt: skip
-
-
-@for_each("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_whatever_it_raises_is_an_outcome(error: BaseException) -> None:
-    def fail() -> object:
-        raise error
-
-    async def fail_in_thread() -> object:
-        return await run_in_thread(fail)
-
-    assert repr(run(fail).error) == repr(error)
-    assert repr(run(fail_in_thread).error) == repr(error)
-
-
-async def cancel_itself() -> object:
-    task = asyncio.current_task()
-    assert task is not None
-    task.cancel()
-    await asyncio.sleep(0)
-    return 3
-
-
-def test_a_call_that_cancels_itself_is_errored() -> None:
-    outcome = run(cancel_itself)
-    assert "cancelled, but not by evalcase" in str(outcome.error)
-    assert not outcome.is_late
-
-
-async def swallow() -> object:
-    try:
-        await asyncio.Event().wait()
-    except asyncio.CancelledError:
-        return "late"
-    return "never"
-
-
-async def sleep_in_finally() -> object:
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await asyncio.Event().wait()
-    return "never"
-
-
-async def never_listen() -> object:
-    while True:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            continue
-
-
-async def hang_in_thread() -> object:
-    return await run_in_thread(time.sleep, 0.3)
-
-
-async def block() -> object:
-    time.sleep(0.05)  # noqa: ASYNC251 - what it should not do
-    return "late"
-
-
-@for_each("code", [swallow, sleep_in_finally, never_listen, hang_in_thread, block])
-def test_what_comes_after_the_limit_is_late(code: Code) -> None:
-    assert run(code, limit_s=0.01).is_late
 
 
 def test_time_in_a_queue_does_not_count() -> None:

@@ -62,11 +62,9 @@ class EngineSettings(Value, frozen=True, kw_only=True):
     ]
     workers: Annotated[
         Count | None,
-        about("The number of workers; by default, of cores.", elsewhere=("processes", "size")),
+        about("The number of workers; by default, of cores.", elsewhere=("processes",)),
     ] = None
-    memory_mb: Annotated[
-        Count | None, about("Memory limit of each worker, in megabytes.", elsewhere=("memory",))
-    ] = None
+    memory_mb: Annotated[Count | None, about("Memory limit of each worker, in megabytes.")] = None
     max_workers: Annotated[
         Count | None, about("With Ray: the most workers, if the others are busy.")
     ] = None
@@ -78,12 +76,8 @@ class EngineSettings(Value, frozen=True, kw_only=True):
             example="ray://head:10001", words="an address",
         ),
     ] = "local"  # fmt: skip
-    cpus: Annotated[
-        Amount, about("With Ray: how many cores a worker needs.", elsewhere=("num_cpus",))
-    ] = 1
-    gpus: Annotated[
-        Amount, about("With Ray: how many GPUs a worker needs.", elsewhere=("num_gpus",))
-    ] = 0
+    cpus: Annotated[Amount, about("With Ray: how many cores a worker needs.")] = 1
+    gpus: Annotated[Amount, about("With Ray: how many GPUs a worker needs.")] = 0
     resources: Annotated[
         dict[str, Amount],
         of_kind("a table of numbers"),
@@ -197,13 +191,13 @@ class Settings(Value, frozen=True, kw_only=True):
         TargetName | None,
         about(
             "The default target.",
-            example="python:my_agent:answer", elsewhere=("default_target", "provider", "model"),
+            example="python:my_agent:answer", elsewhere=("provider", "model"),
         ),
     ] = None  # fmt: skip
     targets: Annotated[
         dict[str, dict[str, Any]],
         of_kind("a table of targets", written=dict[str, Any], check=_check_targets),
-        about("Targets by name; `kind` sets the kind of each.", elsewhere=("providers", "models")),
+        about("Targets by name; `kind` sets the kind of each.", elsewhere=("providers",)),
     ] = field(default_factory=dict)
     secrets: Annotated[
         EnvironmentNames,

@@ -49,20 +49,17 @@ def _about(
 ORACLE, UNTOUCHED = "oracle", "untouched"
 """The targets of `--oracle`: one applies the solution of a case, and one does nothing."""
 KeptWorkspaces = Literal["none", "failed", "all"]
-_WORKERS = ("max_concurrency", "workers", "max_workers", "parallel", "num_threads", "n_jobs")
 Concurrency = Annotated[
-    Count, _about("How many trials run at once.", "N", CONCURRENCY, elsewhere=_WORKERS)
+    Count,
+    _about("How many trials run at once.", "N", CONCURRENCY, elsewhere=("max_workers", "parallel")),
 ]
 AttemptSeconds = Annotated[
     Seconds,
     _about(
         "Seconds allowed for each attempt.", "SECONDS", f"{TIMEOUT_S:g}", example=5,
-        elsewhere=("timeout", "max_time", "time_limit"),
     ),
 ]  # fmt: skip
-Retries = Annotated[
-    Whole, _about("Retries after temporary errors.", "N", RETRIES, elsewhere=("max_retries",))
-]
+Retries = Annotated[Whole, _about("Retries after temporary errors.", "N", RETRIES)]
 Cache = Annotated[
     bool, _about("Store answers, and don't ask the same question twice. Errors are not stored.")
 ]
@@ -116,7 +113,7 @@ class Selection(Value, frozen=True, kw_only=True):
         tuple[str | Annotated[tuple[str, ...], Meta(min_length=2, max_length=3)], ...],
         _about(
             "Only cases whose id matches. Repeatable: cases that match any.", "GLOB", short="k",
-            elsewhere=("ids", "filter", "select"),
+            elsewhere=("ids", "filter"),
         ),
     ] = ()  # fmt: skip
     """Patterns of ids; or a suite and an id; or a suite, an id and one of the case's targets."""
@@ -153,7 +150,7 @@ class RunOptions(Value, frozen=True):
         _about(
             "How many times to run each case.",
             short="n",
-            elsewhere=("trials", "epochs", "num_repetitions", "runs", "times"),
+            elsewhere=("trials", "epochs", "num_repetitions"),
         ),
     ] = None
     timeout_s: AttemptSeconds | None = None
@@ -163,7 +160,7 @@ class RunOptions(Value, frozen=True):
         Amount | None,
         _about(
             "Start no new trials once this much is spent.", "USD", example=2.5,
-            elsewhere=("budget", "max_cost", "cost_limit"),
+            elsewhere=("budget",),
         ),
     ] = None  # fmt: skip
     max_errors: Annotated[Whole, _about("Allow this many errored trials.", "N", 0)] = 0

@@ -123,18 +123,13 @@ class TargetOptions(Value, frozen=True, kw_only=True):
         about("Another target, whose options it has unless it sets them.", decides_answer=False),
     ] = None
     concurrency: Annotated[
-        Count | None,
-        about(
-            "The most trials to run at once.",
-            elsewhere=("max_concurrency", "parallel", "threads"),
-            decides_answer=False,
-        ),
+        Count | None, about("The most trials to run at once.", decides_answer=False)
     ] = None
     rpm: Annotated[
         Count | None,
         about(
             "The most requests per minute.",
-            elsewhere=("requests_per_minute", "rate_limit", "max_rpm"),
+            elsewhere=("requests_per_minute",),
             decides_answer=False,
         ),
     ] = None
@@ -142,7 +137,7 @@ class TargetOptions(Value, frozen=True, kw_only=True):
         Count | None,
         about(
             "The most tokens per minute, of questions and answers.",
-            elsewhere=("tokens_per_minute", "max_tpm"),
+            elsewhere=("tokens_per_minute",),
             decides_answer=False,
         ),
     ] = None
@@ -150,8 +145,7 @@ class TargetOptions(Value, frozen=True, kw_only=True):
         bool | None,
         about(
             "Whether an answer depends only on the messages, and not on earlier ones of its "
-            "session.",
-            elsewhere=("stateful",),
+            "session."
         ),
     ] = None
 
