@@ -46,15 +46,6 @@ _DYNAMIC = re.compile(
 )
 """Code that may define names which the text doesn't show."""
 _WHERE = "the project's folder and what is installed are looked at"
-_IMPORT = re.compile(
-    r"(?:^|;)[^#;\n\"']*?\b(?:"
-    r"from[ \t]*(\.*[\w.]*)[ \t\\\n]*\bimport\b[ \t]*(\((?:#.*|[^()#])*\)|[^\n#;]+)"
-    r"|import[ \t]+([^\n#;]+)"
-    r"|(?:import_module|__import__)\(\s*[\"'](\.*[\w.]+)[\"'])",
-    re.MULTILINE,
-)
-"""An import in the text: it may stand in a text of several lines, too. To parse a large project
-takes seconds."""
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 
 # What a file defines
@@ -244,14 +235,17 @@ def _files_imported(text: bytes, path: str, search: Iterable[str]) -> Iterator[s
 def _imports_in(text: bytes) -> Iterator[str]:
     """The modules that a file imports, `.name` if relative. The last part of a name may be that of
     an object."""
-    lines = "\n".join(text.decode("utf-8-sig", errors="replace").splitlines())
-    for start, names, modules, called in _IMPORT.findall(lines):
-        if called:
-            yield called
-        joined = f"{start}." if start.strip(".") else start
-        for item in re.sub(r"#.*|[()\\]", "", names or modules).split(","):
-            if words := item.split():
-                yield joined + words[0]
+    try:
+        tree = _parse(text)
+    except _UNREADABLE:
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                yield from (each.name for each in node.names)
+            case ast.ImportFrom():
+                start = "." * node.level + (f"{node.module}." if node.module else "")
+                yield from (start + each.name for each in node.names)
 
 
 def sources_of_module(module: str) -> dict[str, str]:
