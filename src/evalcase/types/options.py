@@ -189,23 +189,15 @@ Argv = Annotated[
 ]
 
 
+_DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_FUNCTION = re.compile(rf"(?:\./(?!.*\.\./)[^:]+\.py|(?![^:]*\.py:){_DOTTED}):{_DOTTED}")
+"""A file of the project starts with `./`, which says that no module is meant."""
+
+
 def _check_function_name(value: str, place: Place) -> Iterator[Finding]:
-    module, _, name = value.partition(":")
-    if not _names_function(module, name):
+    if not _FUNCTION.fullmatch(value):
         message = f"`{value:.80}` does not name a function"
         yield Finding(place.path, message, _hint_at_function(value))
-
-
-def _names_function(module: str, name: str) -> bool:
-    """A file of the project starts with `./`, which says that no module is meant."""
-    folders = module.split("/")
-    is_file = folders[0] == "." and ".." not in folders and module.endswith(".py")
-    is_module = _is_dotted(module) and not module.endswith(".py")
-    return (is_module or is_file) and _is_dotted(name)
-
-
-def _is_dotted(names: str) -> bool:
-    return all(word.isidentifier() for word in names.split("."))
 
 
 def _hint_at_function(value: str) -> str:
@@ -217,9 +209,9 @@ def _hint_at_function(value: str) -> str:
         module = f"./{module.removeprefix('./')}"
     elif not name and "." in module:
         module, _, name = module.rpartition(".")
-    if _names_function(module, name or "FUNCTION"):
-        return f"did you mean `{module}:{name or 'FUNCTION'}`?"
-    return "write module:function, for example my_agent:answer"
+    meant = f"{module}:{name or 'FUNCTION'}"
+    is_one = _FUNCTION.fullmatch(meant)
+    return f"did you mean `{meant}`?" if is_one else "write module:function, such as agent:answer"
 
 
 FunctionName = Annotated[
