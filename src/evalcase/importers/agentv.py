@@ -195,6 +195,7 @@ class _CaseMaker:
             for name in ("threshold", "repeat", "skip"):
                 if held.at(name).value is not None:
                     case.fields[name] = held.at(name).value
+                    case.fields_from[name] = held.at(name)
         for name, held in item.at("execution").fields():
             if name not in ("target", "threshold", "repeat", "skip_defaults", *_CHECKS):
                 case.lose(held, f"`{name}` of `execution`", at="key")
@@ -224,18 +225,16 @@ class _CaseMaker:
             checks = [*self.shared, *checks]
         threshold = case.fields.get("threshold", self.suite.fields.get("threshold"))
         self.mapper.counts_scores = threshold is not None
-        is_whole = [self._add(case, each, variables) for each in checks]
-        if threshold is not None and not all(is_whole):
-            case.require_all(item.at("threshold"))
+        for each in checks:
+            self._add(case, each, variables)
         self._converse(case, item, variables)
         is_judged = not case.fields.keys().isdisjoint(("criteria", "rubrics"))
         is_judged = is_judged or asks_judge(case.fields.get("graders"))
         if "graders" in case.fields and "expected_output" in case.fields and not is_judged:
             case.keep_reference()  # AgentV never compares it beside assertions
 
-    def _add(self, case: CaseDraft, item: Item, variables: Variables) -> bool:
-        """Add an assertion to a case; whether that was possible."""
-        is_whole = True
+    def _add(self, case: CaseDraft, item: Item, variables: Variables) -> None:
+        """Add an assertion to a case, or leave it out."""
         try:
             for grader in _map_check(item, variables, self.mapper):
                 statements = _statements_of(grader)
@@ -244,12 +243,10 @@ class _CaseMaker:
                 if not statements:
                     case.add_grader(grader, item)
         except NoCounterpartError as error:
-            case.lose(item, str(error), error.hint)
-            is_whole = False
+            case.lose_grader(item, str(error), error.hint)
         for place, why in self.mapper.notes:
             case.lose(place, why)
         self.mapper.notes.clear()
-        return is_whole
 
     def _converse(self, case: CaseDraft, item: Item, variables: Variables) -> None:
         """Turns, each with its assertions."""

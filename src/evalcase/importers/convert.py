@@ -105,6 +105,7 @@ def import_suite(
     suite = SuiteDraft(path, folder)
     importer.function(source, choices, suite)
     make_valid(suite)
+    suite.require_all()
     problems = suite.problems()
     if not suite.kept:
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
@@ -254,20 +255,12 @@ def _leave_out(
         if not held:
             del draft.fields[field]
         what = f"one of the {field}{of_all}: {error.message}"
-        draft.lose(origin, what, error.hint)
-        for each in kept if case is None else [case]:
-            _require_rest(each, suite)
+        draft.lose_grader(origin, what, error.hint)
     elif case is not None and (field in ("id", "input") or field not in case.fields):
         case.drop(case.origin, f"this case: {error.message}", error.hint)
     else:
         draft.fields.pop(field, None)
         draft.lose(origin, f"`{field}`{of_all}: {error.message}", error.hint)
-
-
-def _require_rest(case: CaseDraft, suite: SuiteDraft) -> None:
-    held = case.fields.get("threshold", suite.fields.get("threshold"))
-    if held is not None and held != 1:
-        case.require_all(case.where_from("threshold"))
 
 
 def _number_ids(suite: SuiteDraft) -> None:

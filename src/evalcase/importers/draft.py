@@ -59,10 +59,16 @@ class Draft:
         self.fields_from: dict[str, Item] = {}
         """The origins of fields, as far as they are known."""
         self.graders_from: list[Item] = []
+        self.misses_grader = False
 
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
         """Leave something out: it becomes a problem and a comment."""
         self.lost.append(Loss(item, why, hint, at))
+
+    def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
+        """Leave a grader out, or a rubric: a mean of the others is another mean."""
+        self.misses_grader = True
+        self.lose(item, why, hint)
 
     @property
     def graders(self) -> list[JSON]:
@@ -111,12 +117,6 @@ class CaseDraft(Draft):
         """Move the expected output to `metadata.reference`, which no grader compares."""
         reference = self.fields.pop("expected_output")
         self.keep("reference", self.where_from("expected_output")._replace(value=reference))
-
-    def require_all(self, item: Item) -> None:
-        """A mean of fewer graders is another one: all that are left have to pass."""
-        self.fields["threshold"] = 1
-        why = "`threshold`, as not all that it counts could be imported; the rest must pass"
-        self.lose(item, why)
 
 
 class SuiteDraft(Draft):
@@ -177,6 +177,15 @@ class SuiteDraft(Draft):
             for document, findings in by_document.values()
             for problem in document.place(list(findings.values()))
         ])  # fmt: skip
+
+    def require_all(self) -> None:
+        """Where a threshold counts graders that were left out, all others have to pass."""
+        for case in self.kept:
+            threshold = case.fields.get("threshold", self.fields.get("threshold"))
+            if threshold not in (None, 1) and (case.misses_grader or self.misses_grader):
+                case.fields["threshold"] = 1
+                why = "`threshold`, as not all that it counts could be imported; the rest must pass"
+                case.lose(case.where_from("threshold").without_value(), why)
 
     def value(self) -> dict[str, JSON]:
         return {**self.fields, "cases": [dict(case.fields) for case in self.kept]}

@@ -155,8 +155,6 @@ class _CaseMaker:
         """Whether a judge of the suite replaces the expected output."""
         self.shares_graders = providers.simulated_user(default.fields.get("provider")) is None
         """Whether assertions of all tests are graders of the suite, if they have no variables."""
-        self.lost_shared = False
-        """Whether an assertion of all tests could not be imported."""
         self._ids: dict[str, int] = {}
 
     def _mapper(self, *, counts_scores: bool) -> Mapper:
@@ -175,8 +173,7 @@ class _CaseMaker:
                 for grader in mapper.map(assertion, default.transform):
                     suite.add_grader(grader, assertion.item)
             except NoCounterpartError as error:
-                suite.lose(assertion.item, str(error), error.hint)
-                self.lost_shared = True
+                suite.lose_grader(assertion.item, str(error), error.hint)
         for item, why in mapper.notes:
             suite.lose(item, why)
         self.has_judge = asks_judge(suite.fields.get("graders"))
@@ -311,7 +308,6 @@ class _CaseMaker:
         ]  # fmt: skip
         mapper = self._mapper(counts_scores=counts)
         made: list[tuple[Assertion, Grader]] = []
-        lost = self.lost_shared
         for assertion in (*shared, *test.assertions):
             try:
                 if is_simulated and _reads_transcript(assertion):
@@ -319,18 +315,17 @@ class _CaseMaker:
                 graders = mapper.map(assertion.render(variables), test.transform)
                 made += [(assertion, each) for each in graders]
             except UnrenderableError as error:
-                case.lose(assertion.item, f"`{assertion.name}` with {error}")
-                lost = True
+                case.lose_grader(assertion.item, f"`{assertion.name}` with {error}")
             except NoCounterpartError as error:
-                case.lose(assertion.item, str(error), error.hint)
-                lost = True
+                case.lose_grader(assertion.item, str(error), error.hint)
         self._put(case, made, counts=counts)
         if (leaves_shared or is_changed) and "graders" in self.suite.fields:
             case.fields["suite_graders"] = False
         for item, why in mapper.notes:
             case.lose(item, why)
-        if threshold is not None:
-            self._count(case, threshold, lost=lost)
+        if threshold is not None and threshold.value != self.suite.fields.get("threshold"):
+            case.fields["threshold"] = threshold.value
+            case.fields_from["threshold"] = threshold
 
     def _put(self, case: CaseDraft, made: list[tuple[Assertion, Grader]], *, counts: bool) -> None:
         """In the shortest form: an expected output, statements as rubrics, graders."""
@@ -343,19 +338,6 @@ class _CaseMaker:
                 case.fields["expected_output"] = _only(grader, "equals")
             elif counts or grader not in case.graders:
                 case.add_grader(grader, assertion.item)
-
-    def _count(self, case: CaseDraft, threshold: Item, *, lost: bool) -> None:
-        """A weighted mean decides, if all that it counts is there."""
-        shared = self.suite.fields.get("threshold")
-        if not isinstance(threshold.value, int | float):
-            case.lose(threshold, "`threshold`, which is not a number")
-        elif lost:
-            case.require_all(threshold)
-            if shared is None:
-                del case.fields["threshold"]  # all graders must pass anyway
-        elif threshold.value != shared:
-            case.fields["threshold"] = threshold.value
-            case.fields_from["threshold"] = threshold
 
 
 def _reads_transcript(assertion: Assertion) -> bool:
