@@ -141,33 +141,25 @@ def detect_format(source: ForeignFile) -> str:
     more names count here.
     """
     rows = _first_rows(source)
-    if (
-        not source.is_table
-        and not _AGENTV_KEYS.isdisjoint(source.root.mapping())
-        and ({"tests", "scenarios"} & source.root.mapping().keys())
-    ):
+    whole = {} if source.is_table else source.root.mapping()
+    if not _AGENTV_KEYS.isdisjoint(whole) and ("tests" in whole or "scenarios" in whole):
         return "agentv"
     foreign = None if source.is_table else name_foreign(source.root.value, ())
     foreign = foreign or (name_foreign_cases(rows, ()) if rows else None)
     if foreign is not None and foreign.format and " " not in foreign.format:
         return foreign.format
     names = {name for row in rows for name in row}
-    value = None if source.is_table else source.root.value
-    if isinstance(value, dict):
-        if _is_agentv(value, names):
-            return "agentv"
-        if any(isinstance(each, dict) and isinstance(each.get("class"), str)
-               for each in value.values()):  # fmt: skip
-            return "openai-evals"
-        if isinstance(value.get("goldens"), list):
-            return "deepeval"
-    if not _DEEPEVAL_NAMES.isdisjoint(names) or (
-        "input" not in names and rows and _is_chat(rows[0])
-    ):
-        return "deepeval"
-    if "input" not in names or not _OUR_NAMES.isdisjoint(names):
-        return "rows"
-    return "inspect" if "target" in names else "braintrust" if "expected" in names else "rows"
+    entries = [each for each in whole.values() if isinstance(each, dict)]
+    is_chat = "input" not in names and bool(rows) and _is_chat(rows[0])
+    found = {
+        "agentv": _is_agentv(whole, names),
+        "openai-evals": any(isinstance(each.get("class"), str) for each in entries),
+        "deepeval": "goldens" in whole or not _DEEPEVAL_NAMES.isdisjoint(names) or is_chat,
+        "rows": "input" not in names or not _OUR_NAMES.isdisjoint(names),
+        "inspect": "target" in names,
+        "braintrust": "expected" in names,
+    }
+    return next((name for name, is_it in found.items() if is_it), "rows")
 
 
 def _first_rows(source: ForeignFile) -> list[dict[str, JSON]]:
