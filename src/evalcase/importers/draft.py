@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from json import dumps
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from evalcase.types.value import JSON
 
 CODE = "not-imported"
 _MAX_LINE = 200
+_MAX_ID = 40
+_NO_WORD = re.compile(r"[\W_]+")
 SIMULATOR = "simulator"
 _SIMULATOR_REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"
 NO_ARGUMENT = object()
@@ -234,6 +237,11 @@ def number_id(id: str, taken: dict[str, int]) -> str:
         numbered = f"{id}-{taken[id]}"
     taken[numbered] = 1
     return numbered
+
+
+def slug_of(text: str) -> str:
+    """An id from the first words of a text; empty if there are none."""
+    return _NO_WORD.sub("-", text[:200].casefold()).strip("-")[:_MAX_ID].strip("-")
 
 
 def split_history(messages: list[JSON]) -> tuple[list[JSON], JSON]:

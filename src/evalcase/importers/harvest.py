@@ -18,7 +18,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
 from evalcase.format.suite import resolve_suite
 from evalcase.format.writer import keep_literal
-from evalcase.importers.draft import number_id, write_suite
+from evalcase.importers.draft import number_id, slug_of, write_suite
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.dialects import MessageDict
 from evalcase.tracing.otlp import BadTraceError, TraceStore, read_trace_file
@@ -35,8 +35,6 @@ _SLOWEST = 0.1
 _PUNCTUATION = re.compile(r"(?:(?<=\w)[.,;:?\u2026]+|(?<=[^\W\d_]{2})!+)(?=\s|$)")
 """Of words: `5!` and `a ? b` are something else than `5` and `a b`."""
 _NUMBER = re.compile(r"\d+")
-_SLUG = re.compile(r"[^a-z0-9]+")
-_MAX_ID = 40
 _UNANSWERED = "nothing was answered when it was traced: say what is expected, and take this out"
 _DRAFT = "draft: what was answered when it was traced; make it what should be"
 _DESCRIBE = "draft: describe what a good answer says, in place of this one"
@@ -197,7 +195,7 @@ def draft_case(
         _strip_message(each) for each in transcript.asked
         if options.keep_system or each["role"] not in ("system", "developer")
     ]  # fmt: skip
-    fields: dict[str, Any] = {"id": id or "", "input": _shorten(asked)}
+    fields: dict[str, Any] = {"id": id or "", "input": asked}
     notes = [transcript.error] if transcript.error else []
     answer = _find_answer(transcript)
     if not answer:
@@ -207,7 +205,7 @@ def draft_case(
         fields["criteria"] = _describe(answer)
         notes.append(_DESCRIBE)
     else:
-        fields["expected_output"] = _shorten(answer)
+        fields["expected_output"] = answer
         notes.append(_DRAFT)
     fields["metadata"] = {"trace": trace}
     return CaseDraft(fields, notes)
@@ -268,22 +266,9 @@ def _text_of(content: JSON) -> str:
     )  # fmt: skip
 
 
-def _shorten(messages: list[MessageDict]) -> JSON:
-    """One text of the usual role is written as text."""
-    if len(messages) == 1 and messages[0].keys() == {"role", "content"}:
-        (only,) = messages
-        if only["role"] in ("user", "assistant") and isinstance(only["content"], str):
-            return only["content"]
-    return list(messages)
-
-
-def name_case(input: JSON) -> str:
+def name_case(input: list[MessageDict]) -> str:
     """An id from the first words of the last message."""
-    last = input[-1].get("content") if isinstance(input, list) and input else input  # type: ignore[union-attr]
-    slug = _SLUG.sub("-", _text_of(last)[:400].casefold()).strip("-")
-    if len(slug) > _MAX_ID:
-        slug = slug[:_MAX_ID].rpartition("-")[0] or slug[:_MAX_ID]
-    return slug or "case"
+    return slug_of(_text_of(input[-1].get("content")) if input else "") or "case"
 
 
 def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDraft:

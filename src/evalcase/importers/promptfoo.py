@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from evalcase.importers.draft import (
@@ -12,6 +11,7 @@ from evalcase.importers.draft import (
     SuiteDraft,
     asks_judge,
     number_id,
+    slug_of,
     split_history,
     write_grader,
 )
@@ -48,8 +48,6 @@ _READ = frozenset({
     "description", "prompts", "providers", "targets", "tests", "defaultTest", "scenarios",
     "evaluateOptions", "commandLineOptions", "metadata", "tags", "$schema", "assertionTemplates",
 })  # fmt: skip
-_NO_WORD = re.compile(r"[\W_]+")
-_MAX_ID = 40
 _MAX_TURNS = 10
 """promptfoo's default for the turns of a simulated user."""
 _TRANSFORMS = ("transform", "postprocess")
@@ -251,9 +249,9 @@ class _CaseMaker:
         own = [name for name, item in test.variables.items() if shared.get(name) is not item]
         values = (variables.values[name] for name in own or test.variables)
         texts = [javascript_text(each) for each in values if isinstance(each, str | int | float)]
-        id = _slug(description or " ".join(each[: _MAX_ID * 2] for each in texts)) or "case"
+        id = slug_of(description or " ".join(each[:80] for each in texts)) or "case"
         if len(self.prompts) > 1:
-            id = f"{id}:{_slug(prompt.label)}"
+            id = f"{id}:{slug_of(prompt.label)}"
         return number_id(id, self._ids)
 
     def _put_user(
@@ -351,10 +349,6 @@ def _only(grader: Grader, name: str) -> str | None:
     """The text of a grader of this type that has nothing but a text."""
     held = grader.get("value")
     return held if isinstance(held, str) and grader == write_grader(name, held) else None
-
-
-def _slug(text: str) -> str:
-    return _NO_WORD.sub("-", text[: _MAX_ID * 4].lower()).strip("-")[:_MAX_ID].strip("-")
 
 
 def _text_of(item: Item | None) -> str:
