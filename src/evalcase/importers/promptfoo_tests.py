@@ -14,6 +14,7 @@ from evalcase.importers.draft import SuiteDraft
 from evalcase.importers.javascript import UnrenderableError, Variables, refuse_computed
 from evalcase.importers.promptfoo_checks import Assertion, read_assertions, read_cell
 from evalcase.importers.source import FILE, Folder, ForeignFile, Item, is_code
+from evalcase.types.message import is_message
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
 
@@ -70,13 +71,7 @@ def _read_chat(text: str) -> JSON:
     elif text.lstrip().startswith(("- role:", '- "role":', "- content:")):
         document = parse_document(text, "yaml", "prompt")
         value = None if document.problems else document.value
-    return value if isinstance(value, list) and value and all(map(_is_message, value)) else None
-
-
-def _is_message(value: JSON) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
-        return False
-    return isinstance(value.get("content"), str | list) or "tool_calls" in value
+    return value if isinstance(value, list) and value and all(map(is_message, value)) else None
 
 
 def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[PromptTemplate]:
@@ -117,7 +112,7 @@ def _read_prompt(
     item: Item, label: str, references: tuple[str, ...], folder: Folder
 ) -> Iterator[PromptTemplate]:
     text = item.value
-    if isinstance(text, list) and text and all(map(_is_message, text)):
+    if isinstance(text, list) and text and all(map(is_message, text)):
         text = dumps(text, ensure_ascii=False)
     if not isinstance(text, str):
         raise ValueError("it is not text")
