@@ -166,9 +166,16 @@ def test_a_fresh_copy_has_only_what_is_recorded(shop: Shop) -> None:
         "Path('tests/test_cart.py').write_text('forged')\n"
         "os.system('git config user.name forged')\n",
     )
-    options = {"ignore": ["cache"], "restore": ["tests/**"], "hidden": {"h": {"text": "hidden"}}}
+    told = shop.root / "torn"
+    options = {
+        "teardown": [["sh", "-c", f"echo x >> {told}"]],
+        "ignore": ["cache"],
+        "restore": ["tests/**"],
+        "hidden": {"h": {"text": "hidden"}},
+    }
     found = verdicts(shop, "?", *graders, **options)
     assert [got for got, _ in found] == ["1.00"] * 6 + ["0.50"], found
+    assert told.read_text() == "x\nx\n"
     assert shop.evalcase("grade", "latest").code == 1
     again = [f"{grade['score']:.2f}" for grade in shop.trials()[0]["grades"]]
     assert again == ["0.00", "1.00", "1.00", "1.00", "1.00", "1.00", "0.50"], "not what is ignored"

@@ -28,7 +28,13 @@ from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.calls import seen_calls
-from evalcase.util.files import OversizeError, digest_files, is_inside, read_file
+from evalcase.util.files import (
+    IrregularError,
+    OutsideError,
+    OversizeError,
+    digest_files,
+    read_file,
+)
 from evalcase.util.isolation import process_in
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import describe_exit
@@ -39,7 +45,6 @@ _MOST_OUTPUT = 1_000_000
 _MOST_REPORT = 20_000_000
 _MOST_FILE = 10_000_000
 _SHOWN = 5
-_NEEDS = "a `workspace`"
 _one_at_a_time: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 """Programs that grade one workspace don't run at the same time."""
 
@@ -61,10 +66,15 @@ def _changes_of(context: Context) -> Changes:
     return context.changes
 
 
+class _LooksAtWorkspace(Grader):
+    def missing_in(self, case: Case) -> str | None:
+        return None if case.workspace is not None else "a `workspace`"
+
+
 # run
 
 
-class RunGrader(Grader):
+class RunGrader(_LooksAtWorkspace):
     name = "run"
     description = "A command succeeds in the workspace, or its tests do."
     argument = "value"
@@ -118,9 +128,6 @@ class RunGrader(Grader):
         for name in ("must_pass", "keep_passing"):
             if getattr(self, name) is not None and self.report != "junit":
                 yield Finding((name,), f"`{name}` goes with `report: junit` only", at="key")
-
-    def missing_in(self, case: Case) -> str | None:
-        return None if case.workspace is not None else _NEEDS
 
     def load(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
@@ -324,7 +331,7 @@ Files = Annotated[
 ]
 
 
-class FilesGrader(Grader):
+class FilesGrader(_LooksAtWorkspace):
     name = "files"
     description = "Files of the workspace are as they should be."
     argument = "value"
@@ -340,9 +347,6 @@ class FilesGrader(Grader):
     ]
 
     surroundings: Surroundings | None = None
-
-    def missing_in(self, case: Case) -> str | None:
-        return None if case.workspace is not None else _NEEDS
 
     def load(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
@@ -422,22 +426,21 @@ def _object_to_json(data: bytes, wanted: Mapping[str, Matcher], searcher: Search
 def _read_file(root: str, path: str) -> bytes | None:
     """The bytes of a file in the workspace; None if there is none. Raise GraderError where a link
     leads out of the workspace, which nothing may read."""
-    whole = os.path.join(root, path)
-    if not is_inside(os.path.realpath(whole), os.path.realpath(root)):
-        raise GraderError("workspace", f"`{path}` leads out of the workspace by a link")
-    if not os.path.isfile(whole):
+    try:
+        return read_file(os.path.join(root, path), _MOST_FILE, os.path.realpath(root))
+    except (FileNotFoundError, NotADirectoryError, IrregularError):
         return None
-    with open(whole, "rb") as file:
-        data = file.read(_MOST_FILE + 1)
-    if len(data) > _MOST_FILE:
-        raise GraderError("workspace", f"`{path}` is larger than {_MOST_FILE // 1_000_000} MB")
-    return data
+    except OutsideError:
+        what = f"`{path}` leads out of the workspace by a link"
+    except OversizeError:
+        what = f"`{path}` is larger than {_MOST_FILE // 1_000_000} MB"
+    raise GraderError("workspace", what)
 
 
 # diff
 
 
-class DiffGrader(Grader):
+class DiffGrader(_LooksAtWorkspace):
     name = "diff"
     description = "Limits what the agent changed in the workspace."
     workspace = "changes"
@@ -456,9 +459,6 @@ class DiffGrader(Grader):
         if all(each is None for each in options):
             message = "`diff` needs one of `max_lines`, `max_files`, `only`, `never`, `empty`"
             yield Finding((), message, code="missing-option")
-
-    def missing_in(self, case: Case) -> str | None:
-        return None if case.workspace is not None else _NEEDS
 
     def grade(self, context: Context) -> Score:
         changes = _changes_of(context)

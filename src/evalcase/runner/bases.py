@@ -2,8 +2,7 @@
 makes of them; and the hashes of all that.
 
 A base is made once in a run. One that took a repository or commands is kept in the cache folder of
-the user for later runs, by the hash of its definition. A lock beside it has one run make it, and
-keeps others from removing it.
+the user for later runs, by the hash of its definition. By a lock beside it, one run makes it.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class Base(NamedTuple):
 
 
 class Bases:
-    """The bases of one run, in its own folder or in the cache. `close` releases them."""
+    """The bases of one run, in its own folder or in the cache."""
 
     def __init__(
         self, own: str, cache: str, config: Config, variables: Mapping[str, str],
@@ -94,14 +93,11 @@ class Bases:
         self._variables = variables
         self._warn = warn
         self._made: dict[str, asyncio.Task[Base]] = {}
-        self._locks: list[IO[bytes]] = []
 
     async def close(self) -> None:
         for task in self._made.values():
             task.cancel()
         await asyncio.gather(*self._made.values(), return_exceptions=True)
-        for lock in self._locks:
-            lock.close()
 
     async def find(
         self, declared: Workspace, sources: Attachments, overlay: Mapping[str, str] = _NO_OVERLAY
@@ -158,19 +154,15 @@ class Bases:
         folder = os.path.join(
             self._cache, sha256(dumps(basis, sort_keys=True).encode()).hexdigest()[:32]
         )
-        while (lock := _lock_base(folder)) is None:  # noqa: ASYNC110 - another process has it
+        while (lock := try_lock(f"{folder}.lock")) is None:  # noqa: ASYNC110 - another process
             await asyncio.sleep(_POLL_S)
-        try:
+        with lock:
+            os.utime(lock.fileno())
             if not await asyncio.to_thread(os.path.isdir, folder):
                 making = f"{folder}.new"
                 await asyncio.to_thread(remove_tree, making, self._warn)
                 await self._build(making, declared, sources)
                 await asyncio.to_thread(os.rename, making, folder)
-            fcntl.flock(lock, fcntl.LOCK_SH)
-        except BaseException:
-            lock.close()
-            raise
-        self._locks.append(lock)
         return folder
 
     async def _build(self, folder: str, declared: Workspace, sources: Attachments) -> None:
@@ -240,11 +232,11 @@ def digest_workspace(declared: Workspace, sources: Attachments) -> tuple[str, st
 def _digest_parts(declared: Workspace, sources: Attachments) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(declared)
     if declared.template is not None:
-        whole["template"] = _digest_folder(find_source(declared.template, sources, is_folder=True))
+        whole["template"] = _digest_path(find_source(declared.template, sources, is_folder=True))
     for field in ("files", "hidden"):
         for name, source in getattr(declared, field).items():
             if not isinstance(source, Inline):
-                whole[field][name] = digest_file(find_source(source, sources))
+                whole[field][name] = _digest_path(find_source(source, sources))
     return whole
 
 
@@ -255,11 +247,7 @@ def find_overlay(name: str, root: str) -> str:
 
 def digest_overlay(overlay: Mapping[str, str], root: str) -> dict[str, str]:
     """Hashes of what is laid over a workspace, by its paths there."""
-    found = {name: find_overlay(source, root) for name, source in overlay.items()}
-    return {
-        name: _digest_folder(path) if os.path.isdir(path) else digest_file(path)
-        for name, path in found.items()
-    }
+    return {name: _digest_path(find_overlay(source, root)) for name, source in overlay.items()}
 
 
 def _lay_over(root: str, name: str, source: str) -> None:
@@ -276,20 +264,18 @@ def digest_solution(declared: Workspace, sources: Attachments) -> str:
     """A hash of a solution."""
     if not isinstance(declared.solution, str):
         return dumps(msgspec.to_builtins(declared.solution))
-    path = find_source(declared.solution, sources, is_folder=None)
-    return _digest_folder(path) if os.path.isdir(path) else digest_file(path)
+    return _digest_path(find_source(declared.solution, sources, is_folder=None))
 
 
-def _digest_folder(root: str) -> str:
+def _digest_path(path: str) -> str:
+    """A hash of a file, or of all that is in a folder."""
+    if not os.path.isdir(path) or os.path.islink(path):
+        return os.readlink(path) if os.path.islink(path) else digest_file(path)
+    found = scan(path)
     entries = [
-        (path, entry.mode, _digest_entry(os.path.join(root, path)))
-        for path, entry in scan(root).items()
+        (name, entry.mode, _digest_path(os.path.join(path, name))) for name, entry in found.items()
     ]
     return sha256(dumps(entries).encode()).hexdigest()
-
-
-def _digest_entry(path: str) -> str:
-    return os.readlink(path) if os.path.islink(path) else digest_file(path)
 
 
 def find_source(name: str, sources: Attachments, *, is_folder: bool | None = False) -> str:
@@ -334,24 +320,11 @@ def write_files(root: str, files: Mapping[str, str | Inline], sources: Attachmen
             shutil.copy(find_source(source, sources), path)
 
 
-def _lock_base(folder: str) -> IO[bytes] | None:
-    """The lock of a base: shared with other runs that use it, or alone to make it. None while
-    another run makes it."""
-    is_made = os.path.isdir(folder)
-    lock = try_lock(f"{folder}.lock", fcntl.LOCK_SH if is_made else fcntl.LOCK_EX)
-    if lock is not None and is_made and not os.path.isdir(folder):
-        lock.close()  # it was removed in this moment
-        return None
-    if lock is not None:
-        os.utime(lock.fileno())
-    return lock
-
-
-def try_lock(path: str, kind: int = fcntl.LOCK_EX) -> IO[bytes] | None:
-    """A lock file that this run holds; None while another one keeps it from that."""
+def try_lock(path: str) -> IO[bytes] | None:
+    """A lock file that this run holds; None while another one does."""
     lock = open(path, "ab")  # noqa: SIM115 - held until it is closed
     try:
-        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):
             return lock
     except OSError:

@@ -12,10 +12,11 @@ import asyncio
 import gzip
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from json import dumps
 from tempfile import mkdtemp
 from typing import IO, Any, NamedTuple
@@ -64,6 +65,8 @@ from evalcase.util.snapshots import (
     scan,
 )
 
+_PART, _OVERLAP = 1 << 22, 1 << 14
+
 
 class Taken(NamedTuple):
     """The workspace of a trial as graders get it, and what was changed in it."""
@@ -85,6 +88,15 @@ class _Open(NamedTuple):
     """The device and the number of the folder."""
 
 
+class _Place(NamedTuple):
+    """The folder of a run, and what works in it."""
+
+    folder: str
+    lock: IO[bytes]
+    bases: Bases
+    comparer: Comparer
+
+
 class Workspaces:
     """Makes, compares and removes the workspaces of one run. `close` leaves nothing behind."""
 
@@ -101,25 +113,20 @@ class Workspaces:
         self._scrubber = scrubber
         self._warn = warn
         self._solves = solves
-        self._folder: str | None = None
-        self._lock: IO[bytes] | None = None
-        self._comparer: Comparer | None = None
-        self._bases: Bases | None = None
+        self._place: _Place | None = None
         self._reserved: dict[str, tuple[Workspace, Attachments, dict[str, str]]] = {}
         self._open: dict[str, _Open] = {}
         self._digests: dict[str, tuple[str, str]] = {}
         self._numbers = count(1)
 
     async def close(self) -> None:
-        if self._folder is None:
+        if self._place is None:
             return
-        assert self._bases is not None
-        assert self._lock is not None
-        await self._bases.close()
-        await asyncio.to_thread(remove_tree, self._folder, self._warn)
+        await self._place.bases.close()
+        await asyncio.to_thread(remove_tree, self._place.folder, self._warn)
         close_guard()
-        self._lock.close()
-        self._folder = None
+        self._place.lock.close()
+        self._place = None
 
     def _sources_of(self, suite: str) -> Attachments:
         return attachments_in(os.path.dirname(os.path.join(self._cwd, suite)))
@@ -150,19 +157,22 @@ class Workspaces:
         """Where the workspace of a trial will be."""
         declared, table = case.workspace, self._config.targets.get(target, {})
         assert declared is not None
-        if self._folder is None:
-            work = _work_folder(self._variables)
-            self._folder, self._lock = _open_folder(work, self._warn)
-            kept = os.path.join(os.path.dirname(work), "bases")
-            self._bases = Bases(self._folder, kept, self._config, self._variables, self._warn)
-            self._comparer = Comparer(os.path.join(self._folder, "git"))
-            open_guard()
-        folder = os.path.join(self._folder, f"{next(self._numbers)}")
+        if self._place is None:
+            self._place = self._open_place()
+        folder = os.path.join(self._place.folder, f"{next(self._numbers)}")
         isolation = str(table.get("isolation", "none"))
-        note_containers(self._folder, isolation)
+        note_containers(self._place.folder, isolation)
         space = Space(folder, "", dict(declared.env), isolation, _find_mounts(table, self._config))
         what = declared, self._sources_of(suite), self._overlay_of(target)
         return self._reserve(folder, space, what)
+
+    def _open_place(self) -> _Place:
+        work = _work_folder(self._variables)
+        folder, lock = _open_folder(work, self._warn)
+        kept = os.path.join(os.path.dirname(work), "bases")
+        bases = Bases(folder, kept, self._config, self._variables, self._warn)
+        open_guard()
+        return _Place(folder, lock, bases, Comparer(os.path.join(folder, "git")))
 
     def _reserve(
         self, folder: str, like: Space, what: tuple[Workspace, Attachments, dict[str, str]]
@@ -182,8 +192,8 @@ class Workspaces:
 
     async def solve(self, space: Space) -> None:
         """Apply the solution of a case to its workspace. Raise WorkspaceError if that fails."""
-        opened, comparer = self._open[space.path], self._comparer
-        assert comparer is not None
+        assert self._place is not None
+        opened = self._open[space.path]
         solution = opened.declared.solution
         if isinstance(solution, Shell):
             await run_command(solution, space, self._variables, opened.declared.timeout_s)
@@ -191,7 +201,7 @@ class Workspaces:
         assert solution is not None
         path = find_source(solution, opened.sources, is_folder=None)
         try:
-            await asyncio.to_thread(_apply_solution, path, space.path, comparer)
+            await asyncio.to_thread(_apply_solution, path, space.path, self._place.comparer)
         except (OSError, ValueError) as error:
             raise WorkspaceError(f"the solution `{solution}` can't be applied: {error}") from None
 
@@ -222,12 +232,9 @@ class Workspaces:
         """Whether a patch holds a secret. In it, bytes that are no text are packed: they are looked
         at as they are."""
         known = self._scrubber.look()
-        texts = [patch.decode(errors="replace")]
-        for each in changes.changed:
-            path = os.path.join(space.path, each.path)
-            if each.status != "deleted" and os.path.isfile(path) and not os.path.islink(path):
-                with open(path, "rb") as file:
-                    texts.append(file.read().decode(errors="replace"))
+        paths = [os.path.join(space.path, each.path) for each in changes.changed]
+        files = [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+        texts = chain([patch.decode(errors="replace")], *map(_texts_in, files))
         return any(known.told(text) != text for text in texts)
 
     async def rebuild(
@@ -251,6 +258,7 @@ class Workspaces:
         twin = self._reserve(folder, opened.space, self._reserved[opened.space.path])
         try:
             await self._repeat(twin, changes, patch)
+            del self._reserved[twin.path]  # it is made once
             await asyncio.to_thread(self._make_ready, self._open[twin.path])
         except WorkspaceError as error:
             twin = replace(twin, fault=f"no fresh copy can be made: {error}")
@@ -263,12 +271,12 @@ class Workspaces:
                 "what was changed is not stored: it was too much, or held a secret"
             )
         await self.make(space)
-        opened, comparer = self._open[space.path], self._comparer
-        assert comparer is not None
+        assert self._place is not None
+        opened = self._open[space.path]
         if hash_tree(opened.before) != changes.base:
             raise WorkspaceError("its template, files or `setup` gave other files then")
         try:
-            await asyncio.to_thread(comparer.apply, patch, space.path)
+            await asyncio.to_thread(self._place.comparer.apply, patch, space.path)
         except ValueError as error:
             raise WorkspaceError(f"its changes don't apply: {error}") from None
         again = await asyncio.to_thread(_look, opened)
@@ -279,11 +287,8 @@ class Workspaces:
         """Tear the workspace of a trial down and remove it; where it is kept, if it is."""
         kept = None
         if space.path in self._open:
-            below = os.path.dirname(space.path)
-            for opened in [
-                each for each in self._open.values() if is_inside(each.space.path, below)
-            ]:
-                await self._tear_down(opened)
+            for path in self._paths_of(space):
+                await self._tear_down(self._open[path])
             if keep:
                 parent = os.path.join(_work_folder(self._variables), "kept")
                 os.makedirs(parent, mode=0o700, exist_ok=True)
@@ -297,6 +302,11 @@ class Workspaces:
         self._reserved.pop(space.path, None)
         return kept
 
+    def _paths_of(self, space: Space) -> list[str]:
+        """A workspace and the fresh one beside it, as far as they are there."""
+        folder = os.path.dirname(space.path)
+        return [path for path in self._open if is_inside(path, folder)]
+
     async def _tear_down(self, opened: _Open) -> None:
         space, declared = opened.space, opened.declared
         for command in declared.teardown:
@@ -306,15 +316,14 @@ class Workspaces:
                 self._warn(f"teardown of a workspace: {error}")
 
     async def _discard(self, space: Space) -> None:
-        folder = os.path.dirname(space.path)
-        for path in [path for path in self._open if is_inside(path, folder)]:
+        for path in self._paths_of(space):
             del self._open[path]
-        await asyncio.to_thread(_remove_space, folder, self._warn)
+        await asyncio.to_thread(_remove_space, os.path.dirname(space.path), self._warn)
 
     async def _make(self, space: Space) -> _Open:
         declared, sources, overlay = self._reserved[space.path]
-        assert self._bases is not None
-        base = await self._bases.find(declared, sources, overlay)
+        assert self._place is not None
+        base = await self._place.bases.find(declared, sources, overlay)
         folder = os.path.dirname(space.path)
         try:
             before = await asyncio.to_thread(_copy_base, base, folder, space, declared)
@@ -335,10 +344,9 @@ class Workspaces:
 
     def _compare(self, opened: _Open) -> tuple[Changes, bytes | None]:
         """What was changed, and all of it as a patch; None where that is too large."""
-        assert self._comparer is not None
-        after = _look(opened)
-        find = lambda path, side: _find_file(opened, path, side)  # noqa: E731
-        changes, patch = self._comparer.compare(opened.before, after, find)
+        assert self._place is not None
+        find = partial(_find_file, opened)
+        changes, patch = self._place.comparer.compare(opened.before, _look(opened), find)
         isolation = opened.space.isolation
         return replace(changes, setup=opened.setup, isolation=isolation), patch
 
@@ -432,6 +440,15 @@ def _apply_solution(path: str, root: str, comparer: Comparer) -> None:
         copy_into([os.path.join(path, name) for name in os.listdir(path)], root)
     else:
         comparer.apply(read_file(path, MOST_PATCH_BYTES), root)
+
+
+def _texts_in(path: str) -> Iterator[str]:
+    """A file, however large, in parts that overlap."""
+    end = b""
+    with open(path, "rb") as file:
+        while data := file.read(_PART):
+            yield (end + data).decode(errors="replace")
+            end = data[-_OVERLAP:]
 
 
 def _remove_space(folder: str, warn: Callable[[str], None]) -> None:

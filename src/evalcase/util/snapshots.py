@@ -226,29 +226,25 @@ class Comparer:
             stream.write(b"\0" * left + b"\n")  # a file that shrank meanwhile
 
     def _list_changes(self, ends: Sequence[str], before: Tree, after: Tree) -> Iterator[Change]:
-        args = ["diff-tree", "-r", "-M", "-z", "--no-ext-diff", "--no-textconv"]
-        counts = {}
-        fields = self._git([*args, "--numstat", *ends]).split(b"\0")
-        place = 0
-        while place < len(fields) - 1:
-            added, removed, name = fields[place].split(b"\t", 2)
-            place += 1
+        args = ["diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "--no-ext-diff",
+                "--no-textconv", *ends]  # fmt: skip
+        fields = iter(self._git(args).split(b"\0")[:-1])
+        letters: dict[bytes, tuple[str, bytes]] = {}
+        for field in fields:
+            if field.startswith(b":"):  # modes, hashes and a letter; then the path, or two
+                letter, origin = field.split(b" ")[4][:1].decode(), next(fields)
+                letters[next(fields) if letter == "R" else origin] = letter, origin
+                continue
+            added, removed, name = field.split(b"\t", 2)
             if not name:  # of a renamed file: the names follow
-                name, place = fields[place + 1], place + 2
-            counts[name] = added, removed
-        fields = self._git([*args, "--raw", *ends]).split(b"\0")
-        place = 0
-        while place < len(fields) - 1:
-            letter = fields[place].split(b" ")[4][:1].decode()
-            origin = os.fsdecode(fields[place + 1]) if letter == "R" else None
-            name = fields[place + (2 if letter == "R" else 1)]
-            place += 3 if letter == "R" else 2
-            path = os.fsdecode(name)
-            old, new = before.get(origin or path), after.get(path)
-            added, removed = counts.get(name, (b"-", b"-"))
-            binary = added == b"-"
+                next(fields)
+                name = next(fields)
+            letter, origin = letters[name]
+            path, binary = os.fsdecode(name), added == b"-"
+            old, new = before.get(os.fsdecode(origin)), after.get(path)
             yield Change(
-                _readable(path), _STATUS[letter], None if origin is None else _readable(origin),
+                _readable(path), _STATUS[letter],
+                _readable(os.fsdecode(origin)) if letter == "R" else None,
                 (new or old or Entry(_FILE, 0, (0, 0, 0))).mode,
                 (old.size if old else 0, new.size if new else 0),
                 0 if binary else int(added), 0 if binary else int(removed), binary,
