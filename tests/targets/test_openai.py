@@ -175,11 +175,17 @@ def test_files_are_sent_as_what_they_are(tmp_path: Path) -> None:
     [
         ({"type": "file", "path": "x.bin"}, "`x.bin` can't be sent to a model: it is neither text"),
         ({"type": "file", "path": "none.txt"}, "`none.txt` can't be read: No such file"),
-        ({"type": "file", "path": "pipe"}, "`pipe` is not a regular file"),
-        ({"type": "file", "path": "big.txt"}, "`big.txt` is larger than 20,000,000 bytes"),
+        ({"type": "file", "path": "pipe"}, "`pipe` can't be read: it is not a regular file"),
+        (
+            {"type": "file", "path": "big.txt"},
+            "`big.txt` can't be read: it is larger than 20,000,000 bytes",
+        ),
         ({"type": "image", "path": "a.txt"}, "`a.txt` is not a PNG, JPEG, GIF or WebP image"),
         ({"type": "image", "path": "../out.png"}, "`../out.png` is outside the project"),
-        ({"type": "image", "path": "link.png"}, "`link.png` is outside the project"),
+        (
+            {"type": "image", "path": "link.png"},
+            "`link.png` can't be read: it lies outside the project",
+        ),
         ({"type": "image", "data": "§"}, "`data` of an image is not base64"),
         ({"type": "image", "data": "AAAA"}, "`data` without a `media_type`"),
     ],

@@ -212,6 +212,8 @@ def neutralise_tokens(text: str) -> tuple[str, int]:
 
 # The blocks
 
+_SHOWN_KEYS = ("role", "content", "tool_calls", "name")
+
 
 def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
     """All blocks but the criteria; what the case hasn't got is empty."""
@@ -220,7 +222,9 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
     user = context.case.user
     return {
         "goal": user.goal if user is not None else "",
-        "conversation": "\n".join(as_json(_write_message(each)) for each in before),
+        "conversation": "\n".join(
+            as_json({key: each[key] for key in _SHOWN_KEYS if key in each}) for each in before
+        ),
         "reference": show_reference(context),
         "context": "\n".join(
             as_json({"chunk": number, "text": text}) for number, text in enumerate(chunks, start=1)
@@ -272,11 +276,6 @@ def _in_metadata(metadata: Mapping[str, JSON], path: str) -> JSON:
         return JsonPath(path.removeprefix("metadata.")).find(dict(metadata))
     except MissingError:
         return None
-
-
-def _write_message(message: Message) -> dict[str, JSON]:
-    data = message.to_dict()
-    return {key: data[key] for key in ("role", "content", "tool_calls", "name") if key in data}
 
 
 def _show_calls(messages: Sequence[Message]) -> list[str]:

@@ -14,14 +14,7 @@ from evalcase.types.message import named_file, named_files, part_text, parts_of,
 from evalcase.types.problem import Finding
 from evalcase.types.target import Question, Warn
 from evalcase.types.value import JSON
-from evalcase.util.files import (
-    IrregularError,
-    OutsideError,
-    OversizeError,
-    digest_file,
-    is_inside,
-    read_file,
-)
+from evalcase.util.files import digest_file, is_inside, read_file
 
 _MOST_FILE_BYTES = 20_000_000
 _STARTS = (
@@ -163,7 +156,13 @@ def _load_file(name: str, question: Question, root: str, any_kind: bool) -> Cont
     if name not in question.files:
         why = f"it is not among the files of case `{question.case}`"
         raise TargetError(f"`{name:.200}` can't be read: {why}")
-    data = _read_bytes(name, question.files[name], root)
+    path = question.files[name]
+    # The project of its suite may be another, and was checked when the suite was loaded.
+    inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
+    try:
+        data = read_file(path, _MOST_FILE_BYTES, inside)
+    except OSError as error:
+        raise TargetError(f"`{name}` can't be read: {error.strerror}") from None
     kind = "application/pdf" if data.startswith(b"%PDF-") else image_type(data[:16])
     if kind is None:
         try:
@@ -174,19 +173,3 @@ def _load_file(name: str, question: Question, root: str, any_kind: bool) -> Cont
             what = "it is neither text (UTF-8) nor PDF nor a PNG, JPEG, GIF or WebP image"
             raise TargetError(f"`{name}` can't be sent to a model: {what}")
     return ContentFile(name, kind, b64encode(data).decode())
-
-
-def _read_bytes(name: str, path: str, root: str) -> bytes:
-    # The project of its suite may be another, and was checked when the suite was loaded.
-    inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
-    try:
-        return read_file(path, _MOST_FILE_BYTES, inside)
-    except IrregularError:
-        raise TargetError(f"`{name}` is not a regular file") from None
-    except OutsideError:
-        raise TargetError(f"`{name}` is outside the project, so it is not sent") from None
-    except OversizeError:
-        text = f"`{name}` is larger than {_MOST_FILE_BYTES:,} bytes, so it is not sent"
-        raise TargetError(text) from None
-    except OSError as error:
-        raise TargetError(f"`{name}` can't be read: {error.strerror}") from None
