@@ -510,6 +510,8 @@ def read_fields(named: Named, findings: Findings) -> dict[str, Any]:
 
 _ASKING = frozenset({"input", "turns", "user", "stop_on_failure"})
 """One of these a case can't do without; the last is reported if it stands alone."""
+_OF_CONVERSATIONS = frozenset({"turns", "stop_on_failure"})
+_JUDGED = frozenset({"criteria", "rubrics"})
 
 
 def resolve_case(
@@ -521,13 +523,13 @@ def resolve_case(
     vocabulary: Vocabulary = CASE,
 ) -> Case | None:
     """The case that `raw` stands for; None, with findings, where it has errors."""
-    before = findings.errors
-    written = raw.get("id") if type(raw) is dict else None
-    id = written if type(written) is str and written and not written.isspace() else None
-    findings.begin_case(id)
     if type(raw) is not dict:
+        findings.begin_case(None)
         findings.add("wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}")
         return None
+    before, written = findings.errors, raw.get("id")
+    id = written if type(written) is str and written and not written.isspace() else None
+    findings.begin_case(id)
     if id is not None and not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
     named = settle_names(raw, path, vocabulary, findings)
@@ -537,24 +539,14 @@ def resolve_case(
     if _ASKING.isdisjoint(values) and not findings.suggested("input", path):
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
     fields = read_fields(named, findings)
-    if "stop_on_failure" in values and "turns" not in values:
-        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
-        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
-    turns: list[Named] = []
-    if "turns" in fields:
-        parts = enumerate(values["turns"])
-        turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in parts]
-        if "skip" not in fields:
-            for turn, part in zip(fields["turns"], turns, strict=True):
-                _mention_judge(turn, part, findings)
-    if ("criteria" in fields or "rubrics" in fields) and "skip" not in fields:
+    turns = [] if _OF_CONVERSATIONS.isdisjoint(values) else _check_turns(named, fields, findings)
+    if not _JUDGED.isdisjoint(fields):
         _mention_judge(fields, named, findings)
     if id is None:
         id = _make_id(written, fields, path, ids, findings)
     data = {"id": id, **fields}
-    with_graders = values.get("suite_graders") is not False
     if shared is not NOTHING_SHARED:
-        data = shared.complete(data, with_graders)
+        data = shared.complete(data, values.get("suite_graders") is not False)
     if data.get("workspace") is False:
         del data["workspace"]
     elif "workspace" in data:
@@ -570,6 +562,21 @@ def resolve_case(
     return case if findings.errors == before else None
 
 
+def _check_turns(named: Named, fields: dict[str, Any], findings: Findings) -> list[Named]:
+    """The turns as they are written, if there are any; and whether they are all that they need."""
+    values, path = named.values, named.path
+    if "stop_on_failure" in values and "turns" not in values:
+        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
+        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
+    if "turns" not in fields:
+        return []
+    parts = enumerate(values["turns"])
+    turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in parts]
+    for turn, part in zip(fields["turns"], turns, strict=True):
+        _mention_judge({**turn, "skip": True} if "skip" in fields else turn, part, findings)
+    return turns
+
+
 def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
     """Beside `evaluators`, an `expected_outcome` adds no judge, as in AgentV."""
     of_suite = shared.are_evaluators and named.values.get("suite_graders") is not False
@@ -582,6 +589,6 @@ def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
 
 
 def _mention_judge(fields: dict[str, Any], named: Named, findings: Findings) -> None:
-    if needs_judge(fields):
+    if needs_judge(fields) and "skip" not in fields:
         name = "criteria" if "criteria" in fields else "rubrics"
         findings.mention("judge", name, named.at(name), "key")
