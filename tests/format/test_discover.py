@@ -59,11 +59,6 @@ def test_folders_that_are_never_entered(tmp_path: Path) -> None:
     assert found(tmp_path, "") == [".g.eval.yaml", "ok/f.eval.yaml"]
 
 
-def test_a_file_named_outright_is_taken_whatever_its_name(tmp_path: Path) -> None:
-    touch(tmp_path, "a.yaml", "b.txt")
-    assert found(tmp_path, "a.yaml", "b.txt", "missing.yaml") == ["a.yaml", "b.txt", "missing.yaml"]
-
-
 def test_links_to_folders_are_not_followed_and_links_to_files_are(tmp_path: Path) -> None:
     touch(tmp_path, "real/a.eval.yaml")
     (tmp_path / "loop").symlink_to(".")
@@ -100,15 +95,6 @@ def test_nothing_is_found_twice(tmp_path: Path) -> None:
         "a/y.eval.yaml",
         "a/x.eval.yaml",
     ]
-
-
-def test_an_empty_folder_is_a_problem_with_a_hint(tmp_path: Path) -> None:
-    touch(tmp_path, "full/x.eval.yaml", "empty/cases.yaml")
-    assert found(tmp_path, "empty", "full") == ["no-suites", "full/x.eval.yaml"]
-    (problem,) = discover_files([str(tmp_path / "empty")])
-    assert isinstance(problem, Problem)
-    assert problem.path == str(tmp_path / "empty")
-    assert ".eval.yaml" in (problem.hint or "")
 
 
 @for_each(

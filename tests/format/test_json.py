@@ -58,11 +58,6 @@ def test_syntax_errors_have_their_place(
         assert hint in (fault.hint or "")
 
 
-def test_a_raw_line_break_in_a_string() -> None:
-    assert faults_of('["a\nb"]') == [("control-character", 1, 4)]
-    assert faults_of('["a\tb"]') == [("control-character", 1, 4)]
-
-
 def test_duplicate_keys_are_all_reported_and_the_first_is_kept() -> None:
     text = '{"a": 1,\n "b": {"c": 1, "c": 2},\n "a": 2, "\\u0061": 3}'
     assert faults_of(text) == [

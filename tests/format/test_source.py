@@ -33,14 +33,6 @@ def test_a_missing_file(tmp_path: Path) -> None:
     assert problem.span is None
 
 
-def test_what_is_no_regular_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path, tmp_path / "pipe", Path("/dev/null"), Path("/dev/zero")):
-        problem = problem_of(path)
-        assert (problem.code, problem.message) == ("unreadable-file", "this is not a regular file")
-        assert "standard input" in (problem.hint or "")
-
-
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bad").write_bytes(b"\xff")
