@@ -13,7 +13,7 @@ ODD = {
     "an alias bomb": (f"{BOMB}cases: [{{input: *i}}]", "alias-bomb"),
     "deep lists": ("cases: " + "[" * 200_000, "too-deep"),
     "deep mappings": ("cases: " + "{a: " * 100_000, "too-deep"),
-    "an alias of itself": ("cases: &a [*a]", "recursive-alias"),
+    "an alias of itself": ("cases: &a [*a]", "bad-alias"),
     "a key twice": ("cases:\n- {input: a, input: b}", "duplicate-key"),
     "a Python tag": ("cases: !!python/object/apply:os.system [touch pwned]", "bad-tag"),
 }

@@ -76,7 +76,7 @@ def test_list_in_input_is_always_a_message_list(item: str) -> None:
 def test_list_in_expected_output_is_a_message_list_as_soon_as_any_item_is_one() -> None:
     """One message makes the whole list one of messages, and the rest of it must follow."""
     text = "- input: hi\n  expected_output: [{a: 1}, {role: assistant, content: x}]\n"
-    assert places(text) == [("mixed-messages", 2, 21, 2, 27)]
+    assert places(text) == [("wrong-type", 2, 21, 2, 27)]
 
 
 def test_every_item_of_a_message_list_must_be_valid_and_odd_ones_are_never_filtered() -> None:
@@ -95,11 +95,11 @@ def test_every_item_of_a_message_list_must_be_valid_and_odd_ones_are_never_filte
               content: y
         """)
     assert places(text) == [
-        ("mixed-messages", 5, 7, 5, 12),
-        ("mixed-messages", 6, 7, 6, 8),
-        ("mixed-messages", 7, 7, 7, 13),
-        ("mixed-messages", 8, 7, 8, 10),
-        ("mixed-messages", 9, 7, 9, 11),
+        ("wrong-type", 5, 7, 5, 12),
+        ("wrong-type", 6, 7, 6, 8),
+        ("wrong-type", 7, 7, 7, 13),
+        ("wrong-type", 8, 7, 8, 10),
+        ("wrong-type", 9, 7, 9, 11),
         ("unknown-role", 10, 13, 10, 21),
     ]
 

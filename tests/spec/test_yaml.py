@@ -157,14 +157,14 @@ def test_more_than_one_document_is_an_error() -> None:
 
 def test_undefined_aliases_are_errors() -> None:
     """At the alias; an anchor must come first."""
-    assert fault_of("[*a, &a 1]") == ("undefined-alias", 1, 2, 1, 4)
+    assert fault_of("[*a, &a 1]") == ("bad-alias", 1, 2, 1, 4)
 
 
 @for_each("yaml", ["&a [*a]", "&a {b: [1, *a]}", "&a {b: {<<: *a}}"])
 def test_recursive_aliases_are_errors(yaml: str) -> None:
     """At the alias."""
     column = yaml.index("*") + 1
-    assert fault_of(yaml) == ("recursive-alias", 1, column, 1, column + 2)
+    assert fault_of(yaml) == ("bad-alias", 1, column, 1, column + 2)
 
 
 def nested(depth: int, open: str, close: str) -> str:
@@ -321,7 +321,7 @@ def test_merge_copies_so_that_uses_are_independent() -> None:
 @for_each("value", ["5", "text", "null", "[{a: 1}, 5]", "[[{a: 1}]]"])
 def test_merge_of_anything_else_is_an_error(value: str) -> None:
     """At the `<<`."""
-    assert fault_of(f"{{b: 1, <<: {value}}}") == ("bad-merge", 1, 8, 1, 10)
+    assert fault_of(f"{{b: 1, <<: {value}}}") == ("wrong-type", 1, 8, 1, 10)
 
 
 def test_two_merges_in_one_mapping_are_an_error() -> None:

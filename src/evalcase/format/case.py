@@ -116,15 +116,12 @@ def _read_messages(
         message = f"`{path[-1]}` is an empty list"
         findings.add("empty-list", path, message, hint if usual == "assistant" else None)
         return None
-    odd = []
-    for index, message in enumerate(value):
-        if not _check_message(message, usual, (*path, index), findings):
-            odd.append(index)
-    for index in odd:
-        item, code = value[index], "wrong-type" if len(odd) == len(value) else "mixed-messages"
-        what = "a mapping that is not one" if type(item) is dict else describe_kind(item)
-        hint = f"write {{role: {usual}, content: …}}"
-        findings.add(code, (*path, index), f"this list holds messages, not {what}", hint)
+    for index, item in enumerate(value):
+        at = (*path, index)
+        if not _check_message(item, usual, at, findings):
+            what = "a mapping that is not one" if type(item) is dict else describe_kind(item)
+            hint = f"write {{role: {usual}, content: …}}"
+            findings.add("wrong-type", at, f"this list holds messages, not {what}", hint)
     return value if findings.errors == before else None
 
 

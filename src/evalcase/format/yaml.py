@@ -318,7 +318,7 @@ class _Reader:
         if all(isinstance(source, dict) for source in sources):
             return sources
         hint = 'a key that is really called `<<` must be in quotes: "<<"'
-        self.fault("bad-merge", "`<<` merges a mapping, or a list of mappings", event, hint)
+        self.fault("wrong-type", "`<<` merges a mapping, or a list of mappings", event, hint)
         return []
 
     # Anchors and aliases
@@ -342,7 +342,7 @@ class _Reader:
             message = f"there is no anchor `&{event.anchor}` before this alias"
             hint = "text that starts with `*` must be in quotes"
             hint = f"did you mean `*{close}`?" if close else hint
-            raise FatalFaultError(_fault_at(event, "undefined-alias", message, hint))
+            raise FatalFaultError(_fault_at(event, "bad-alias", message, hint))
         return self.anchors[event.anchor]
 
     def read_alias(self, event: Any, stack: list[Any], container: Any) -> Any:
@@ -351,7 +351,7 @@ class _Reader:
         outer = (items if mapping is None else mapping for mapping, items, _ in stack)
         if any(value is each for each in (container, *outer)):
             message = f"`*{name}` is inside the value it names"
-            raise FatalFaultError(_fault_at(event, "recursive-alias", message))
+            raise FatalFaultError(_fault_at(event, "bad-alias", message))
         if name not in self.sizes:
             self.sizes[name] = _measure(value)
         size, height = self.sizes[name]

@@ -30,11 +30,11 @@ CODES: dict[str, Code] = {
     "too-large": Code("error", "The file or line is larger than evalcase reads."),
     "duplicate-key": Code("error", "A mapping has the same key twice."),
     "bad-key": Code("error", "A mapping has a list or a mapping as a key."),
-    "bad-merge": Code("error", "A `<<` key merges something that isn't a mapping."),
     "bad-tag": Code("error", "A value has a tag that isn't part of the YAML core schema."),
     "several-documents": Code("error", "A file holds more than one YAML document."),
-    "undefined-alias": Code("error", "An alias names an anchor that doesn't exist before it."),
-    "recursive-alias": Code("error", "An alias is inside the value it names."),
+    "bad-alias": Code(
+        "error", "An alias names no anchor before it, or is inside the value it names."
+    ),
     "alias-bomb": Code("error", "Aliases expand to far more data than the file holds."),
     "not-json-value": Code("error", "A value can't be written as JSON."),
     # The shape of suites and cases.
@@ -52,7 +52,6 @@ CODES: dict[str, Code] = {
     "too-many-cases": Code("error", "A matrix makes more cases than a suite may have."),
     # Messages.
     "unknown-role": Code("error", "A message has a role that isn't known."),
-    "mixed-messages": Code("error", "A message list has an item that isn't a message."),
     "empty-message": Code("error", "A message has neither `content` nor `tool_calls`."),
     "bad-tool-call": Code("error", "A tool call doesn't name its tool."),
     "bad-grader": Code("error", "A grader can't be read, or is known and can't be used as it is."),
