@@ -24,6 +24,7 @@ from evalcase.report.details import (
     result_heard,
     user_facts,
 )
+from evalcase.report.diff import diff_style
 from evalcase.report.figures import write_money
 from evalcase.report.terminal import INDENT, Screen, hang_text
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Simulated, Usage
@@ -178,14 +179,8 @@ def _change_lines(changes: Changes, screen: Screen) -> Iterator[str]:
     """What an agent changed in its workspace, as a coloured diff."""
     summary, *lines = describe_changes(changes).split("\n")
     yield from screen.label("changed", summary)
-    is_head = False
     for line in lines:
-        # The head of a file goes from `diff --git` to the first `@@`.
-        is_head = line.startswith("diff ") or (is_head and not line.startswith("@@"))
-        style = {"+": "good", "-": "error", "@": "hint"}.get(line[:1], "")
-        style = "dim" if is_head else style
-        plain = make_visible(line)
-        yield f"{' ' * INDENT}{screen.paint(plain, style) if style else plain}"
+        yield f"{' ' * INDENT}{screen.paint(make_visible(line), diff_style(line))}"
     if changes.kept is not None:
         yield from screen.label("", f"the workspace is in {changes.kept}")
 
