@@ -89,16 +89,6 @@ def test_help_of_every_command_fits_in_80_columns(command: str) -> None:
     assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("flag", ["--help", "-h"])
-def test_help_names_every_command_and_teaches(flag: str) -> None:
-    result = evalcase(flag)
-    assert (result.code, result.err) == (0, "")
-    for command in COMMANDS:
-        assert f"  {command} " in result.out
-    for taught in ("expected_output:", "evalcase run", "Exit codes: 0", "--version"):
-        assert taught in result.out
-
-
 def test_the_examples_of_the_help_work(folder: Path) -> None:
     (folder / "evals").mkdir()
     (folder / "evals" / "math.eval.yaml").write_text("- {id: sum, input: a, expected_output: b}\n")
@@ -122,12 +112,6 @@ def _run_line(line: str, folder: Path) -> int:
 
 
 # Wrong usage
-
-
-def test_no_command_shows_the_help() -> None:
-    result = evalcase()
-    assert result.code in (0, 2)
-    assert "evalcase check" in result.out + result.err
 
 
 @for_each(
@@ -181,19 +165,6 @@ def test_no_colours_where_they_are_not_wanted(folder: Path, env: dict[str, str])
     assert code == 2
     assert b"error[wrong-type]" in output
     assert b"\x1b" not in output
-
-
-def test_colours_follow_the_stream_that_is_written_to(folder: Path) -> None:
-    code, output = on_terminal("show", "bad.eval.yaml", cwd=folder, stderr=True)
-    assert code == 2
-    assert b"\x1b[1;31merror" in output
-
-
-@pytest.mark.parametrize("command", ["check", "show", "migrate"])
-def test_no_colours_in_a_pipe(folder: Path, command: str) -> None:
-    env = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    result = evalcase(command, "bad.eval.yaml", "old.eval.yaml", cwd=folder, env=env)
-    assert b"\x1b" not in result.stdout + result.stderr
 
 
 # Locales

@@ -84,17 +84,6 @@ def test_after_a_kill_it_is_no_verdict_of_the_run(run: Project) -> None:
     assert told(run, "latest@1")["status"] == "completed"
 
 
-def test_once_others_followed_it_is_still_told_as_what_it_is(run: Project) -> None:
-    break_off(run, "grade", "latest", "--grader", "contains: x")
-    assert run.run("grade", "latest", "--grader", "contains: o").code == 0
-    assert told(run, "latest")["status"] == "completed"
-    assert told(run, "latest@2")["status"] == "incomplete"
-    report = run.run("report", "latest@2").out
-    assert "with 2 of 6 answers graded by grading 2" in report
-    assert "evalcase resume" not in report
-    assert '"run_status": "incomplete"' in run.run("report", "latest@2", "--format", "jsonl").out
-
-
 @pytest.mark.parametrize("sides", [("latest@1", "latest@2"), ("latest@2", "latest@3")])
 def test_no_gate_is_met_by_it(run: Project, sides: tuple[str, str]) -> None:
     break_off(run, "grade", "latest", "--grader", "contains: x", after=0)
@@ -132,10 +121,3 @@ def test_resume_finishes_it_and_grades_nothing_twice(run: Project) -> None:
     assert (seen["status"], seen["failed"], seen["grading"]["graded"]) == ("completed", 6, 6)
     assert seen["grading"]["of"] == 2
     assert {row["grading"] for row in rows(run, "regraded")} == {2}
-
-
-def test_the_same_command_finishes_it_too(run: Project) -> None:
-    break_off(run, "grade", "latest", "--grader", "contains: o")
-    done = run.run("grade", "latest", "--grader", "contains: o")
-    assert (done.code, len(rows(run, "regraded"))) == (0, 6)
-    assert told(run, "latest")["grading"]["of"] == 2

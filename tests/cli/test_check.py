@@ -147,25 +147,6 @@ def test_json_has_exactly_these_fields(folder: Path) -> None:
         assert list(problem) == FIELDS
 
 
-def test_json_of_a_problem(folder: Path) -> None:
-    (folder / "x.yaml").write_text(
-        "- id: a\n  input: hi\n  expcted_output: x\n  graders: [expected]\n"
-    )
-    (problem,) = problems(evalcase("check", "--format", "json", "x.yaml", cwd=folder))
-    assert problem == {
-        "code": "unknown-field",
-        "severity": "error",
-        "message": "`expcted_output` is not a field of a case",
-        "hint": "did you mean `expected_output`?",
-        "path": "x.yaml",
-        "line": 3,
-        "column": 3,
-        "end_line": 3,
-        "end_column": 17,
-        "case": "a",
-    }
-
-
 # GitHub
 
 

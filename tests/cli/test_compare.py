@@ -80,16 +80,6 @@ def test_other_expectations_are_said_before_any_number(project: Project) -> None
     assert remark == "1 case graded differently in head than in base: b"
 
 
-def test_other_questions_are_said(project: Project) -> None:
-    project.suite(case("a"))
-    run_with(project, a="yes")
-    project.suite({**case("a"), "input": "say yes"})
-    run_with(project)
-    assert compared(project)["differs"] == [
-        "1 case asked a different question in head than in base: a"
-    ]
-
-
 def test_errored_trials_count_as_not_passed_and_are_said(project: Project) -> None:
     two_runs(project, {"a": "yes", "b": "yes"}, {"b": "yes"})
     found = compared(project)

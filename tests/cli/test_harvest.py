@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase as library
-from evalcase.importers.harvest import even_question
 from tests.cli.command import Result, evalcase
 from tests.for_each import for_each
 from tests.tracing.otlp import chat, line, said, span
@@ -148,42 +147,6 @@ def test_those_that_ask_nearly_the_same_are_folded_and_said(tmp_path: Path) -> N
     assert len(cases_of(result.out)) == 3
     assert f"# 1 more trace asked nearly the same: {2:032x}" in result.out
     assert "folded    1 that ask nearly the same as another\n" in result.err
-
-
-@for_each(
-    ("one", "other"),
-    [
-        ("6 - 3", "6 / 3"), ("6 - 3", "6 3"), ("a != b", "a = b"), ("5!", "5"), ("C#", "C"),
-        (".NET", "net"), ("$5", "\xa35"), ("-5", "5"), ("x-1", "x 1"), ("a ? b", "a b"),
-        ("3:2", "3 2"), ("@joe", "joe"), ("(a + b) * c", "a + (b * c)"), ("Is 3 < 5?", "Is 3 > 5?"),
-        ("\N{GRINNING FACE}", "\N{POUTING FACE}"),
-        ("\u0915\u093f", "\u0915\u0940"),  # two words of Hindi that differ by a vowel
-    ],
-)  # fmt: skip
-def test_a_sign_makes_another_question(one: str, other: str) -> None:
-    assert even_question(one) != even_question(other)
-
-
-@for_each(
-    ("one", "other"),
-    [
-        ("Hello!", "hello"), ("What, really?", "what really"), ("A  shop\u2026", "a shop"),
-        ("At 10.5, or 11.5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
-    ],
-)  # fmt: skip
-def test_punctuation_and_numbers_do_not(one: str, other: str) -> None:
-    assert even_question(one) == even_question(other)
-
-
-def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:
-    lines = [
-        asked("Where?", number=1),
-        *[asked("where", number=n, error="no") for n in range(2, 7)],
-    ]
-    result = harvest(tmp_path, *lines)
-    assert (
-        f"# something failed in 5 of them: {2:032x}, {3:032x}, {4:032x} and 2 more\n" in result.out
-    )
 
 
 def test_secrets_and_personal_data_are_replaced_and_said(tmp_path: Path) -> None:

@@ -147,12 +147,6 @@ def test_check_names_the_command_that_imports_a_file(tmp_path: Path) -> None:
     assert command in result.out
 
 
-def test_not_even_by_a_link_that_leads_nowhere(tmp_path: Path) -> None:
-    (tmp_path / "qa.eval.yaml").symlink_to(tmp_path / "elsewhere.yaml")
-    assert import_in(tmp_path, *MAPPED, "-o", "qa.eval.yaml").code == 2
-    assert not (tmp_path / "elsewhere.yaml").exists()
-
-
 def test_what_is_left_out_is_in_the_suite_whole(tmp_path: Path) -> None:
     code = "return " + " + ".join(f"step{number}" for number in range(100))
     config = {"prompts": ["hi"], "tests": [{"assert": [{"type": "javascript", "value": code}]}]}

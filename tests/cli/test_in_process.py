@@ -3,14 +3,9 @@ of it, and none of it is seen by the next test."""
 
 from __future__ import annotations
 
-import json
-import logging
 import os
-import signal
-import sys
-import warnings
 from pathlib import Path
-from subprocess import PIPE, Popen
+from subprocess import PIPE
 
 import pytest
 
@@ -21,8 +16,7 @@ from tests.cli.command import (
     evalcase_process,
     start_process,
 )
-from tests.cli.forked_process import ForkedProcess
-from tests.run.project import Project, case, finish
+from tests.run.project import Project
 
 
 @pytest.mark.parametrize(
@@ -61,81 +55,6 @@ def evalcase_forked(*arguments: str, cwd: Path, stdin: bytes) -> Result:
     process = start_process(*arguments, cwd=cwd, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     stdout, stderr = process.communicate(stdin, timeout=LIMIT_S)
     return Result(process.returncode, stdout, stderr)
-
-
-ABOUT_ITSELF = """
-import json, os, signal, sys, time
-
-def kind(name):
-    what = os.path.basename(os.path.realpath(f"/proc/self/fd/{name}")).split(":")[0]
-    return what if what in ("socket", "pipe") else None
-
-def answer(question):
-    about = {
-        "signals": [str(signal.getsignal(number) or 0).split(" at ")[0]
-                    for number in signal.valid_signals()],
-        "blocked": [*map(str, signal.pthread_sigmask(signal.SIG_BLOCK, ()))],
-        "descriptors": sorted(filter(None, map(kind, os.listdir("/proc/self/fd")))),
-        "path": sys.path, "arguments": sys.argv, "main": sys.modules["__main__"].__file__,
-        "flags": str(sys.flags), "cwd": os.getcwd(), "environment": dict(os.environ),
-        "streams": [[each.name, each.mode, each.encoding, each.errors, each.line_buffering,
-                     each.fileno()] for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__)],
-        "tests": [name for name in sys.modules if name.startswith("tests")],
-        "zone": time.tzname, "umask": os.umask(0o22),
-    }
-    with open(f"{os.getpid()}.json", "w") as file:
-        json.dump(about, file)
-    return "x"
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked")
-def test_a_forked_process_can_not_be_told_from_one_that_began_with_python(project: Project) -> None:
-    (project.path / "itself.py").write_text(ABOUT_ITSELF)
-    project.suite({"id": "a", "input": "x", "expected_output": "x"})
-    arguments, env = ("run", "--quiet", "--target", "python:itself:answer"), {"TZ": "Asia/Tokyo"}
-    forked, fresh = (project.start(*arguments, env=env, fresh=fresh) for fresh in (False, True))
-    assert (type(forked), type(fresh)) == (ForkedProcess, Popen)
-    assert [finish(process).code for process in (forked, fresh)] == [0, 0]
-    seen = [
-        json.loads((project.path / f"{process.pid}.json").read_text())
-        for process in (forked, fresh)
-    ]
-    assert seen[0] == seen[1]
-
-
-def surroundings() -> dict[str, object]:
-    """What a run might change for those after it."""
-    return {
-        "environment": dict(os.environ),
-        "folder": Path.cwd(),
-        "path": sys.path[:],
-        "streams": (sys.stdin, sys.stdout, sys.stderr),
-        "arguments": sys.argv,
-        "agent": "agent" in sys.modules,
-        "log": (logging.root.handlers[:], logging.root.level),
-        "warnings": warnings.filters[:],
-        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
-    }
-
-
-def test_nothing_of_it_stays_behind(project: Project) -> None:
-    project.add_to_agent(
-        """
-import logging
-
-logging.basicConfig(level=logging.DEBUG)
-logging.warning("set up")
-os.environ["LEFT"] = "behind"
-sys.path.append("elsewhere")
-"""
-    )
-    (project.path / "keys.env").write_text("ALSO_LEFT=behind\n")
-    project.suite(case("a"))
-    before = surroundings()
-    done = project.run("run", "--env-file", "keys.env")
-    assert (done.code, "WARNING:root:set up" in done.err) == (0, True)
-    assert surroundings() == before
 
 
 def test_user_code_is_what_it_is_in_the_files_by_now(project: Project) -> None:

@@ -50,16 +50,6 @@ def test_shards_become_one_run_like_any_other(suite: Project) -> None:
     assert len(suite.calls()) == COUNT
 
 
-def test_json_is_what_run_prints(suite: Project) -> None:
-    run_shards(suite)
-    merged = merge(suite, "shards", "--json").json
-    straight = suite.run("run", "--json").json
-    for each in (merged, straight):
-        for name in ("run", "path", "duration_s"):
-            del each[name]
-    assert merged == straight
-
-
 def test_the_record_says_where_it_comes_from_and_the_shards_stay(suite: Project) -> None:
     runs = run_shards(suite)
     merge(suite, *map(str, runs))

@@ -34,14 +34,6 @@ def test_standard_input_with_errors_comes_out_as_it_went_in() -> None:
     assert "error[syntax]" in result.err
 
 
-def test_standard_input_with_check_and_diff() -> None:
-    result = evalcase("migrate", "-", "--check", stdin=OLD)
-    assert (result.code, result.stdout) == (1, b"")
-    result = evalcase("migrate", "-", "--diff", stdin=OLD)
-    assert result.code == 0
-    assert "+- input: hi\n" in result.out
-
-
 # Files
 
 
@@ -56,17 +48,6 @@ def test_a_folder_is_searched_and_each_file_is_told(tmp_path: Path) -> None:
     assert (tmp_path / "other.yaml").read_bytes() == OLD
     assert "a.eval.yaml: 2 names renamed" in result.out
     assert "b.eval.json: nothing to rename" in result.out
-
-
-def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "x.eval.yaml"
-    path.write_bytes(OLD)
-    evalcase("migrate", path)
-    before = path.stat()
-    result = evalcase("migrate", path)
-    after = path.stat()
-    assert result.code == 0
-    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -110,33 +110,6 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     assert not (project.path / "out").exists()
 
 
-def test_it_can_be_written_to_a_file(project: Project) -> None:
-    project.suite(case("bad", "say no"))
-    shown = project.run("run").out
-    assert project.run("report", "-o", "report.txt").out == ""
-    assert (project.path / "report.txt").read_text() == shown
-    done = project.run("report", "-o", "nowhere/report.txt")
-    assert (done.code, "can't be written" in done.err) == (2, True)
-
-
-def test_the_ending_of_a_file_says_its_form_unless_it_is_said(project: Project) -> None:
-    project.suite(case("one"))
-    project.run("run", "--quiet")
-    project.run("run", "--quiet")
-    beginnings = {
-        "a.html": "<!doctype html>", "a.md": "<!-- evalcase", "a.json": "{", "a.xml": "<?xml",
-        "a.txt": "1 p",
-    }  # fmt: skip
-    for name, beginning in beginnings.items():
-        assert project.run("report", "-o", name).code == 0
-        assert (project.path / name).read_text().startswith(beginning), name
-    assert project.run("report", "--format", "text", "-o", "b.html").code == 0
-    assert (project.path / "b.html").read_text().startswith("1 p")
-    for name in ("c.html", "c.json"):
-        assert project.run("compare", "-o", name).code == 0
-        assert (project.path / name).read_text().startswith(beginnings["a" + name[1:]])
-
-
 def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(
     project: Project,
 ) -> None:

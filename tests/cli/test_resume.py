@@ -59,19 +59,6 @@ def test_after_a_kill_only_the_rest_is_run(project: Project, gate: Gate, calls: 
     assert resumed.json["cost_usd"] == whole["cost_usd"]
 
 
-def test_a_torn_last_line_is_run_again(project: Project) -> None:
-    project.suite(*cases(5))
-    project.run("run", "--quiet", "--concurrency", "1")
-    journal = project.runs()[0] / "journal.jsonl"
-    rows = journal.read_bytes().splitlines(keepends=True)
-    ends = [number for number, row in enumerate(rows) if b'"end"' in row]
-    journal.write_bytes(b"".join(rows[: ends[0]])[:-20])
-    project.forget_calls()
-    done = project.run("resume", "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 5})
-    assert project.calls() == ["c4"]
-
-
 def test_without_a_journal_everything_is_run(project: Project) -> None:
     project.suite(*cases(3))
     project.run("run", "--quiet")
@@ -126,13 +113,6 @@ def test_gates_of_the_run_hold_when_it_goes_on(
     other = ["--max-errors", "0"] if "--max-errors" in gates else ["--fail-under", "1"]
     stricter = 3 if text == "raise x" else 1
     assert project.run("resume", "latest", "--quiet", *other).code == stricter
-
-
-def test_an_unknown_run_is_said(project: Project) -> None:
-    project.suite(case("one"))
-    done = project.run("resume", "20200101-000000-abcdef")
-    assert done.code in (2, 3)
-    assert "20200101-000000-abcdef" in done.err
 
 
 def test_an_edited_case_is_run_again(project: Project) -> None:

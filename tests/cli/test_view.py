@@ -80,17 +80,6 @@ def test_the_list_says_what_evalcase_list_says(project: Project) -> None:
         assert run["remark"] in listed
 
 
-def test_what_is_not_whole_has_no_interval_in_the_list(project: Project) -> None:
-    project.suite(case("a", "say no"), case("b"), case("c"))
-    project.run("run", "--quiet", "--fail-fast", "--concurrency", "1")
-    project.run("run", "--quiet", "--target", "agent", "--target", "other")
-    with view(project) as seen:
-        two, cut = seen.get("runs").json["runs"]
-    assert (two["rate"][1:], two["parts"][0]["rate"][1] is None) == ([None, None], False)
-    assert (cut["rate"], cut["apart"]) == ([0.0, None, None], True)
-    assert "incomplete, 1 of 3 trials" in cut["remark"]
-
-
 def test_nothing_is_written(shown: tuple[Project, View]) -> None:
     project, seen = shown
     before = files_of(project.path)

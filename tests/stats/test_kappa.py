@@ -1,28 +1,12 @@
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from math import exp, lgamma, log
 from operator import mul
 
-import pytest
-
-from evalcase.stats.agreement import Fleiss, cohen_kappa
+from evalcase.stats.agreement import cohen_kappa
 from tests.for_each import for_each
-
-FLEISS_1971 = """
-444444 222555 233335 555555 222444 113333 333355 113334 114444 555555
-144444 124444 222333 144444 224445 333335 111455 111112 224444 133555
-555555 244444 224555 114444 144445 222224 111155 224444 133333 555555
-"""
-"""Thirty patients, each by six psychiatrists with five diagnoses."""
-
-
-def test_the_example_of_fleiss() -> None:
-    kappa = _fleiss(Counter(patient) for patient in FLEISS_1971.split())
-    assert kappa is not None
-    assert round(kappa, 3) == 0.430
 
 
 @for_each(("each", "low"), [(10, 0.61), (50, 0.90), (500, 0.99)])
@@ -66,17 +50,3 @@ def _lows(labels: int) -> Iterator[tuple[float, tuple[int, ...], float]]:
 @for_each("table", [[0, 0, 0, 0], [30, 0, 0, 0], [0, 0, 0, 7]])
 def test_there_is_none_where_nothing_varies(table: list[int]) -> None:
     assert cohen_kappa(table) is None
-
-
-def test_votes_of_one_say_nothing_of_agreement() -> None:
-    assert _fleiss([{"met": 1}, {"not_met": 1}]) is None
-    assert _fleiss([{"met": 3}, {"met": 3}]) is None
-    several = _fleiss([{"met": 3}, {"not_met": 5}, {"met": 1}])
-    assert several == pytest.approx(1.0)
-
-
-def _fleiss(subjects: Iterable[Mapping[str, int]]) -> float | None:
-    votes = Fleiss()
-    for subject in subjects:
-        votes.add(subject)
-    return votes.kappa

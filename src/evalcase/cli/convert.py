@@ -106,7 +106,7 @@ def import_command(
     evalcase import goldens.json --from deepeval -o qa.eval.yaml
     evalcase import qa.csv --map input=question --map expected_output=answer
     evalcase import qa.csv --map input=question --rest metadata --dry-run
-    evalcase import ID.jsonl --from claude-session --case fix --patch fix.diff -o answers.jsonl
+    evalcase import ID.jsonl --from claude-session --case fix -o answers.jsonl
 
     Exit code: 0 if everything was imported, 1 if something was left out, 2 if nothing was written.
     """
