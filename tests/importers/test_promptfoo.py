@@ -264,7 +264,7 @@ def test_a_transform_leaves_what_an_answer_took_alone(tmp_path: Path) -> None:
     config = {"prompts": ["a"], "defaultTest": of_all, "tests": tests}
     suite = yaml.safe_load(import_config(tmp_path, config).text)
     assert suite["graders"] == [{"cost": 0.1}, {"latency": 5}]
-    assert [case.get("graders") for case in suite["cases"]] == [[{"cost": 0.1}], None]
+    assert [case.get("graders") for case in suite["cases"]] == [None, None]
     assert not any("suite_graders" in case for case in suite["cases"])
 
 
@@ -274,8 +274,7 @@ def test_assertions_of_a_trimmed_answer_are_kept(tmp_path: Path) -> None:
     config = {"prompts": ["a"], "defaultTest": of_all, "tests": [{"assert": [patterned]}]}
     imported = import_config(tmp_path, config)
     suite = yaml.safe_load(imported.text)
-    assert suite["graders"] == [{"contains": "x"}]
-    assert suite["cases"][0]["graders"] == [{"regex": "^x"}]
+    assert suite["cases"][0]["graders"] == [{"contains": "x"}, {"regex": "^x"}]
     (problem,) = imported.problems
     assert "white space around the answer" in problem.message
 

@@ -106,6 +106,8 @@ def import_suite(
     importer.function(source, choices, suite)
     make_valid(suite)
     suite.require_all()
+    if suite.kept:
+        suite.share()
     problems = suite.problems()
     if not suite.kept:
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)

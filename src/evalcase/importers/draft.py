@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from json import dumps
 from typing import NamedTuple
 
@@ -51,6 +52,11 @@ class Loss(NamedTuple):
     why: str
     hint: str | None
     at: At
+
+    @property
+    def key(self) -> tuple[int, KeyPath, str]:
+        """One item may be of many cases."""
+        return id(self.item.document), self.item.path, self.why
 
 
 class Draft:
@@ -169,16 +175,17 @@ class SuiteDraft(Draft):
 
     def problems(self) -> list[Problem]:
         """Everything that was left out, at its place in the source."""
-        by_document: dict[int, tuple[Document, dict[tuple[KeyPath, str], Finding]]] = {}
+        documents: dict[int, Document] = {}
+        findings: dict[int, dict[tuple[int, KeyPath, str], Finding]] = {}
         for lost in (*self.lost, *(each for case in self.cases for each in case.lost)):
-            document, path = lost.item.document, lost.item.path
-            _, findings = by_document.setdefault(id(document), (document, {}))
-            finding = Finding(path, f"left out: {lost.why}", lost.hint, lost.at, code=CODE)
-            findings.setdefault((path, lost.why), finding)  # one item may be of many cases
+            number, path, why = lost.key
+            documents[number] = lost.item.document
+            found = Finding(path, f"left out: {why}", lost.hint, lost.at, code=CODE)
+            findings.setdefault(number, {}).setdefault(lost.key, found)
         return in_order([
             problem
-            for document, findings in by_document.values()
-            for problem in document.place(list(findings.values()))
+            for number, document in documents.items()
+            for problem in document.place(list(findings[number].values()))
         ])  # fmt: skip
 
     def require_all(self) -> None:
@@ -189,6 +196,26 @@ class SuiteDraft(Draft):
                 case.fields["threshold"] = 1
                 why = "`threshold`, as not all that it counts could be imported; the rest must pass"
                 case.lose(case.where_from("threshold").without_value(), why)
+
+    def share(self) -> None:
+        """What all cases begin with, or lack, is said once: graders of the suite, and comments."""
+        first, *others = self.kept
+        graders, lost = first.graders, {each.key: each for each in first.lost}
+        for case in others:
+            pairs = zip(graders, case.graders, strict=False)
+            graders = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+            lost = {each.key: each for each in case.lost if each.key in lost}
+        if not others:
+            return
+        self.lost += lost.values()
+        for case in self.kept:
+            case.lost = [each for each in case.lost if each.key not in lost]
+            if graders:
+                case.fields["graders"] = case.graders[len(graders) :]
+            if not case.graders:
+                case.fields.pop("graders", None)
+        if graders:
+            self.fields["graders"] = [*self.graders, *graders]
 
     def value(self) -> dict[str, JSON]:
         return {**self.fields, "cases": [dict(case.fields) for case in self.kept]}

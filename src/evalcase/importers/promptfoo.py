@@ -76,9 +76,12 @@ def import_promptfoo(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
     if "provider" in default.options:
         embedding = default.options["provider"].at("embedding")
         providers.default_embedding = embedding.at("id").value or embedding.value
+    for name, item in default.options.items():
+        known = can_follow(item.value) if name in _TRANSFORMS else name in _USED_OPTIONS
+        if not known and name != "provider":
+            suite.lose(item, f"`{name}` of the options of all tests", at="key")
     judge = _name_judge(root, [default, *tests], providers)
     maker = _CaseMaker(suite, folder, prompts, providers, default, judge)
-    maker.check_all(tests)
     for test in tests:
         maker.make(test)
 
@@ -149,36 +152,7 @@ class _CaseMaker:
         self.providers = providers
         self.default = default
         self.judge = judge
-        self.has_judge = False
-        """Whether a judge of the suite replaces the expected output."""
-        self.shares_graders = providers.simulated_user(default.fields.get("provider")) is None
-        """Whether assertions of all tests are graders of the suite, if they have no variables."""
         self._ids: dict[str, int] = {}
-
-    def _mapper(self, *, counts_scores: bool) -> Mapper:
-        return Mapper(self.folder, self.root, self.providers.embeddings, self.judge,
-                      counts_scores=counts_scores)  # fmt: skip
-
-    def check_all(self, tests: list[PromptfooTest]) -> None:
-        """Make graders of the suite from the assertions of all tests."""
-        suite, default = self.suite, self.default
-        counts = any("threshold" in test.fields for test in (default, *tests))
-        mapper = self._mapper(counts_scores=counts)
-        for assertion in default.assertions if self.shares_graders else ():
-            if assertion.has_tags:
-                continue  # each case has its own
-            try:
-                for grader in mapper.map(assertion, default.transform):
-                    suite.add_grader(grader, assertion.item)
-            except NoCounterpartError as error:
-                suite.lose_grader(assertion.item, str(error), error.hint)
-        for item, why in mapper.notes:
-            suite.lose(item, why)
-        self.has_judge = asks_judge(suite.fields.get("graders"))
-        for name, item in default.options.items():
-            known = can_follow(item.value) if name in _TRANSFORMS else name in _USED_OPTIONS
-            if not known and name != "provider":
-                suite.lose(item, f"`{name}` of the options of all tests", at="key")
 
     def make(self, test: PromptfooTest) -> None:
         """Make all cases of a test: one for each prompt and for each combination of values."""
@@ -297,14 +271,9 @@ class _CaseMaker:
         """Graders of the assertions of a test."""
         threshold = test.fields.get("threshold")
         counts = threshold is not None and isinstance(threshold.value, int | float)
-        leaves_shared = test.is_set("disableDefaultAsserts")
-        # Shared graders read the answer as it is: a test that changes it has graders of its own.
-        is_changed = is_simulated or test.transform != self.default.transform
-        takes_all = is_changed or not self.shares_graders
-        shared = [] if leaves_shared else [
-            each for each in self.default.assertions if takes_all or each.has_tags
-        ]  # fmt: skip
-        mapper = self._mapper(counts_scores=counts)
+        shared = () if test.is_set("disableDefaultAsserts") else self.default.assertions
+        mapper = Mapper(self.folder, self.root, self.providers.embeddings, self.judge,
+                        counts_scores=counts)  # fmt: skip
         made: list[tuple[Assertion, Grader]] = []
         for assertion in (*shared, *test.assertions):
             try:
@@ -316,21 +285,23 @@ class _CaseMaker:
                 case.lose_grader(assertion.item, f"`{assertion.name}` with {error}")
             except NoCounterpartError as error:
                 case.lose_grader(assertion.item, str(error), error.hint)
-        self._put(case, made, counts=counts)
-        if (leaves_shared or is_changed) and "graders" in self.suite.fields:
-            case.fields["suite_graders"] = False
+        self._put(case, made, test.assertions, counts=counts)
         for item, why in mapper.notes:
             case.lose(item, why)
         if threshold is not None and threshold.value != self.suite.fields.get("threshold"):
             case.fields["threshold"] = threshold.value
             case.fields_from["threshold"] = threshold
 
-    def _put(self, case: CaseDraft, made: list[tuple[Assertion, Grader]], *, counts: bool) -> None:
-        """In the shortest form: an expected output, statements as rubrics, graders."""
+    def _put(
+        self, case: CaseDraft, made: list[tuple[Assertion, Grader]], own: Sequence[Assertion],
+        *, counts: bool,
+    ) -> None:  # fmt: skip
+        """In the shortest form: an expected output, statements of its own as rubrics, graders."""
         texts = [each for _, each in made if _only(each, "equals") is not None]
-        is_judged = self.has_judge or any(asks_judge(each) for _, each in made)
+        is_judged = any(asks_judge(each) for _, each in made)
         for assertion, grader in made:
-            if not counts and (statement := _only(grader, "judge")) is not None:
+            statement = _only(grader, "judge") if not counts and assertion in own else None
+            if statement is not None:
                 case.add_rubric(statement)
             elif texts == [grader] and not is_judged:
                 case.fields["expected_output"] = _only(grader, "equals")

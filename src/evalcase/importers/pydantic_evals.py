@@ -53,14 +53,12 @@ def import_pydantic_evals(source: ForeignFile, choices: Choices, suite: SuiteDra
     import_rows(source, choices, suite, _PRESET)
     shared = _read_evaluators(root.at("evaluators"))
     judges = [each for each in shared if each.name == _JUDGE]
-    for each in shared:
-        if each.name != _JUDGE:
-            _add_grader(suite, each)
-        elif not _name_judge(suite, each):
+    for each in judges:
+        if not _name_judge(suite, each):
             suite.lose(each.item.at(_JUDGE, "model"), _OTHER_JUDGE)
     for case in suite.kept:
         own = _read_evaluators(case.origin.at("evaluators"))
-        for each in (*judges, *own):
+        for each in (*shared, *own):
             if each.name != _JUDGE:
                 _add_grader(case, each)
                 continue
