@@ -33,7 +33,7 @@ def test_is_valid_and_has_every_setting_and_every_kind_with_its_sentences() -> N
     Draft202012Validator.check_schema(schema)
     for name, setting in fields_of(Config).items():
         assert schema["properties"][name]["description"] == setting.about
-    rules = schema["properties"]["targets"]["additionalProperties"]["allOf"]
+    _, *rules = schema["properties"]["targets"]["additionalProperties"]["allOf"]
     for kind in map(find_target_kind, list_names("targets")):
         declared: type = kind.options
         named = [rule["if"]["properties"]["kind"] for rule in rules]

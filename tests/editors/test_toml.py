@@ -55,7 +55,11 @@ def test_names_are_offered(toml: EditedProject, text: str, known: set[str]) -> N
         ("concurrency = 3\ntagret = 'echo'", 2, "one of these names: target, targets"),
         ("concurrency = 'many'", 1, "Integer"),
         ("[targets.a]\nkind = 'ech'", 2, '"python", "command"'),
-        ("[targets.a]\nkind = 'echo'\ndelay = 'x'", 3, "one of these names: kind, concurrency"),
+        (
+            "[targets.a]\nkind = 'echo'\ndelay = 'x'",
+            3,
+            "one of these names: kind, extends, concurrency",
+        ),
         ("[judge]\ntarget = 'a'\nvote = 'x'", 3, "one of these names: target, votes, unsure"),
         ("[judge]\ntarget = 'a'\nunsure = 'x'", 3, '"error", "fail"'),
     ],

@@ -199,8 +199,8 @@ def _describe_targets() -> Schema:
     for name in list_names("targets"):
         with suppress(ConfigError):
             kinds.append(find_target_kind(name))
-    is_whole: JSON = {"not": {"required": ["extends"]}}
-    rules: list[JSON] = []
+    needs_kind: Schema = {"required": ["kind"], "additionalProperties": True}
+    rules: list[JSON] = [{"if": {"not": {"required": ["extends"]}}, "then": needs_kind}]
     # Editors of TOML don't look for names and sentences behind an `if`: all are offered here, too.
     offered: dict[str, list[str]] = {}
     alike: dict[object, list[TargetKind]] = {}
@@ -222,14 +222,16 @@ def _describe_targets() -> Schema:
             sentences = offered.setdefault(name, [])
             if option.about not in sentences:
                 sentences.append(option.about)
-    properties = {name: {"description": " / ".join(each)} for name, each in offered.items()}
+    # A kind's own rule says what a mapping holds.
+    known: Schema = {
+        name: {"description": " / ".join(each), "additionalProperties": True}
+        for name, each in offered.items()
+    }
     about = "\n".join(f"{each.name}: {each.about}" for each in kinds)
-    properties["kind"] = {"description": about, "enum": [each.name for each in kinds]}
+    known["kind"] = {"description": about, "enum": [each.name for each in kinds]}
     target: Schema = {
         "type": "object",
-        "if": is_whole,
-        "then": {"required": ["kind"]},
-        "properties": properties,
+        "properties": known,
         # The rule of each kind says which options it has.
         "additionalProperties": True,
         "allOf": rules,
