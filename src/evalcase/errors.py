@@ -66,19 +66,11 @@ class ConfigError(EvalcaseError):
     """
 
     problems: tuple[Problem, ...] = ()
-    messages: tuple[str, ...] = ()
-    """Several things that are wrong, of which no place is known."""
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> ConfigError:
         error = cls(_list_errors(problems))
         error.problems = tuple(problems)
-        return error
-
-    @classmethod
-    def several(cls, messages: Sequence[str]) -> ConfigError:
-        error = cls("\n".join(messages))
-        error.messages = tuple(messages)
         return error
 
 

@@ -23,7 +23,7 @@ from evalcase.util.text import (
     in_ci,
     is_foreign_file,
     make_visible,
-    suggest_field,
+    nearest_field,
     write_score,
     write_table,
 )
@@ -234,17 +234,17 @@ def test_is_over_once_nobody_waits() -> None:
 def test_a_field_is_suggested_by_its_primary_name_and_never_by_an_alias() -> None:
     fields = ["input", "expected_output", "graders"]
     aliases = {"input_messages": "input"}
-    assert suggest_field("expcted_output", fields) == "did you mean `expected_output`?"
-    assert suggest_field("input_mesages", fields, aliases) == "did you mean `input`?"
-    assert suggest_field("assertions", fields) == "did you mean `graders`?"
-    assert suggest_field("assertions", ["input"]) is None
+    assert nearest_field("expcted_output", fields) == "expected_output"
+    assert nearest_field("input_mesages", fields, aliases) == "input"
+    assert nearest_field("assertions", fields) == "graders"
+    assert nearest_field("assertions", ["input"]) is None
 
 
 @for_each("name", ["mode", "date", "retries", "promt", "images"])
 def test_what_is_only_like_a_name_of_another_tool_is_no_misspelling_of_it(name: str) -> None:
     fields = ["input", "target", "cases", "graders"]
-    assert suggest_field(name, fields) is None
-    assert suggest_field("model", fields) == "did you mean `target`?"
+    assert nearest_field(name, fields) is None
+    assert nearest_field("model", fields) == "target"
 
 
 NAMES = ("prompt", "case_id", "messages")

@@ -215,8 +215,7 @@ def explain_error(error: EvalcaseError) -> int:
         print_problems(each for each in error.problems if each.severity == "error")
         sys.stderr.write("nothing was run\n")
         return 2
-    several = error.messages if isinstance(error, ConfigError) else ()
-    for text in several or (str(error),):
+    for text in str(error).split("\n"):
         write_prose(f"evalcase: {mask_credentials(text)}")
     return 3 if isinstance(error, RecordError) else 2
 

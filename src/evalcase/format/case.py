@@ -30,6 +30,7 @@ from evalcase.format.lints import advise_case, check_spelling
 from evalcase.format.workspace import check_workspace, merge_workspaces, read_workspace
 from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
+    OTHER_ROLES,
     ROLES,
     is_lone_part,
     is_message,
@@ -41,7 +42,7 @@ from evalcase.types.message import (
 from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
 from evalcase.types.read_options import Type, fields_of
 from evalcase.types.value import describe_kind
-from evalcase.util.text import ROLES_ELSEWHERE, nearest_field, suggest_field
+from evalcase.util.text import nearest_field
 
 if TYPE_CHECKING:
     from evalcase.format.variables import SuiteVariables  # which resolves cases
@@ -139,7 +140,8 @@ def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Find
         _check_tool_calls(calls, (*path, "tool_calls"), findings)
     elif "content" not in message:
         known = ("content", "tool_calls")
-        guesses = (suggest_field(key, known, elsewhere={}) for key in message if key != "role")
+        near = (nearest_field(key, known, elsewhere={}) for key in message if key != "role")
+        guesses = map(hint_at, near)
         hint = next(filter(None, guesses), f"add `content`; {_AS_DATA.format(usual)}")
         what = "this message has neither `content` nor `tool_calls`"
         findings.add("empty-message", path, what, hint)
@@ -158,7 +160,7 @@ def _report_role(role: Any, usual: UsualRole, path: KeyPath, findings: Findings)
         what = f"a role is a string, not {describe_kind(role)}"
         findings.add("unknown-role", path, what, roles)
         return
-    meant = nearest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
+    meant = nearest_field(role, ROLES, elsewhere=OTHER_ROLES)
     hint = hint_at(meant) or f"{roles}; {_AS_DATA.format(usual)}"
     fix = None if meant is None else Fix(meant, of_name=True)
     findings.add("unknown-role", path, f"`{role}` is not a role", hint, fix=fix)

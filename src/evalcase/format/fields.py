@@ -31,7 +31,7 @@ from evalcase.types.read_options import fields_of
 from evalcase.types.result import MOST_REPEATS
 from evalcase.types.value import JSON, describe_kind
 from evalcase.types.workspace import Workspace
-from evalcase.util.text import nearest_field, suggest_field
+from evalcase.util.text import nearest_field
 
 ABSENT: Any = None
 """The default of every field that may be left out."""
@@ -503,7 +503,7 @@ def _take_execution(value: Any, named: Named, findings: Findings) -> None:
         findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
     for name, item in held.items():
         if name not in EXECUTION_FIELDS:
-            guess = suggest_field(name, EXECUTION_FIELDS)
+            guess = hint_at(nearest_field(name, EXECUTION_FIELDS))
             message = f"`execution` has no `{name}`"
             findings.add("unknown-field", (*path, name), message, guess, "key")
         elif item is not None:

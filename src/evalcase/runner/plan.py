@@ -393,8 +393,6 @@ def errors_without_secrets(scrubber: Scrubber) -> Iterator[None]:
         clean = scrubber.text(said)
         if clean == said:
             raise
-        if isinstance(error, ConfigError) and error.messages:
-            raise ConfigError.several([scrubber.text(each) for each in error.messages]) from None
         raise type(error)(clean) from None
 
 

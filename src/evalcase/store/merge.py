@@ -113,7 +113,7 @@ def read_shards(runs: Sequence[StoredRun]) -> Shards:
         map(_read_part, runs), key=lambda part: (part.shard.number, part.stored.run.created_at)
     )
     if faults := list(_find_faults(parts)):
-        raise ConfigError.several(faults)
+        raise ConfigError("\n".join(faults))
     missing = set(range(1, parts[0].shard.of + 1)) - {part.shard.number for part in parts}
     return Shards(tuple(parts), tuple(sorted(missing)))
 

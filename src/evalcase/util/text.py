@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from evalcase.types.message import ToolCall, is_part, names_tool, part_text, parts_of
-from evalcase.types.problem import KeyPath, find_nearest, hint_at, nearest_meaning, plain_name
+from evalcase.types.problem import KeyPath, find_nearest, nearest_meaning, plain_name
 from evalcase.types.value import JSON, describe_kind
 
 EXCERPT_CHARACTERS = 1000
@@ -260,20 +260,6 @@ _FIELDS_ELSEWHERE = {
     "user_description": "persona", "initial_message": "first", "first_message": "first",
 }  # fmt: skip
 """What other tools call the fields of a case or a suite."""
-
-ROLES_ELSEWHERE = {
-    "human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant",
-    "agent": "assistant", "function": "tool", "instructions": "system",
-}  # fmt: skip
-"""What other tools call the roles of a message."""
-
-
-def suggest_field(
-    name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
-    elsewhere: dict[str, str] | None = None,
-) -> str | None:  # fmt: skip
-    """A hint that names the field that `nearest_field` finds."""
-    return hint_at(nearest_field(name, known, aliases, elsewhere))
 
 
 def nearest_field(
