@@ -15,32 +15,6 @@ from evalcase.types.message import Message
 from tests.for_each import for_each
 
 
-def test_text_is_one_assistant_message() -> None:
-    assert read_answer("4").messages == ({"role": "assistant", "content": "4"},)
-
-
-def test_a_list_with_messages_is_those_messages() -> None:
-    messages = [
-        {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]},
-        {"role": "tool", "content": "r"},
-        {"role": "assistant", "content": "done"},
-    ]
-    answer = read_answer(messages)
-    assert list(answer.messages) == messages
-    assert answer.text == "done"
-    assert [call.name for call in answer.tool_calls] == ["f"]
-
-
-def test_a_mapping_with_messages_has_usage_and_cost_beside_them() -> None:
-    value = {
-        "messages": [{"role": "assistant", "content": "hi"}],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
-        "cost_usd": 0.25,
-    }
-    answer = read_answer(value)
-    assert (answer.text, answer.usage, answer.cost_usd) == ("hi", Usage(3, 2), 0.25)
-
-
 def test_an_answer_object_is_itself_and_shares_nothing() -> None:
     content = {"a": [1]}
     message = Message({"role": "assistant", "content": content})
