@@ -167,3 +167,25 @@ def test_check_says_what_is_wrong_with_isolation_and_mounts(shop: Shop) -> None:
     out = shop.evalcase("check").out
     assert "is `none`, `bwrap`, `docker:IMAGE` or `podman:IMAGE`, not `docker`" in out
     assert "there is no file or folder `nowhere`" in out
+
+
+@pytest.mark.usefixtures("bwrap")
+def test_an_isolated_agent_has_its_home_and_asks_for_no_permission(shop: Shop) -> None:
+    answers = Path(__file__).parent.parent / "answers/claude_code/one_call.jsonl"
+    shop.write("bin/claude", f"#!{PYTHON}\nimport json, os, sys\n"
+               f"print(open({str(answers)!r}).read())\n"
+               "told = {'argv': sys.argv, 'env': dict(os.environ)}\n"
+               "open('told', 'w').write(json.dumps(told))\n")  # fmt: skip
+    (shop.root / "bin/claude").chmod(0o755)
+    shop.write("servers.json", "{}")
+    shop.write("evalcase.toml", '[targets.agent]\nkind = "claude"\nisolation = "bwrap"\n'
+               f'program = "{shop.root}/bin/claude"\nmounts = ["bin", "{answers}"]\n'
+               'mcp = "servers.json"\n')  # fmt: skip
+    seen = {"told": {"json": {"env.HOME": "/home/agent", "env.IS_SANDBOX": "1",
+                              "env.CLAUDE_CONFIG_DIR": "/home/agent/.claude"}}}  # fmt: skip
+    shop.suite(
+        case("?", {"files": seen}, {"files": {"told": {"contains": ["bypassPermissions"]}}},
+             {"run": ["grep", "ANTHROPIC_API_KEY", "told"]}, {"tool_calls": {"min": 1}}),
+    )  # fmt: skip
+    done = shop.run(ANTHROPIC_API_KEY="k" * 20)
+    assert done.code == 0, (done.out, done.err)
