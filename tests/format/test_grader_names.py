@@ -88,8 +88,6 @@ def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> No
          "did you mean `./checks.py:polite`?"),
         ({"type": "python", "value": "file://evals/checks.py"},
          "did you mean `./evals/checks.py:FUNCTION`?"),
-        ({"type": "cost", "threshold": 0.002},
-         "`threshold` is a score; its limit is `value`; for example: - cost: 0.01"),
     ],
 )  # fmt: skip
 def test_hints_for_what_others_write(grader: Any, hint: str) -> None:

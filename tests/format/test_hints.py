@@ -32,8 +32,7 @@ HINTS = [
     ("graders: [{json_schema: s/a.json}]", "wrong-type",
      "write {type: json_schema, file: s/a.json}"),
     ("graders: [{python: 'nosuch.py:f'}]", "bad-value", "did you mean `./nosuch.py:f`?"),
-    ("graders: [{name: contains, value: x}]", "bad-grader", "write {type: contains, value: …}"),
-    ("graders: [{python: 'a:b', name: c}]", "bad-grader", "write {type: python, value: …}"),
+    ("graders: [{name: contains, value: x}]", "bad-grader", "write {type: NAME, value: …}"),
 ]  # fmt: skip
 
 

@@ -472,12 +472,13 @@ def settle_names(
 
 
 def _take_older(
-    written: KeyPath, primary: str, value: Any, named: Named, findings: Findings
+    written: tuple[str, ...], primary: str, value: Any, named: Named, findings: Findings
 ) -> None:
     """Take the value of an older name for its field, unless the field is written otherwise, too."""
-    path, name = named.path + written, ".".join(map(str, written))
-    rivals = ("target", "targets") if primary == "target" else (primary,)
-    rival = next((each for each in rivals if each in named.values), None)
+    path, name = named.path + written, ".".join(written)
+    rival = primary if primary in named.values else None
+    if rival is None and primary == "target" and "targets" in named.values:
+        rival = "targets"
     if rival is not None and rival not in named.where and primary != "cases":
         message = f"`{name}` is ignored, because `{rival}` is there too"
         findings.add("ignored-alias", path, message, f"remove `{name}`", "key")

@@ -170,10 +170,8 @@ def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
         options = {key: value for key, value in item.items() if key != "type"}
         return _split_name(_Written(name, options, at, "value", path), findings)
     if len(item) > 1 or name in SHARED:
-        kinds = [each for each in item if findings.declared(each) or each in SPELLINGS]
-        kind = (*kinds, str(item.get("name", "NAME")))[0]
         message = "a grader with options says its name in `type`"
-        hint = f"write {{type: {kind:.40}, value: …}}, and each grader as an item of its own"
+        hint = "write {type: NAME, value: …}, and each grader as an item of its own"
         findings.add("bad-grader", path, message, hint)
         return None
     argument, spelling = item[name], _find_spelling(name, findings)
@@ -452,7 +450,5 @@ def _report(
         message = message.replace(f"`{name}`", f"`{written.written_as[name]}`", 1)
     if fault.code == "missing-option" and kind and example:
         hint = example
-        if "threshold" in written.options and kind.argument not in written.options:
-            hint = f"`threshold` is a score; its limit is `{kind.argument}`; {example}"
     place = written.place(fault.path)
     findings.add_finding(fault._replace(path=place, message=message, hint=hint, at=at))
