@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf
 
 import pytest
@@ -10,8 +10,7 @@ from evalcase.errors import TargetError
 from evalcase.runner.pacing import Limits, Minute, Rate, Rates
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
-from evalcase.types.target import Allowance, Question, Quota, Target, Traits
-from tests.for_each import for_each
+from evalcase.types.target import Question, Target
 from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
 from tests.virtual_time import run_in_virtual_time
@@ -37,35 +36,12 @@ def test_the_first_question_goes_alone_where_tokens_are_counted() -> None:
     assert rates.ready_in(5.0, 0) == 55.0  # it is taken to need as much as the one before
 
 
-@for_each(
-    ("said", "under_way", "waits"),
-    [
-        (Allowance(1, 30.0), 0, [0, 30.0]),  # no more until it is there again
-        (Allowance(2, 30.0), 1, [0, 30.0]),  # one is under way, and may not be counted yet
-        (Allowance(0, 30.0), 0, [30.0]),
-        (Allowance(0, 60.0, most=60), 0, [1.0]),  # one comes back each second
-        (Allowance(1, 59.0, most=60), 0, [0, 1.0]),
-        (Allowance(0, 301.0), 0, [0]),  # nobody waits for that long: the service refuses, and why
-    ],
-)
-def test_what_a_service_says_to_be_left_is_not_exceeded(
-    said: Allowance, under_way: int, waits: Sequence[float]
-) -> None:
-    rates = Rates(Rate())
-    rates.learn(Quota(requests=said), 0.0, under_way)
-    for wait_s in waits:
-        assert rates.ready_in(0.0, 0) == wait_s
-        rates.take(0.0)
-
-
 class Timed(Target):
     """Notes when it is asked, and takes a second and some tokens for each answer."""
 
-    def __init__(self, tokens: int | None = 10, says: Sequence[Quota] = ()) -> None:
+    def __init__(self, tokens: int | None = 10) -> None:
         self.at: list[float] = []
         self.tokens = tokens
-        self.says = list(says)
-        self.traits = Traits(quota=lambda: self.says.pop(0) if self.says else None)
 
     async def answer(self, question: Question) -> Answer:
         del question
@@ -91,12 +67,6 @@ def asked_at(
 
 def test_requests_of_a_run_keep_their_rate() -> None:
     assert asked_at(Timed(), 7, Rate(rpm=3)) == [0, 0, 0, 60, 60, 60, 120]
-
-
-def test_a_service_that_says_what_is_left_is_never_asked_in_vain() -> None:
-    none_left, one_a_second = Quota(Allowance(0, 20.0)), Quota(Allowance(0, 20.0, most=20))
-    assert asked_at(Timed(says=[none_left]), 3, Rate(tpm=1000)) == [0, 21, 21]
-    assert asked_at(Timed(says=[one_a_second]), 3, Rate(tpm=1000)) == [0, 2, 3]
 
 
 def test_judges_share_the_rate_of_the_target_that_they_ask() -> None:

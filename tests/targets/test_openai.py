@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 from base64 import b64encode
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.chat import split_model
 from evalcase.targets.openai import OpenAITarget
 from evalcase.types.answer import Answer
-from evalcase.types.target import Allowance, Question, Quota
+from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.targets.openai_service import (
     CALL,
@@ -339,17 +338,6 @@ def test_a_price_of_the_configuration() -> None:
     assert answer(completion(usage=usage), price=price).cost_usd == pytest.approx(0.0018)
     assert answer(completion(), price=price).cost_usd is None
     assert answer(completion(usage=usage)).cost_usd is None
-
-
-@pytest.mark.parametrize("status", [200, 429])
-def test_what_the_service_says_to_be_left_is_known_also_when_it_refuses(status: int) -> None:
-    left = {"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1m"}
-    with serving(Reply.of(completion(), status, **left)) as server:
-        target = make(server)
-        with suppress(TargetError):
-            ask(target)
-    assert target.traits.quota is not None
-    assert target.traits.quota() == Quota(requests=Allowance(3, 60.0))
 
 
 @for_each(

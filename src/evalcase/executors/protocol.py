@@ -16,7 +16,7 @@ from evalcase.store.rows import check_json, check_values, decode_struct, encode_
 from evalcase.types.answer import Answer, Failure, Seconds
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
-from evalcase.types.target import Question, Quota, Traits
+from evalcase.types.target import Question, Traits
 from evalcase.types.value import JSON, Value, decode_hook
 from evalcase.types.workspace import Changes
 from evalcase.util.errors import UserCodeError, to_user_code_error
@@ -135,7 +135,6 @@ class Attempt(Value, frozen=True, tag="attempt"):
     retry_after_s: float | None = None
     overloaded: bool = False
     seen: dict[str, Any] | None = None
-    quota: Quota | None = None
 
     def __post_init__(self) -> None:
         if (self.answer is not None) + (self.failure is not None) + self.late != 1:
@@ -145,12 +144,12 @@ class Attempt(Value, frozen=True, tag="attempt"):
     def of(cls, tried: Attempted) -> Attempt:
         seen = dict(tried.seen) if tried.seen else None
         if tried.error is None:
-            return cls(tried.duration_s, tried.answer, quota=tried.quota)
+            return cls(tried.duration_s, tried.answer)
         if isinstance(tried.error, OverTimeError):
-            return cls(tried.duration_s, late=True, seen=seen, quota=tried.quota)
+            return cls(tried.duration_s, late=True, seen=seen)
         error = to_user_code_error(tried.error)
         return cls(
-            tried.duration_s, None, error.failure, sort=error.sort, seen=seen, quota=tried.quota,
+            tried.duration_s, None, error.failure, sort=error.sort, seen=seen,
             may_succeed_later=error.may_succeed_later, retry_after_s=error.retry_after_s,
             overloaded=error.overloaded,
         )  # fmt: skip
@@ -162,7 +161,7 @@ class Attempt(Value, frozen=True, tag="attempt"):
                 self.failure, self.failure.message, may_succeed_later=self.may_succeed_later,
                 retry_after_s=self.retry_after_s, overloaded=self.overloaded, sort=self.sort,
             )  # fmt: skip
-        return Attempted(self.answer, error, self.took_s, self.quota, self.seen)
+        return Attempted(self.answer, error, self.took_s, self.seen)
 
 
 class Graded(Value, frozen=True, tag="graded"):

@@ -182,7 +182,7 @@ class Service:
             return protocol.Done()
         assert isinstance(body, protocol.OpenTarget)
         sources = target.sources() if Target in type(target).__mro__ else {}
-        traits = replace(target.traits, batching=None, quota=None, seen=None, only_reads=False)
+        traits = replace(target.traits, batching=None, seen=None, only_reads=False)
         return protocol.Opened(traits, dict(sources))
 
     async def _ask(self, number: int, body: protocol.Ask, target: Target) -> protocol.Attempt:

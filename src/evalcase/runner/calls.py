@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
 from inspect import isawaitable
 from types import CoroutineType, TracebackType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -24,7 +24,7 @@ from evalcase.types.message import (
     parts_of,
     take_message,
 )
-from evalcase.types.target import Question, Quota, Target, Warn
+from evalcase.types.target import Question, Target, Warn
 from evalcase.types.value import JSON, decode_object, encode_object, replace
 from evalcase.util.answers import read_ending
 from evalcase.util.code import place_of
@@ -162,8 +162,6 @@ class Attempted(Struct, frozen=True):
     answer: Answer | None
     error: BaseException | None
     duration_s: float
-    quota: Quota | None = None
-    """How much more the service of the target takes, as it said meanwhile."""
     seen: Mapping[str, JSON] | None = None
     """What is known of a failed call beside its error."""
 
@@ -189,27 +187,20 @@ async def make_attempt(
     is_ours = type(target).__module__.startswith("evalcase.targets.")
 
     outcome = await calls.run(ask, limit_s, question.case)
-    quota = None if traits.quota is None else _call_trait(traits.quota)
     # A late call may have returned or raised anything once it was cancelled.
     error = OverTimeError(limit_s) if outcome.is_late else outcome.error
     if error is None:
         answer = outcome.value
         assert isinstance(answer, Answer)
         try:
-            return Attempted(_take_own(answer, question, name, warn), None, outcome.took_s, quota)
+            return Attempted(_take_own(answer, question, name, warn), None, outcome.took_s)
         except TargetError as refused:
             error = refused
-    seen = None if traits.seen is None else _call_trait(traits.seen, question)
-    return Attempted(None, error, outcome.took_s, quota, seen)
-
-
-def _call_trait(trait: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
-    """What a trait of a target says; None where it breaks, since a target is user code."""
-    try:
-        said = trait(*arguments)
-        return said if said is None or isinstance(said, Quota) else recordable_details(dict(said))
-    except Exception:  # noqa: BLE001 - the outcome of the call is there
-        return None
+    seen = None
+    if traits.seen is not None:
+        with suppress(Exception):  # it is user code, and the outcome of the call is there
+            seen = recordable_details(dict(traits.seen(question)))
+    return Attempted(None, error, outcome.took_s, seen)
 
 
 def check_answer(answer: object, *, is_ours: bool = False) -> Answer:

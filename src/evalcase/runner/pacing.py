@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from math import inf
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from evalcase.config.options import CONCURRENCY, RETRIES, TIMEOUT_S, RunOptions
 from evalcase.errors import TargetError
 from evalcase.runner.calls import Attempted
 from evalcase.types.answer import Answer
-from evalcase.types.target import Allowance, Quota, Target
+from evalcase.types.target import Target
 from evalcase.types.value import Value
 from evalcase.util.errors import UserCodeError, leaves_of
 
@@ -192,65 +192,33 @@ class Minute:
             self._total = 0.0  # no rounding errors stay
 
 
-class Remainder:
-    """What a service reported as left. It refills evenly if the service reports the most, else all
-    at once."""
-
-    def __init__(self, reported: Allowance, now: float, under_way: float) -> None:
-        """`under_way` is what the service may not have counted yet."""
-        self._left = reported.left - under_way
-        self._at = now
-        self._full_in_s = reported.full_in_s
-        gone = 0.0 if reported.most is None else reported.most - reported.left
-        self._per_s = gone / reported.full_in_s if reported.full_in_s > 0 else inf
-
-    def ready_in(self, now: float, amount: float) -> float:
-        passed_s = now - self._at
-        missing = amount - self._left
-        if missing <= 0 or passed_s >= self._full_in_s:
-            return 0.0
-        wait_s = missing / self._per_s if self._per_s > 0 else inf
-        return max(0.0, min(wait_s, self._full_in_s) - passed_s)
-
-    def take(self, now: float, amount: float) -> None:
-        del now
-        self._left -= amount
-
-
 class Rates:
     """When a target may be asked again. The tokens of a question are known after its answer: until
     then it counts as the mean of those before."""
 
     def __init__(self, rate: Rate) -> None:
-        self._limit = None if rate.tpm is None else Minute(rate.tpm)
-        self._requests: dict[str, Minute | Remainder] = {}
-        self._tokens: dict[str, Minute | Remainder] = {}
-        if rate.rpm is not None:
-            self._requests["limit"] = Minute(rate.rpm)
-        if self._limit is not None:
-            self._tokens["limit"] = self._limit
+        self._requests = None if rate.rpm is None else Minute(rate.rpm)
+        self._tokens = None if rate.tpm is None else Minute(rate.tpm)
         self._settled = self._known = 0
         self._sum = 0.0
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether tokens a minute are limited by the configuration or the target."""
-        return self._limit is not None
+        return self._tokens is not None
 
     def ready_in(self, now: float, under_way: int) -> float:
         """Seconds until another question may be asked; infinite until one is answered."""
         if self.counts_tokens and not self._settled and under_way:
             return inf  # the tokens of a question are unknown
-        waits = [each.ready_in(now, 1) for each in self._requests.values()]
-        waits += [each.ready_in(now, self._guess()) for each in self._tokens.values()]
-        return max(waits, default=0.0)
+        requests_s = 0.0 if self._requests is None else self._requests.ready_in(now, 1)
+        tokens_s = 0.0 if self._tokens is None else self._tokens.ready_in(now, self._guess())
+        return max(requests_s, tokens_s)
 
     def take(self, now: float) -> Share | None:
         """Count one more question."""
-        for each in self._requests.values():
-            each.take(now, 1)
-        shares = [each.take(now, self._guess()) for each in self._tokens.values()]
-        return next((share for share in shares if share is not None), None)
+        if self._requests is not None:
+            self._requests.take(now, 1)
+        return None if self._tokens is None else self._tokens.take(now, self._guess())
 
     def settle(self, share: Share | None, tokens: int | None) -> None:
         """A question is over. Its tokens are None if they are unknown."""
@@ -259,23 +227,11 @@ class Rates:
             return
         self._known += 1
         self._sum += tokens
-        if share is not None and self._limit is not None:
-            self._limit.correct(share, tokens)
-
-    def learn(self, quota: Quota, now: float, under_way: int) -> None:
-        """Go by what the service reported last, unless the wait would be too long."""
-        if _is_usable(quota.requests):
-            self._requests["reported"] = Remainder(quota.requests, now, under_way)
-        if _is_usable(quota.tokens):
-            tokens = under_way * self._guess()
-            self._tokens["reported"] = Remainder(quota.tokens, now, tokens)
+        if share is not None and self._tokens is not None:
+            self._tokens.correct(share, tokens)
 
     def _guess(self) -> float:
         return self._sum / self._known if self._known else 0.0
-
-
-def _is_usable(reported: Allowance | None) -> TypeGuard[Allowance]:
-    return reported is not None and reported.full_in_s <= LONGEST_PAUSE_S
 
 
 # The pace of one target
@@ -331,10 +287,8 @@ class Pace:
     def end(self, start: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if it was cancelled."""
         error = None
-        if tried is not None:
-            if tried.quota is not None:
-                self._learn(tried.quota)
-            error = None if tried.error is None else leaves_of(tried.error)[0]
+        if tried is not None and tried.error is not None:
+            error = leaves_of(tried.error)[0]
         if self.rates is not None:
             answer = None if tried is None else tried.answer
             self.rates.settle(start.share, None if answer is None else self._count_tokens(answer))
@@ -356,12 +310,6 @@ class Pace:
         if not given and self.rates is not None and self.rates.counts_tokens:
             self._warn_untold()
         return sum(given) if given else None
-
-    def _learn(self, quota: Quota) -> None:
-        """Go by what the service reported within an attempt that is about to end."""
-        if self.rates is None:
-            self.rates = Rates(Rate())
-        self.rates.learn(quota, self._loop.time(), self.active - 1)
 
     def _slow_down(self, began: float) -> None:
         # Attempts that were under way when the limit was last halved say nothing new.

@@ -270,7 +270,7 @@ class ChatTarget(WebTarget):
         self._batches = self._make_batches() if options.batch else None
         self.traits = Traits(
             options.concurrency, self._endpoint.key_names, caching="keyed",
-            quota=self._quota, batching=self._batches, only_reads=True,
+            batching=self._batches, only_reads=True,
         )  # fmt: skip
 
     def _make_batches(self) -> ChatBatches:

@@ -16,7 +16,6 @@ import re
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import responses
@@ -42,7 +41,7 @@ from evalcase.targets.web import (
     protocol_error,
     without_query,
 )
-from evalcase.types.target import Allowance, Quota, Surroundings
+from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON
 from evalcase.util.environment import has_spare_descriptors
 from evalcase.util.processes import Output
@@ -71,7 +70,6 @@ class HttpClient:
         self._headers: CIMultiDict[str] = CIMultiDict()
         self._how: dict[str, Any] = {}
         """Arguments of every request: proxy, authorities, no redirects."""
-        self._quota: Quota | None = None
 
     async def open(self) -> None:
         """Raise ConfigError where a key is missing, or the address may not be asked."""
@@ -107,11 +105,6 @@ class HttpClient:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
-
-    def take_quota(self) -> Quota | None:
-        """The last news of the service about its limits, once."""
-        quota, self._quota = self._quota, None
-        return quota
 
     async def ask(
         self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
@@ -164,7 +157,6 @@ class HttpClient:
 
     async def _check_status(self, response: aiohttp.ClientResponse, reply: Reply) -> None:
         headers, now_s, status = response.headers, self._surroundings.now(), response.status
-        self._quota = read_quota(headers, now_s) or self._quota
         if 200 <= status <= 299 and status != _PARTIAL:
             encoding = headers.get("Content-Encoding", "identity").strip().lower()
             if encoding not in ("", "identity"):
@@ -330,18 +322,6 @@ def _status_name(status: int) -> str:
     return f"{status} ({phrase})" if phrase else str(status)
 
 
-# Headers about limits.
-
-_QUOTA_HEADERS = [
-    [
-        [form.format(what, fact) for fact in ("remaining", "reset", "limit")]
-        for what in ("requests", "tokens")
-    ]
-    for form in ("x-ratelimit-{1}-{0}", "anthropic-ratelimit-{0}-{1}")
-]
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_SPAN = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
-_PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
 
@@ -358,38 +338,5 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
         return None
 
 
-def read_quota(headers: Mapping[str, str], now_s: float) -> Quota | None:
-    """The rest of the limits, by the headers of OpenAI or Anthropic; None if they don't say."""
-    for names in _QUOTA_HEADERS:
-        requests, tokens = (_read_allowance(headers, each, now_s) for each in names)
-        if requests is not None or tokens is not None:
-            return Quota(requests, tokens)
-    return None
-
-
-def _read_allowance(headers: Mapping[str, str], names: list[str], now_s: float) -> Allowance | None:
-    remaining, reset, limit = names
-    if remaining not in headers:
-        return None
-    left = _read_number(headers[remaining])
-    full_in_s = _read_seconds(headers.get(reset, "").strip(), now_s)
-    if left is None or full_in_s is None:
-        return None
-    return Allowance(left, full_in_s, _read_number(headers.get(limit, "")))
-
-
 def _read_number(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text.strip()) else None
-
-
-def _read_seconds(text: str, now_s: float) -> float | None:
-    """A number of seconds, a span such as `1m6.5s`, or a time in RFC 3339."""
-    if (number := _read_number(text)) is not None:
-        return number
-    if _SPAN.fullmatch(text):
-        return sum(float(count) * _UNITS_S[unit] for count, unit in _PIECE.findall(text))
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return None if when.tzinfo is None else max(0.0, when.timestamp() - now_s)

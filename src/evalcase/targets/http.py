@@ -164,7 +164,7 @@ class HttpTarget(WebTarget):
         self.traits = Traits(
             options.concurrency, self._endpoint.key_names,
             "session" not in self._used if stateless is None else stateless, caching="keyed",
-            quota=self._quota, seen=self._traces.seen_of if options.trace else None,
+            seen=self._traces.seen_of if options.trace else None,
             only_reads=True,
         )  # fmt: skip
 

@@ -29,7 +29,7 @@ from evalcase.types.options import (
     of_kind,
 )
 from evalcase.types.problem import Finding
-from evalcase.types.target import Quota, Surroundings, Target, TargetOptions
+from evalcase.types.target import Surroundings, Target, TargetOptions
 from evalcase.types.value import JSON, Value
 from evalcase.util.json import JsonPath
 from evalcase.util.secrets import is_common, mask_credentials
@@ -315,9 +315,6 @@ class WebTarget(Target):
     def _http(self) -> HttpClient:
         assert self._client is not None, "open() comes first"
         return self._client
-
-    def _quota(self) -> Quota | None:
-        return None if self._client is None else self._client.take_quota()
 
 
 # Addresses that are never asked.

@@ -90,23 +90,6 @@ class SentBatch(Value, frozen=True, tag="batch"):
     """Its id at the service; None if the run ended before the service answered."""
 
 
-class Allowance(NamedTuple):
-    """How much is left of a limit that refills over time."""
-
-    left: float
-    full_in_s: float
-    """The time until it is full again."""
-    most: float | None = None
-    """The whole limit."""
-
-
-class Quota(NamedTuple):
-    """The requests and tokens that are left, as far as a service says."""
-
-    requests: Allowance | None = None
-    tokens: Allowance | None = None
-
-
 Warn: TypeAlias = Callable[[str], None]
 
 
@@ -211,8 +194,6 @@ class Traits(Value, frozen=True):
     batching: Any = None
     """A ChatBatches, which sends all questions before the first trial; then `answer` finds their
     answers."""
-    quota: Callable[[], Quota | None] | None = None
-    """The news of its service about limits, called after each answer."""
     seen: Callable[[Question], Mapping[str, JSON]] | None = None
     """What is known of a call that failed, such as its steps; called once after it."""
     timeout_s: float | None = None
