@@ -17,6 +17,7 @@ from evalcase.graders.differences import (
     Difference,
     find_differences,
     list_differences,
+    pair_same,
     pair_up,
 )
 from evalcase.types.answer import Answer
@@ -24,7 +25,7 @@ from evalcase.types.case import Case
 from evalcase.types.message import Message, Step, ToolCall
 from evalcase.types.options import about
 from evalcase.types.problem import Finding, did_you_mean
-from evalcase.types.value import JSON, fits_pattern, replace
+from evalcase.types.value import JSON, canonical_text, fits_pattern, replace
 from evalcase.util.answers import too_deep
 from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls
 from evalcase.util.text import arguments_text, call_text, list_some
@@ -56,6 +57,11 @@ class Call(NamedTuple):
     def given(self) -> JSON:
         """Its arguments; none are the same as an empty mapping."""
         return {} if self.arguments is None else self.arguments
+
+    @property
+    def key(self) -> str:
+        """The same text for equal calls."""
+        return f"{self.name} {'' if self.is_deep else canonical_text(self.given)}"
 
     def __str__(self) -> str:
         given = arguments_text(self.arguments)
@@ -231,7 +237,10 @@ def match_calls(
     else:
         found = match_in_order(len(expected), len(got), is_made)
         if order == "any_order" and None in found:
-            found = pair_up(len(expected), len(got), is_made)
+            # Equal calls find each other at once; the rest has to be compared one by one.
+            same = pair_same([each.key for each in expected], [each.key for each in got])
+            begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
+            found = pair_up(len(expected), len(got), is_made, begun)
     held = {at for at in found if at is not None}
     free: dict[str, list[int]] = {}
     for at in range(len(got)):
