@@ -20,20 +20,6 @@ class Rude(str):
         raise SystemExit(0)
     __str__ = __format__ = __eq__ = __hash__ = __len__ = __bool__ = __repr__
 
-def block(*_):
-    threading.Event().wait()
-
-class SlowText(str):
-    __str__ = __repr__ = __eq__ = __hash__ = __len__ = __format__ = block
-
-class SlowDict(dict):
-    __iter__ = items = keys = __getitem__ = __len__ = get = block
-
-class SlowAttributes:
-    def __getattr__(self, name):
-        block()
-    __repr__ = block
-
 def nested(depth):
     value = []
     for _ in range(depth):

@@ -167,20 +167,6 @@ BLOCKING = {
 }
 """What only plain code may do without holding up everybody."""
 
-LATE = "within 0.2 s"
-SLOW_TO_READ = {
-    "slow_attributes": Kind("return SlowAttributes()", word=LATE),
-    "a_slow_key": Kind("return {SlowAttributes(): 1}", word=LATE),
-    "a_slow_dict": Kind("return SlowDict(text='ok')", "failed"),
-    "a_slow_text": Kind("return {'a': SlowText('ok')}", "failed"),
-}
-"""Values that block once a target has returned them and they are looked at. What plain values hold
-is read past their own methods."""
-SLOW_TO_COUNT = {
-    "details_of_a_slow_dict": Kind("return Score(1.0, 'ok', SlowDict(a=1))", "passed"),
-}
-"""The same for a grader."""
-
 WRONG_ANSWERS = {
     "plain_dicts": Kind(
         "return Answer(({'role': 'assistant', 'content': 'ok'},))",
@@ -269,9 +255,5 @@ TABLE: Mapping[str, list[Cell]] = {
     "holding": list(cells(HOLDING, ["async_function", "async_class", "Target", "async_grader"])),
     "returned": list(cells(RETURNED, TARGETS)),
     "graded": list(cells(GRADED, GRADERS)),
-    "slow": [
-        *cells(SLOW_TO_READ, [name for name in TARGETS if name in PLAIN]),
-        *cells(SLOW_TO_COUNT, ["grader"]),
-    ],
 }
 """Cells that can be done all in one run. The others spoil the process, or each other."""
