@@ -43,7 +43,7 @@ from evalcase.types.value import Value, replace
 from evalcase.util.code import make_importable
 from evalcase.util.environment import Environment, collector_paused
 from evalcase.util.isolation import check_isolation
-from evalcase.util.project import ProjectPaths
+from evalcase.util.project import paths_from
 from evalcase.util.secrets import Scrubber
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _prepare_plan(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
         only_given=given.only_graders,
     )  # fmt: skip
-    selector = make_selector(options.selection, ProjectPaths(config.root, environment.cwd).find)
+    selector = make_selector(options.selection, paths_from(config.root, environment.cwd))
     with collector_paused():
         found = survey_cases(suites, options, config, graders, selector, warn, given.has_user)
     needs = _find_needs(found, request, given)

@@ -26,7 +26,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.problem import nearest_meaning, plain_name
 from evalcase.types.value import Value, fits_pattern, replace
-from evalcase.util.project import ProjectPaths
+from evalcase.util.project import paths_from
 from evalcase.util.text import list_some
 
 SuiteCase = tuple[str, Case]
@@ -252,9 +252,9 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
     """
     with StoredRun(*find_run(name, runs_dir)) as stored:
         stored.refuse_interrupted()
-        places = ProjectPaths(root, os.path.join(root, folder_of_run(stored.run)))
+        place_of = paths_from(root, os.path.join(root, folder_of_run(stored.run)))
         failed = {
-            (places.find(each.suite), each.case): True
+            (place_of(each.suite), each.case): True
             for each in stored.cases()
             if each.verdict not in ("passed", "skipped")
         }

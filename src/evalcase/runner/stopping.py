@@ -27,7 +27,7 @@ from evalcase.types.result import (
     Verdict,
 )
 from evalcase.types.value import Value, replace
-from evalcase.util.project import ProjectPaths
+from evalcase.util.project import paths_from
 from evalcase.util.table import Table, mark_of
 
 
@@ -59,11 +59,11 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
         if missing:
             # To be better, all that is run has to be compared.
             raise ConfigError(f"run {id} has no results of {', '.join(missing)} to compare with")
-        places = ProjectPaths(root, os.path.join(root, folder_of_run(stored.run)))
+        place_of = paths_from(root, os.path.join(root, folder_of_run(stored.run)))
         verdicts = Table("b")
         for each in stored.cases():
             if each.verdict in ("passed", "failed", "ungraded"):
-                mark = mark_of((each.target, places.find(each.suite), each.case))
+                mark = mark_of((each.target, place_of(each.suite), each.case))
                 verdicts.add(mark, each.verdict == "passed")
     return Base(id, paired, verdicts)
 

@@ -19,7 +19,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.target import TargetVersion
 from evalcase.types.value import Value, encode_object, replace
 from evalcase.util.files import Disk, sync_folder
-from evalcase.util.project import ProjectPaths
+from evalcase.util.project import paths_from
 from evalcase.util.table import Table, mark_of
 
 _MERGING = ".merging"
@@ -265,7 +265,7 @@ def _add_selected(shards: Sequence[SelectedCases | None]) -> SelectedCases | Non
 def _merge_lines(shards: Shards, root: str) -> Iterator[bytes]:
     """The lines of the journal. Raise ConfigError for a result that is not of its shard."""
     first, seen, highest = shards.first, Table("B"), -1
-    paths = ProjectPaths(root, os.path.join(root, first.stored.run.about.cwd))
+    path_of = paths_from(root, os.path.join(root, first.stored.run.about.cwd))
     if first.graders:
         # It is the only grading of this run, and no suite has these graders.
         yield write_row(GradingRow(1, "", "grade", first.stored.basis.suites, first.graders))
@@ -274,7 +274,7 @@ def _merge_lines(shards: Shards, root: str) -> Iterator[bytes]:
         last, before = None, highest
         for result in part.stored.results():
             name, mark = result.key[:2], mark_of(result.key)
-            number = shard_number(paths.find(name[0]), name[1])
+            number = shard_number(path_of(name[0]), name[1])
             if mark in seen or number <= before:
                 raise ConfigError(
                     f"{part.name} has case `{name[1]}`, which belongs to another shard"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from shutil import which
 from typing import Any
 
@@ -76,22 +77,17 @@ def leads_inside(name: str, folder: str) -> bool:
         return False  # a NUL, or half of a character: no file has such a name
 
 
-class ProjectPaths:
-    """Gives the path of a suite from the project's folder: the same on every machine, and from
-    wherever the suite is named."""
+def paths_from(root: str, cwd: str) -> Callable[[str], str]:
+    """A function from the path of a suite to that from the project's folder: the same on every
+    machine, and from wherever the suite is named. Suites made in Python keep theirs."""
+    root = os.path.realpath(root)
 
-    def __init__(self, root: str, cwd: str) -> None:
-        self._root = os.path.realpath(root)
-        self._cwd = cwd
-        self._known: dict[str, str] = {}
+    @cache
+    def find(path: str) -> str:
+        real = os.path.realpath(os.path.join(cwd, path))
+        return path if path.startswith("<") else os.path.relpath(real, root).replace(os.sep, "/")
 
-    def find(self, path: str) -> str:
-        """The path with slashes. Suites made in Python keep theirs."""
-        if path not in self._known:
-            real = os.path.realpath(os.path.join(self._cwd, path))
-            shown = os.path.relpath(real, self._root).replace(os.sep, "/")
-            self._known[path] = path if path.startswith("<") else shown
-        return self._known[path]
+    return find
 
 
 def show_beside(path: str, folder: str) -> str:
