@@ -44,6 +44,17 @@ def test_an_overlay_is_seen_by_its_target_and_is_in_no_diff(shop: Shop) -> None:
     assert again["skilled"]["question_hash"] != skilled["question_hash"]
 
 
+def test_targets_in_other_processes_get_what_they_lay_over(shop: Shop) -> None:
+    shop.write("evalcase.toml", CONFIG + "time_s = 20\n" + SKILLED)
+    shop.write("skills/csv/SKILL.md", "read tables")
+    shop.write("notes.md", "be brief")
+    shop.suite(
+        case("show NOTES.md\nwrite a b", {"contains": "be brief"}, {"diff": {"only": ["a"]}})
+    )
+    done = shop.evalcase("run", "--target", "skilled", "--processes", "1")
+    assert done.code == 0, (done.out, done.err)
+
+
 def test_later_keys_win_and_tables_are_merged(shop: Shop) -> None:
     base, mid = "[targets.base]\nextends = 'mid'\n", "[targets.mid]\nextends = 'agent'\n"
     own = 'env = {A = "1", B = "1"}\n'

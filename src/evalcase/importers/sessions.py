@@ -58,8 +58,8 @@ def _read_events(data: bytes) -> list[dict[str, Any]]:
         try:
             events = [parse_object(text)]
         except BadJsonError:
-            events = [_parse(line, number) for number, line in enumerate(text.split("\n"), 1)
-                      if line.strip()]  # fmt: skip
+            lines = enumerate(text.split("\n"), 1)
+            events = [_parse(line, f"line {n} of the session") for n, line in lines if line]
         places = [each.get("cwd") or object_of(each.get("payload")).get("cwd") for each in events]
         folder = next((each for each in places if isinstance(each, str) and len(each) > 1), None)
         if folder in (None, _WORKSPACE):
@@ -68,11 +68,11 @@ def _read_events(data: bytes) -> list[dict[str, Any]]:
     return events
 
 
-def _parse(line: str, number: int) -> dict[str, Any]:
+def _parse(line: str, place: str) -> dict[str, Any]:
     try:
         return parse_object(line)
     except BadJsonError as error:
-        raise ConfigError(f"line {number} of the session: {error}") from None
+        raise ConfigError(f"{place}: {error}") from None
 
 
 def _read_patch(data: bytes, path: str, scrubber: Scrubber) -> dict[str, str]:
@@ -89,11 +89,6 @@ def _read_patch(data: bytes, path: str, scrubber: Scrubber) -> dict[str, str]:
 
 def find_case(path: str, case: str) -> bool:
     """Whether a file of answers has one to a case. Raise ConfigError if it is no such file."""
-    for number, line in enumerate(_read(path, _MOST_BYTES).decode().split("\n"), 1):
-        if line.strip():
-            try:
-                if parse_object(line).get("case") == case:
-                    return True
-            except BadJsonError as error:
-                raise ConfigError(f"{path}:{number}: {error}") from None
-    return False
+    lines = _read(path, _MOST_BYTES).decode().split("\n")
+    rows = [_parse(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line]
+    return any(row.get("case") == case for row in rows)

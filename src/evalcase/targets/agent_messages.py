@@ -33,7 +33,8 @@ class End(NamedTuple):
 class Transcript:
     """Collects the texts and calls of one agent, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, exit_code: int) -> None:
+        self.exit_code = exit_code
         self._messages: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}
 

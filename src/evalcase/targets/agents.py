@@ -77,11 +77,6 @@ def _in_settings(_: str) -> list[str]:
     return []
 
 
-def _write_no_files(options: AgentOptions, root: str) -> dict[str, str]:
-    del options, root
-    return {}
-
-
 def _write_gemini_settings(options: AgentOptions, root: str) -> dict[str, str]:
     settings: dict[str, JSON] = {}
     if options.max_turns is not None:
@@ -114,7 +109,7 @@ class Agent(NamedTuple):
     last: tuple[str, ...] = ()
     program: str = ""
     """Where it has another name."""
-    files: Files = _write_no_files
+    files: Files = lambda *_: {}
     """Texts by their paths in its home."""
     alone: tuple[str, ...] = ()
     """What is said where evalcase isolates it, unless `permission` says otherwise."""

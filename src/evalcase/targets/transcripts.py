@@ -46,9 +46,8 @@ _Events = list[dict[str, Any]]
 class _Format(NamedTuple):
     agent: str
     """Whose it is, for people."""
-    read: Callable[[_Events, Transcript, int], End | None]
-    """Collects texts and calls, and returns the end; None where there is none. It is given the exit
-    code, too."""
+    read: Callable[[_Events, Transcript], End | None]
+    """Collects texts and calls, and returns the end; None where there is none."""
     ends: tuple[str, ...] = ()
     """The types of the events after which nothing follows."""
 
@@ -70,8 +69,8 @@ def read_transcript(
     events = list(_read_events(items, is_cut=stopped is not None))
     if not events and stopped is None:
         raise TargetError("the agent printed no JSON", kind="protocol")
-    transcript = Transcript()
-    end = read(events, transcript, exit_code)
+    transcript = Transcript(exit_code)
+    end = read(events, transcript)
     if stopped is not None:
         end = (end or End())._replace(finish=stopped)
     if end is None:
@@ -152,8 +151,7 @@ def _event_of_sdk(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass of
 # Claude Code: `claude -p --output-format stream-json --verbose`, and the sessions that it keeps
 
 
-def _read_claude(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
-    del exit_code
+def _read_claude(events: _Events, transcript: Transcript) -> End | None:
     model: object = None
     stopped: object = None
     end: dict[str, Any] | None = None
@@ -236,9 +234,8 @@ def _end_claude(end: Mapping[str, Any], model: object) -> End:
     )  # fmt: skip
 
 
-def _read_claude_session(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
+def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
     """`~/.claude/projects/…/ID.jsonl`, which has no event of its own for the end."""
-    del exit_code
     model: object = None
     finish: object = None
     used: dict[object, dict[str, Any]] = {}
@@ -271,7 +268,7 @@ def _read_claude_session(events: _Events, transcript: Transcript, exit_code: int
 _CODEX_USAGE = ("input_tokens",), ("output_tokens",), "cached_input_tokens"
 
 
-def _read_codex(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
+def _read_codex(events: _Events, transcript: Transcript) -> End | None:
     end: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")
@@ -285,7 +282,7 @@ def _read_codex(events: _Events, transcript: Transcript, exit_code: int) -> End 
             raise failed("Codex", object_of(event.get("error")).get("message"))
         elif kind not in ("item.updated", "error"):
             transcript.skip(event)
-    if end is None or exit_code:
+    if end is None or transcript.exit_code:
         return None
     return End(usage=count_tokens([object_of(end.get("usage"))], *_CODEX_USAGE))
 
@@ -316,8 +313,7 @@ def _read_codex_item(transcript: Transcript, item: Mapping[str, Any]) -> None:
         transcript.skip(item)
 
 
-def _read_codex_rollout(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
-    del exit_code
+def _read_codex_rollout(events: _Events, transcript: Transcript) -> End | None:
     model: object = None
     total: dict[str, Any] = {}
     is_said = False
@@ -366,7 +362,7 @@ def _read_response_item(transcript: Transcript, item: Mapping[str, Any]) -> None
 _GEMINI_TURN_LIMIT = 53
 
 
-def _read_gemini(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
+def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
     model: object = None
     end: dict[str, Any] | None = None
     text = ""
@@ -394,7 +390,9 @@ def _read_gemini(events: _Events, transcript: Transcript, exit_code: int) -> End
     if end is None:
         return None
     error = object_of(end.get("error"))
-    limited = error.get("type") == "FatalTurnLimitedError" or exit_code == _GEMINI_TURN_LIMIT
+    limited = (
+        error.get("type") == "FatalTurnLimitedError" or transcript.exit_code == _GEMINI_TURN_LIMIT
+    )
     if end.get("status") != "success" and not limited:
         raise failed("Gemini CLI", error.get("message"), may_succeed_later=False)
     stats = object_of(end.get("stats"))
@@ -408,7 +406,7 @@ def _read_gemini(events: _Events, transcript: Transcript, exit_code: int) -> End
 # GitHub Copilot: `copilot -p … --output-format json`, in two dialects, and `events.jsonl`
 
 
-def _read_copilot(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
+def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
     end: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")
@@ -443,7 +441,7 @@ def _read_copilot(events: _Events, transcript: Transcript, exit_code: int) -> En
             raise failed("Copilot", data.get("message"))
         else:
             transcript.skip(event)
-    if end is None or end.get("exitCode", exit_code):
+    if end is None or end.get("exitCode", transcript.exit_code):
         return None
     models = object_of(end.get("modelMetrics"))
     used = [object_of(object_of(each).get("usage")) for each in models.values()]
@@ -454,7 +452,7 @@ def _read_copilot(events: _Events, transcript: Transcript, exit_code: int) -> En
 # opencode: `opencode run --format json`
 
 
-def _read_opencode(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
+def _read_opencode(events: _Events, transcript: Transcript) -> End | None:
     steps: list[dict[str, Any]] = []
     for event in events:
         kind, part = event.get("type"), object_of(event.get("part"))
@@ -469,10 +467,11 @@ def _read_opencode(events: _Events, transcript: Transcript, exit_code: int) -> E
         elif kind == "step_finish":
             steps.append(part)
         elif kind == "error":
-            raise failed("opencode", _message_of_opencode(event))
+            data = object_of(object_of(event.get("error")).get("data"))
+            raise failed("opencode", data.get("message"))
         elif kind not in ("step_start", "reasoning"):
             transcript.skip(event)
-    if exit_code or not steps:
+    if transcript.exit_code or not steps:
         return None
     costs = [money_of(step.get("cost")) for step in steps]
     cost = None if None in costs else sum(each for each in costs if each is not None)
@@ -485,17 +484,12 @@ def _read_opencode(events: _Events, transcript: Transcript, exit_code: int) -> E
     return End(None, steps[-1].get("reason"), usage, cost)
 
 
-def _message_of_opencode(event: Mapping[str, Any]) -> object:
-    return object_of(object_of(event.get("error")).get("data")).get("message")
-
-
 # mini-swe-agent: the file that `mini -o FILE` writes
 
 _MINI_LIMITS = {"LimitsExceeded": "max_turns", "TimeExceeded": "max_time"}
 
 
-def _read_mini(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
-    del exit_code
+def _read_mini(events: _Events, transcript: Transcript) -> End | None:
     whole = events[-1] if events else {}
     info = object_of(whole.get("info"))
     status = info.get("exit_status")
@@ -531,8 +525,7 @@ def _read_mini(events: _Events, transcript: Transcript, exit_code: int) -> End |
 # ATIF, the trajectory format of Harbor, and the transcripts of AgentV
 
 
-def _read_atif(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
-    del exit_code
+def _read_atif(events: _Events, transcript: Transcript) -> End | None:
     whole = events[-1] if events else {}
     if "steps" not in whole:
         return None
@@ -557,8 +550,7 @@ def _read_atif(events: _Events, transcript: Transcript, exit_code: int) -> End |
     return End(None, None, usage, money_of(metrics.get("total_cost_usd")), model)
 
 
-def _read_agentv(events: _Events, transcript: Transcript, exit_code: int) -> End | None:
-    del exit_code
+def _read_agentv(events: _Events, transcript: Transcript) -> End | None:
     tests = {event.get("test_id") for event in events}
     if len(tests) > 1:
         raise unreadable(f"several tests: {', '.join(sorted(map(str, tests)))}")

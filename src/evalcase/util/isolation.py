@@ -13,9 +13,8 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
 
-from evalcase.errors import ConfigError, TargetError
+from evalcase.errors import ConfigError
 from evalcase.types.workspace import Space
 from evalcase.util.processes import Process
 
@@ -49,23 +48,15 @@ def check_isolation(isolation: str, variables: Mapping[str, str]) -> None:
         raise ConfigError(f"`{engine}` can't be used on this machine: {said[-300:]}")
 
 
-class Enclosed(NamedTuple):
-    """How a program is started."""
-
-    argv: list[str]
-    environment: dict[str, str]
-    container: str = ""
-    """The name of its container, if it has one."""
-
-
 def enclose(
     space: Space, argv: Sequence[str], environment: Mapping[str, str], *, network: bool,
     writable: Sequence[str] = (),
-) -> Enclosed:  # fmt: skip
-    """A program that sees what the isolation of its workspace allows. `writable` are further
-    folders that it may use, at the paths that they have."""
+) -> tuple[list[str], dict[str, str], str]:  # fmt: skip
+    """How a program is started that sees what the isolation of its workspace allows: arguments,
+    variables, and the name of its container, if it has one. `writable` are further folders that
+    it may use, at the paths that they have."""
     if space.isolation == "none":
-        return Enclosed([*argv], {**environment})
+        return [*argv], {**environment}, ""
     engine, _, image = space.isolation.partition(":")
     program = shutil.which(engine, path=environment.get("PATH")) or engine
     argv = [as_seen(space, each) for each in argv]
@@ -78,7 +69,7 @@ def enclose(
         options = _sandbox(network=network)
         for source, place, is_read_only in binds:
             options += ["--ro-bind" if is_read_only else "--bind", source, place]
-        return Enclosed([program, *options, "--chdir", WORKSPACE, "--", *argv], inside)
+        return [program, *options, "--chdir", WORKSPACE, "--", *argv], inside, ""
     name = f"{_LABEL}-{os.urandom(6).hex()}"
     options = ["run", "--rm", "-i", "--init", "--name", name, "--label", _label_of(space.path)]
     options += ["--user", f"{os.getuid()}:{os.getgid()}", "-w", WORKSPACE]
@@ -89,7 +80,7 @@ def enclose(
     # By name alone, the client passes a variable on: no value is seen among the arguments.
     passed = {each: value for each, value in inside.items() if each not in _OF_CLIENT}
     options += ["-e", f"HOME={HOME}", *(word for each in passed for word in ("-e", each))]
-    return Enclosed([program, *options, image, *argv], {**os.environ, **passed}, name)
+    return [program, *options, image, *argv], {**os.environ, **passed}, name
 
 
 def _sandbox(*, network: bool) -> list[str]:
@@ -125,21 +116,15 @@ async def process_in(
     cwd: str | None = None, network: bool = True, writable: Sequence[str] = (),
 ) -> AsyncIterator[Process]:  # fmt: skip
     """A process in a workspace. Leaving the context ends it, its descendants and its container."""
-    started = enclose(space, argv, environment, network=network, writable=writable)
+    argv, environment, container = enclose(
+        space, argv, environment, network=network, writable=writable
+    )
     try:
-        async with Process(
-            started.argv, cwd or space.path, started.environment, most_bytes
-        ) as process:
+        async with Process(argv, cwd or space.path, environment, most_bytes) as process:
             yield process
     finally:
-        if started.container:  # killing the client does not end it
-            await _run_quietly([started.argv[0], "rm", "-f", started.container])
-
-
-async def _run_quietly(argv: Sequence[str]) -> None:
-    with suppress(TargetError, TimeoutError):
-        async with Process(argv, os.sep, os.environ, 1000) as process:
-            await asyncio.wait_for(process.run(None), _CHECK_S)
+        if container:  # killing the client does not end it
+            await asyncio.to_thread(_run_client, [argv[0], "rm", "-f", container])
 
 
 def _label_of(path: str) -> str:
@@ -161,14 +146,15 @@ def remove_containers(folder: str) -> None:
         program = shutil.which(name) if os.path.exists(os.path.join(folder, name)) else None
         if program is None:
             continue
-        argv = [program, "ps", "-aq", "--filter", f"label={_LABEL}={os.path.basename(folder)}"]
-        with suppress(OSError, subprocess.SubprocessError):
-            for each in _run_client(argv).split():
-                _run_client([program, "rm", "-f", each])
+        label = f"label={_LABEL}={os.path.basename(folder)}"
+        for each in _run_client([program, "ps", "-aq", "--filter", label]).split():
+            _run_client([program, "rm", "-f", each])
 
 
 def _run_client(argv: Sequence[str]) -> str:
-    ran = subprocess.run(  # noqa: S603 - the client, with our own arguments
-        argv, capture_output=True, text=True, timeout=_CHECK_S, check=True
-    )
-    return ran.stdout
+    """What the client of containers prints; nothing where it fails."""
+    with suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(  # noqa: S603 - with our own arguments
+            argv, capture_output=True, text=True, timeout=_CHECK_S, check=True
+        ).stdout
+    return ""
