@@ -218,3 +218,13 @@ def test_a_machine_without_what_is_needed_is_told_before_the_run(
     done = Result(*run_in_process(["run", "-t", "agent"], cwd=shop.root, env=env))
     assert done.code == 2
     assert told in done.err
+
+
+def test_attributes_of_a_workspace_change_nothing_when_it_is_made_again(shop: Shop) -> None:
+    shop.write("shop/.gitattributes", "* text eol=crlf ident\n")
+    agent(
+        shop, "Path('cart.py').write_bytes(b'a $Id$\\nb\\r\\n'); Path('new').write_bytes(b'x\\n')"
+    )
+    shop.suite(case("?", {"files": {"cart.py": {"equals": "a $Id$\nb\r\n"}}}))
+    assert shop.run().code == 0, shop.trials()
+    assert shop.evalcase("grade", "latest").code == 0, shop.trials()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.cli.command import environment
 from tests.for_each import for_each
@@ -58,6 +61,15 @@ def test_a_commit_is_exported_with_as_much_history_as_is_asked_for(
     assert shop.evalcase("grade", "latest").code == 0
 
 
+def test_what_is_added_to_a_history_is_a_commit_behind_it(shop: Shop) -> None:
+    commit = make_repo(shop)[1]
+    shop.write("agent.py", LOG)
+    seen = {"equals": "workspace\ntwo\none\ntwo"}
+    suite_of_repo(shop, case("?", seen, NOTHING), repo="other", commit=commit, history=2,
+                  files={"a.txt": {"text": "a"}}, prepare=[["touch", "made"]])  # fmt: skip
+    assert shop.run().code == 0, shop.trials()
+
+
 @for_each("where", ['path = "../elsewhere"', 'url = "file://{root}/../elsewhere"'])
 def test_a_repository_of_the_configuration_may_be_anywhere(shop: Shop, where: str) -> None:
     commit = make_repo(shop, "../elsewhere")[0]
@@ -104,6 +116,15 @@ def test_a_commit_that_is_not_there_is_an_error(shop: Shop, commit: str, told: s
     assert told in done.out + done.err
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_a_repository_may_be_of_another_user(shop: Shop) -> None:
+    commit = make_repo(shop)[0]
+    for path in [shop.root / "other", *(shop.root / "other").rglob("*")]:
+        os.chown(path, 1000, 1000)
+    suite_of_repo(shop, case("show cart.py", {"starts_with": "one"}), repo="other", commit=commit)
+    assert shop.run().code == 0, shop.trials()
+
+
 def test_tags_are_filled_in(shop: Shop) -> None:
     commits = make_repo(shop)
     workspace = {
@@ -134,6 +155,18 @@ def test_a_base_is_prepared_once_for_all_runs_of_the_same_definition(shop: Shop)
     assert shop.run().code == 0
     assert count.read_text() == "x\nx\n"
     assert shop.evalcase("grade", "latest").code == 0
+
+
+def test_bases_that_are_not_used_any_more_are_removed(shop: Shop) -> None:
+    shop.suite(case("?", NOTHING), prepare=[["touch", "a"]])
+    assert shop.run().code == 0
+    bases = shop.cache / "evalcase/bases"
+    for path in bases.glob("*.lock"):
+        os.utime(path, (0, 0))
+    shop.suite(case("?", NOTHING), prepare=[["touch", "b"]])
+    assert shop.run().code == 0
+    (left,) = [path for path in bases.iterdir() if path.is_dir()]
+    assert (left / "workspace/b").exists()
 
 
 def test_two_runs_at_once_prepare_once(shop: Shop) -> None:
@@ -190,3 +223,23 @@ def test_a_template_displaces_a_repository(shop: Shop) -> None:
         history=2,
     )
     assert shop.run().code == 0, (shop.evalcase("check").out, shop.trials())
+
+
+ASKED: list[tuple[dict[str, Any], bool]] = [
+    ({"prepare": [["true"]]}, True), ({"setup": [["true"]]}, True), ({"env": {"A": "b"}}, True),
+    ({"files": {"x": {"text": "x"}}}, True), ({"solution": {"sh": "true"}}, False),
+    ({"hidden": {"x": {"text": "x"}}}, False), ({"restore": ["cart.py"]}, False),
+    ({"teardown": [["true"]]}, False), ({"timeout_s": 5}, False),
+]  # fmt: skip
+
+
+def test_what_an_agent_finds_decides_whether_it_is_asked_again(shop: Shop) -> None:
+    shop.suite(case("?", NOTHING))
+    assert shop.run().code == 0
+    before = shop.trials()[0]["question_hash"]
+    for workspace, is_asked in ASKED:
+        shop.suite(case("?", NOTHING), **workspace)
+        assert shop.evalcase("resume", "latest").code == 0
+        assert (shop.trials()[0]["question_hash"] != before) is is_asked, workspace
+        shop.suite(case("?", NOTHING))
+        assert shop.evalcase("resume", "latest").code == 0

@@ -369,7 +369,7 @@ class FilesGrader(_LooksAtWorkspace):
         wrong = [f"`{path}`: {why}" for path, why in found.items() if why is not None]
         right, count = len(found) - len(wrong), write_count(len(found), "file")
         told = "; ".join([f"{right} of {count} as expected", *wrong])
-        return Score(right / len(found), told)
+        return Score(right / len(found), told if len(found) > 1 or not wrong else wrong[0])
 
     def _object_to(
         self, root: str, path: str, wanted: str | FileMatcher, changes: Changes, searcher: Searcher

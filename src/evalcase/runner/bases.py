@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import glob
 import os
 import shutil
 import subprocess
@@ -50,7 +51,7 @@ from evalcase.util.snapshots import (
 _NO_OVERLAY: Mapping[str, str] = MappingProxyType({})
 _MOST_OUTPUT = 1_000_000
 _TAIL = 2000
-_KEPT_S = 14 * 86_400.0
+_KEPT_S = 7 * 86_400.0
 """How long a base is kept that no run uses."""
 _POLL_S = 0.1
 _COMMITTED = {
@@ -200,8 +201,14 @@ class Bases:
         run_git(["init", "-q", "-b", "main", "--template="], root)
         fetch = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
                  f"--depth={max(declared.history, 1)}", "--", address, declared.commit]  # fmt: skip
-        # A remote one may need the keys and the settings of the user.
-        run_git(fetch, root, without_git(self._variables) if is_remote else None)
+        variables = without_git(self._variables)  # a remote one may need the keys of the user
+        if not is_remote:
+            # It may be of another user: nothing in it is run.
+            settings = os.path.join(os.path.dirname(root), "settings")
+            with open(settings, "w", encoding="utf-8") as file:
+                file.write("[safe]\n\tdirectory = *\n")
+            variables |= {**GIT_ALONE, "GIT_CONFIG_GLOBAL": settings}
+        run_git(fetch, root, variables)
         run_git(["update-ref", "refs/heads/main", declared.commit], root)
         run_git(["read-tree", declared.commit], root)
         run_git(["checkout-index", "--all", "--force", "--quiet"], root)
@@ -335,14 +342,14 @@ def try_lock(path: str) -> IO[bytes] | None:
 
 def _sweep_kept(cache: str, warn: Callable[[str], None]) -> None:
     """Remove bases that no run has used for long."""
-    for name in os.listdir(cache):
-        path = os.path.join(cache, name)
+    for path in glob.glob(os.path.join(glob.escape(cache), "*.lock")):
         with suppress(OSError):
-            if not name.endswith(".lock") or time.time() - os.stat(path).st_mtime < _KEPT_S:
-                continue
-            if (lock := try_lock(path)) is not None:
+            is_old = time.time() - os.stat(path).st_mtime > _KEPT_S
+            if is_old and (lock := try_lock(path)) is not None:
                 with lock:
-                    remove_tree(path.removesuffix(".lock"), warn)
+                    base = path.removesuffix(".lock")
+                    remove_tree(base, warn)
+                    remove_tree(f"{base}.new", warn)
                     os.unlink(path)
 
 

@@ -157,6 +157,10 @@ class Comparer:
             self._git(["init", "-q", "--bare", "--template=", folder])
         except FileNotFoundError:
             raise ConfigError("workspaces need the program `git`, and there is none") from None
+        # What a workspace says of line ends and filters changes nothing.
+        os.makedirs(os.path.join(folder, "info"), exist_ok=True)
+        with open(os.path.join(folder, "info", "attributes"), "w", encoding="utf-8") as file:
+            file.write("* -text -ident -filter -working-tree-encoding\n")
 
     def compare(self, before: Tree, after: Tree, find: Find) -> tuple[Changes, bytes | None]:
         """What differs, and all of it as a patch; None where that is too large. `find` says where
