@@ -25,6 +25,7 @@ from evalcase.types.options import (
     Seconds,
     Text,
     about,
+    check_path,
     may_hold_secret,
     of_kind,
 )
@@ -129,16 +130,9 @@ Parameters = Annotated[
 ]
 
 
-def _check_path(value: str, place: Place) -> Iterator[Finding]:
-    try:
-        JsonPath(value)
-    except ValueError as error:
-        yield place.fault(str(error))
-
-
 ReplyPath = Annotated[
     JsonPath,
-    of_kind("a path such as choices.0.message", check=_check_path, read=JsonPath, written=Text),
+    of_kind("a path such as choices.0.message", check=check_path, read=JsonPath, written=Text),
 ]
 
 
