@@ -328,10 +328,22 @@ def names_file(prompt: str) -> bool:
     return _PROMPT_FILE.fullmatch(prompt) is not None
 
 
-def find_crossed(least: int | None, most: int | None) -> Iterator[Finding]:
-    """That `min` is over `max`, if it is."""
+def check_bounds(least: int | None, most: int | None, whose: str = "") -> Iterator[Finding]:
+    """Faults of `min` and `max`: that one is over the other, or, if it says whose, that both are
+    missing."""
+    if whose and least is None and most is None:
+        yield Finding((), f"{whose} needs `min` or `max`", code="missing-option")
     if least is not None and most is not None and least > most:
         yield Finding(("min",), f"`min` is {least}, and `max` only {most}")
+
+
+def object_to_count(number: int, said: str, least: int | None, most: int | None) -> str | None:
+    """Why a number is not within bounds, after what it counts; None if it is."""
+    if most is not None and number > most:
+        return f"{said}, but at most {most:,} are allowed"
+    if least is not None and number < least:
+        return f"{said}, but at least {least:,} are needed"
+    return None
 
 
 class DeclaredGrader(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import UNSET, Meta, UnsetType
 
 from evalcase.errors import EvalcaseError
-from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
+from evalcase.graders.base import NEITHER, Context, Grader, Half, check_bounds
 from evalcase.graders.differences import NOTHING, are_within, expected_value, is_number, quote_value
 from evalcase.graders.json import graded_value
 from evalcase.graders.text import Searcher, settle
@@ -97,9 +97,7 @@ class Bounds(Value, frozen=True):
     max: Annotated[Whole | None, about("The maximum.")] = None
 
     def conflicts(self) -> Iterator[Finding]:
-        if self.min is None and self.max is None:
-            yield Finding((), "it needs `min` or `max`", code="missing-option")
-        yield from find_crossed(self.min, self.max)
+        yield from check_bounds(self.min, self.max, "it")
 
 
 class MatcherOptions(Value, frozen=True):

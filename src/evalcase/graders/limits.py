@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 from evalcase.errors import GraderError
-from evalcase.graders.base import Context, Grader, find_crossed
+from evalcase.graders.base import Context, Grader, check_bounds, object_to_count
 from evalcase.graders.calls import about_steps, steps_like, without_steps
 from evalcase.graders.differences import quote_value
 from evalcase.types.answer import Answer, Usage
@@ -183,16 +183,9 @@ class TurnsGrader(Grader):
     )
 
     def conflicts(self) -> Iterator[Finding]:
-        if self.min is None and self.max is None:
-            needs = "the grader `turns` needs `max` or `min`"
-            yield Finding((), needs, code="missing-option")
-        yield from find_crossed(self.min, self.max)
+        yield from check_bounds(self.min, self.max, "the grader `turns`")
 
     def grade(self, context: Context) -> Score:
-        number = context.turns
-        told = write_count(number, "turn")
-        if self.max is not None and number > self.max:
-            return Score(0.0, f"{told}, but at most {self.max} are allowed")
-        if self.min is not None and number < self.min:
-            return Score(0.0, f"{told}, but at least {self.min} are needed")
-        return Score(1.0, told)
+        told = write_count(context.turns, "turn")
+        fault = object_to_count(context.turns, told, self.min, self.max)
+        return Score(float(fault is None), fault or told)

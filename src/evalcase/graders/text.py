@@ -13,7 +13,7 @@ import regex
 from msgspec import Meta
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.graders.base import NEITHER, Context, Grader, Half, find_crossed
+from evalcase.graders.base import NEITHER, Context, Grader, Half, check_bounds, object_to_count
 from evalcase.graders.differences import (
     NOTHING,
     compare_texts,
@@ -350,11 +350,9 @@ class LengthGrader(TextGrader):
     unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
 
     def conflicts(self) -> Iterator[Finding]:
-        if self.min is None and self.max is None:
-            yield Finding((), "the grader `length` needs `min` or `max`", code="missing-option")
         if self.min == 0 and self.max is None:
             yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
-        yield from find_crossed(self.min, self.max)
+        yield from check_bounds(self.min, self.max, "the grader `length`")
 
     def accepts_silence(self) -> bool:
         return self.max == 0
@@ -364,11 +362,8 @@ class LengthGrader(TextGrader):
         parts = {"characters": text, "words": text.split(), "lines": text.splitlines()}
         found = len(parts[self.unit])
         said = write_count(found, self.unit.removesuffix("s"))
-        if self.min is not None and found < self.min:
-            return Score(0.0, f"{said}, but at least {self.min:,} are needed")
-        if self.max is not None and found > self.max:
-            return Score(0.0, f"{said}, but at most {self.max:,} are allowed")
-        return Score(1.0, said)
+        fault = object_to_count(found, said, self.min, self.max)
+        return Score(float(fault is None), fault or said)
 
 
 _QUICK_CHARACTERS = 4_000_000

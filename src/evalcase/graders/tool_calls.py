@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from evalcase.graders.base import Context, Grader, find_crossed
+from evalcase.graders.base import Context, Grader, check_bounds, object_to_count
 from evalcase.graders.calls import (
     Agents,
     Call,
@@ -81,7 +81,7 @@ class ToolCallsGrader(Grader):
             yield Finding((), needs, code="missing-option")
         if self.min == 0 and all(each in nothing for each in said[1:]):
             yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
-        yield from find_crossed(self.min, self.max)
+        yield from check_bounds(self.min, self.max)
         for name in self.needed.keys() & set(self.forbidden):
             yield Finding(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 
@@ -103,10 +103,9 @@ class ToolCallsGrader(Grader):
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)
         names.update(call.kind for call in calls if call.kind)
-        if self.min is not None and number < self.min:
-            yield f"{_describe_calls(calls)}, but at least {self.min} are needed"
-        if self.max is not None and number > self.max:
-            yield f"{_describe_calls(calls)}, but at most {self.max} are allowed"
+        fault = object_to_count(number, _describe_calls(calls), self.min, self.max)
+        if fault is not None:
+            yield fault
         for name, times in self.needed.items():
             if names[name] < times:
                 called = f"called {_write_times(names[name])}" if names[name] else "not called"
