@@ -69,8 +69,6 @@ class LabelCounts(Value, frozen=True, omit_defaults=False):
     by: tuple[str, ...]
     weighed: bool
     """Whether some answers were chosen for labelling by what a judge said of them."""
-    known_criteria: tuple[str, ...] | None
-    """The criteria that the judge has, where the one that labels are about is none of them."""
 
 
 class Between(Value, frozen=True):
@@ -294,12 +292,10 @@ def _match_labels(
             shares = [label.drawn_from for label in labels if label.drawn_from is not None]
             people = 2 * passed > len(labels)
             pairs.append(JudgedPair(verdict, people, shares[0] if shares else None))
-    known = {id for judged in answers.values() for id in judged.criteria}
     return pairs, LabelCounts(
         counts["used"], len(pairs), counts["refused"], counts["elsewhere"], counts["undecided"],
         counts["without_verdict"], tuple(raters),
         any(pair.drawn_from is not None for pair in pairs),
-        tuple(sorted(known)) if criterion is not None and criterion not in known else None,
     )  # fmt: skip
 
 
@@ -437,9 +433,6 @@ def _label_facts(section: Section) -> Iterator[tuple[str, str]]:
         if count:
             said.append(f"{count:,} {words}")
     yield "labels", "; ".join(said)
-    if labels.known_criteria is not None:
-        has = ", ".join(labels.known_criteria) or "none"
-        yield "", f"this judge has no criterion {section.criterion}: {has}"
 
 
 def _figure_lines(section: Section, screen: Screen) -> Iterator[str]:

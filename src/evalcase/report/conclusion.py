@@ -78,9 +78,7 @@ def _say_trials(evaluated: Evaluated) -> str:
     """How many trials of how many a run has. Where it has more than were planned, its suites were
     changed since, and nothing says of how many."""
     planned, done = evaluated.run.about.trials, evaluated.totals.trials.total
-    if evaluated.finished is not None and evaluated.planned is not None:
-        planned, done = evaluated.planned, evaluated.finished
-    is_known = planned is not None and done <= planned
+    is_known = planned is not None and done < planned
     return f"{done:,} of {planned:,} trials" if is_known else f"{done:,} trials"
 
 

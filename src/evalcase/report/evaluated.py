@@ -58,10 +58,6 @@ class Evaluated(Value, frozen=True):
     was_decided: bool = False
     """Whether a decision or a failure on an earlier grading ended it, so that no interval of this
     one holds."""
-    finished: int | None = None
-    """Where it was interrupted after it went on: how many trials of those that its suites have by
-    now have a result, and how many those are; None else."""
-    planned: int | None = None
     fail_under: float | None = None
     """The pass rate that is enough, where one was asked for."""
     max_errors: int = 0
@@ -255,7 +251,7 @@ def read_evaluated(stored: StoredRun) -> Evaluated:
         end.duration_s, stored.grading, stored.mixed,
         count_not_run(stored.run, end.status, stored.totals), end.decision, end.lost,
         stored.graded_by,
-        end.was_decided, end.finished, end.planned,
+        end.was_decided,
     )  # fmt: skip
 
 

@@ -107,7 +107,7 @@ def conclude_run(
         run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
         mixed=mixed, not_run=count_not_run(run, end.status, totals),
         decision=end.decision, lost=end.lost, was_decided=end.was_decided,
-        finished=end.finished, planned=end.planned, graded_by=graded_by,
+        graded_by=graded_by,
     )  # fmt: skip
     return hold_to_gates(evaluated, plan.options)
 

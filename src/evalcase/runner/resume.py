@@ -64,8 +64,6 @@ class Pending:
         """Planned trials, and cases, that had a result."""
         self._finished = 0
         """Planned trials whose result still counts."""
-        self._new = 0
-        """Planned trials that have their first result from this session."""
         self._later = 0
         """Trials beyond those of the plan that are run or graded again."""
 
@@ -104,8 +102,6 @@ class Pending:
     def store(self, trial: Trial, result: Result) -> Awaitable[None]:
         if self._regrading.pop(result.key, None) is not None:
             return self._writer.append_grading(trial, result)
-        if self._has_results and self._index.find(result.key) is None:
-            self._new += 1
         return self._writer.append(trial, result)
 
     def find_end(self, engine: Engine) -> End:
@@ -115,9 +111,7 @@ class Pending:
         errored = None if is_resumed else self._writer.errored
         missing = plan.planned + self._later - self._finished - self._writer.taken
         if missing > 0 and engine.interrupted:
-            finished = self._count_finished() if is_resumed else None
-            planned = None if finished is None else plan.planned
-            return End("interrupted", errored=errored, finished=finished, planned=planned)
+            return End("interrupted", errored=errored)
         stopped = End("stopped", errored=errored)
         if missing > 0:
             have = "has" if missing == 1 else "have"
@@ -158,14 +152,6 @@ class Pending:
             return f"{said}, and its questions and graders have not changed"
         names = ", ".join(f"`{name}`" for name in self._changed)
         return f"{said}. Its answers are from before {names} changed; `evalcase run` asks again"
-
-    def _count_finished(self) -> int | None:
-        """How many of the planned trials have a result; None if the suites can't say any more."""
-        trials = (trial for name in self._plan.trials for trial in trials_of(self._plan, name))
-        try:
-            return self._new + sum(self._index.find(each.key) is not None for each in trials)
-        except (ConfigError, SuiteError):
-            return None
 
     def _planned(self, target: str, engine: Engine) -> Iterator[Trial]:
         try:

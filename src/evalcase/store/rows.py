@@ -118,10 +118,6 @@ class End(Value, frozen=True, tag="end"):
     """How many trials errored; None where only the other rows can say."""
     trials: Count | None = None
     """How many trials have a result, where it was completed."""
-    finished: Count | None = None
-    """Where a resumed run was interrupted: how many of the trials that were planned then have a
-    result, and how many those are."""
-    planned: Count | None = None
     graded: Number | None = None
     """The later grading that was completed."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from evalcase.report.calibrate import calibration_lines
-from evalcase.report.terminal import Screen
 from evalcase.stats.agreement import Confusion
 from tests.report.calibration.labels import judged, label, only, whole
 
@@ -12,14 +10,6 @@ def test_a_label_of_another_answer_is_refused_and_counted() -> None:
     section = only([judged(1, True)], [label(1, False, hash="f" * 16)])
     assert (section.labels.refused, section.labels.elsewhere) == (1, 0)
     assert section.confusion.total == 0
-
-
-def test_a_criterion_that_the_judge_has_not_got_is_named() -> None:
-    said = [judged(1, True, criteria={"polite": True, "right": True})]
-    found = whole(said, [label(1, True, criterion="polit")])
-    assert found.sections[0].labels.known_criteria == ("polite", "right")
-    lines = "\n".join(calibration_lines(found, Screen(200)))
-    assert "this judge has no criterion polit: polite, right" in lines
 
 
 def test_the_last_label_of_a_person_counts() -> None:
