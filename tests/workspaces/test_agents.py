@@ -83,3 +83,12 @@ def test_an_option_that_an_agent_lacks_is_an_error(shop: Shop) -> None:
     shop.suite(case("?", {"diff": {"empty": True}}))
     done = shop.evalcase("check")
     assert "evalcase.toml:3:1: error[bad-value]: Codex has no option for `max_turns`" in done.out
+    assert "claude and gemini-cli can be told" in done.out
+
+
+def test_calls_that_were_denied_are_errors_and_are_warned_of(shop: Shop) -> None:
+    install(shop, "claude", ANSWERS / "claude_code/denied.jsonl")
+    shop.suite(case("Fix it.", {"tool_calls": {"errors": "forbid"}}))
+    done = shop.evalcase("run", "--target", "claude:m", PATH=f"{shop.root}/bin:/usr/bin:/bin")
+    assert done.code == 1
+    assert "the agent was denied calls of tools: Write" in done.err

@@ -60,7 +60,7 @@ def test_runs_that_are_killed_at_random_points_lose_nothing(shop: Shop) -> None:
             now = {(each["target"], each["case"]): each["answer"] for each in shop.trials()}
             assert {key: now.get(key) for key in known} == known
             known = now
-    done = shop.evalcase(*(command if command[0] == "resume" else ["run"]))
+    done = shop.evalcase(*command)
     assert done.code == 0, (done.out, done.err)
     trials = shop.trials()
     assert len(trials) == 15

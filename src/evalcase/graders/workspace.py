@@ -27,7 +27,7 @@ from evalcase.types.read_options import make, problems_in
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space
-from evalcase.util.calls import seen_calls
+from evalcase.util.calls import kind_of_tool, seen_calls
 from evalcase.util.files import (
     IrregularError,
     OutsideError,
@@ -494,7 +494,6 @@ def _list(paths: Sequence[str]) -> str:
 # skill_used
 
 
-_SKILL_TOOLS = ("Skill", "skill", "activate_skill")
 _SKILL_INPUTS = ("skill", "name", "skill_name", "command")
 
 
@@ -536,7 +535,7 @@ class SkillUsedGrader(Grader):
 def _skill_of(call: ToolCall) -> str | None:
     """The skill that a call uses; None if it uses none."""
     given = call.arguments
-    if call.name not in _SKILL_TOOLS or not isinstance(given, Mapping):
+    if kind_of_tool(call.name) != "skill" or not isinstance(given, Mapping):
         return None
     named = (given.get(name) for name in _SKILL_INPUTS)
     return next((each for each in named if isinstance(each, str)), None)

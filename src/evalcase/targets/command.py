@@ -272,6 +272,10 @@ class CommandTarget(Target):
         self._shell = options.shell or options.is_agentv
         self._stdin = options.given_stdin
         self._cwd = os.path.join(os.path.abspath(surroundings.root), options.cwd or "")
+        self._watch = None
+        if options.time_s or options.idle_s or options.output in FORMATS:
+            ends = partial(is_end, format=options.output or "")
+            self._watch = Watch(options.time_s, options.idle_s, ends)
         self._sees_object = self._stdin == "json" or "input_file" in template.used
         self._is_open = False
         self._most_workers = most
@@ -343,10 +347,7 @@ class CommandTarget(Target):
             if trace is not None:
                 environment[VARIABLE] = trace.traceparent
             async with self._start(question, argv, environment, folder) as process:
-                watch = Watch(
-                    options.time_s, options.idle_s, partial(is_end, format=options.output or "")
-                )
-                code, output = await process.run(self._write_stdin(question), watch)
+                code, output = await process.run(self._write_stdin(question), self._watch)
                 if process.stopped == "idle":
                     what = f"the command printed nothing for {options.idle_s:g} s"
                     raise TargetError(what, kind="timeout", details=process.details())
