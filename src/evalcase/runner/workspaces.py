@@ -131,8 +131,12 @@ class Workspaces:
     def _sources_of(self, suite: str) -> Attachments:
         return attachments_in(os.path.dirname(os.path.join(self._cwd, suite)))
 
+    def _table_of(self, target: str) -> dict[str, Any]:
+        """The options of a target; an oracle has none."""
+        return {} if self._solves else self._config.targets.get(target, {})
+
     def _overlay_of(self, target: str) -> dict[str, str]:
-        return dict(self._config.targets.get(target, {}).get("overlay", {}))
+        return dict(self._table_of(target).get("overlay", {}))
 
     def digest(self, case: Case, suite: str, target: str = "") -> tuple[str, str]:
         """What the question hash of a case at a target, and its grading hash, need to know of its
@@ -155,7 +159,7 @@ class Workspaces:
 
     def reserve(self, case: Case, suite: str, target: str = "") -> Space:
         """Where the workspace of a trial will be."""
-        declared, table = case.workspace, self._config.targets.get(target, {})
+        declared, table = case.workspace, self._table_of(target)
         assert declared is not None
         if self._place is None:
             self._place = self._open_place()
