@@ -21,6 +21,7 @@ from evalcase.store.folder import (
 )
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
+from evalcase.types.result import Result
 from evalcase.types.target import TrialKey
 from evalcase.util.text import write_count
 
@@ -83,13 +84,15 @@ def _say_trials(evaluated: Evaluated) -> str:
 
 
 def suggest_next(
-    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True
-) -> str:
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True,
+    stays: bool = False,
+) -> str:  # fmt: skip
     """The command that most people want now; none if all is well. A run that this person
-    did not make is never suggested to be resumed: that does what its record says."""
+    did not make is never suggested to be resumed: that does what its record says. Where an error
+    `stays`, nothing would come of grading the same answer again."""
     if not is_run(evaluated.run.path):  # it was removed while it was written
         return ""
-    resuming = _suggest_resuming(evaluated, name)
+    resuming = _suggest_resuming(evaluated, name) if not (stays and evaluated.complete) else ""
     if resuming and is_own:
         return resuming
     graded = name_grading(evaluated, name)
@@ -98,6 +101,12 @@ def suggest_next(
     cases = evaluated.totals.cases
     is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
     return f"evalcase report {graded}" if is_bad else ""
+
+
+def stays_errored(result: Result) -> bool:
+    """Whether it errored by what the stored answer holds or lacks."""
+    failures = [grade.failure for grade in result.grades if grade.failure is not None]
+    return any(each.kind in ("unread-calls", "unreported", "blocked") for each in failures)
 
 
 def name_grading(evaluated: Evaluated, name: str) -> str:

@@ -18,6 +18,7 @@ from evalcase.report.conclusion import (
     rate_of,
     say_gate,
     say_saved,
+    stays_errored,
     suggest_next,
     why_incomplete,
 )
@@ -145,9 +146,11 @@ def summary_lines(
     if kept := highlights.kept:
         folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
         yield from _to_copy("kept", f"{write_count(len(kept), 'workspace')}: {folder}", "", screen)
-    failed = highlights.shown("failed")
-    first = failed[0].result.key if failed else None
-    next_one = suggest_next(evaluated, name, first, is_own=reader.is_own)
+    errored = highlights.shown("errored")
+    stays = bool(errored) and all(stays_errored(each.result) for each in errored)
+    bad = [*highlights.shown("failed"), *errored]
+    first = bad[0].result.key if bad else None
+    next_one = suggest_next(evaluated, name, first, is_own=reader.is_own, stays=stays)
     yield from _ending_lines(evaluated, reader, next_one)
 
 
