@@ -105,13 +105,12 @@ class Catalogue:
                 return object_to_target(name, self._config, of_suite=True)
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
-        """A sentence where a judge is the model that it judges; None is that of the configuration.
-        A pair that the configuration names is reported there."""
+        """A sentence where a judge is the model that it judges; None is that of the configuration."""
         if self._config is None:
             return None
         default = self._config.judge.target if self._config.judge is not None else None
         judge, target = judge or default, target or self._config.target
-        if judge is None or target is None or (judge, target) == (default, self._config.target):
+        if judge is None or target is None:
             return None
         return describe_same_model(judge, target, self._config)
 

@@ -261,11 +261,6 @@ def find_wrong_targets(
             unfit = object_to_target(target, config, of_suite=False, broken=broken)
             if unfit is not None:
                 yield unfit._replace(path=path)
-    if used is None and judge is not None and config.target is not None:
-        same = describe_same_model(judge, config.target, config)
-        if same is not None:
-            hint = "ask another model to judge"
-            yield Finding(("judge", "target"), same, hint, code="same-model")
 
 
 def _find_wrong_table(
