@@ -105,7 +105,7 @@ class Catalogue:
                 return object_to_target(name, self._config, of_suite=True)
 
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
-        """A sentence where a judge is the model that it judges; None is that of the configuration."""
+        """A sentence where a judge is the model that it judges; None stands for the default."""
         if self._config is None:
             return None
         default = self._config.judge.target if self._config.judge is not None else None
