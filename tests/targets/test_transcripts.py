@@ -133,6 +133,26 @@ def test_a_call_without_a_name_and_a_result_of_no_call_are_errors() -> None:
         evalcase.read_transcript([{"type": "user", "message": {"content": [block]}}], CLAUDE)
 
 
+def test_no_call_hides_behind_another_or_in_an_odd_list() -> None:
+    def atif(calls: object) -> list[dict[str, Any]]:
+        return [{"steps": [{"source": "agent", "message": "", "tool_calls": calls}]}]
+
+    ids = "a", "", ""
+    calls = [{"tool_call_id": id, "function_name": "rm", "arguments": id} for id in ids]
+    answer = evalcase.read_transcript(atif(calls), "atif")
+    assert [each.name for each in answer.tool_calls] == ["rm"] * 3
+    again = [*calls, {**calls[0], "function_name": "ls"}]
+    for odd, why in ((again, "two calls with the id 'a'"), (calls[0], "unknown form")):
+        with pytest.raises(TargetError, match=why):
+            evalcase.read_transcript(atif(odd), "atif")
+    end = {"type": "result", "subtype": "success", "result": "ok"}
+    denied = {**end, "permission_denials": [{"tool_name": "Write"}]}
+    answer = evalcase.read_transcript([said("ok"), denied], CLAUDE)
+    assert answer.tool_calls[0].get("denied")
+    with pytest.raises(TargetError, match="Claude Code failed"):
+        evalcase.read_transcript([{**end, "is_error": True, "api_error_status": "529"}], CLAUDE)
+
+
 def test_long_outputs_of_tools_are_cut_and_say_so() -> None:
     item = {
         "id": "i", "type": "command_execution", "command": "yes", "exit_code": 0,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.util.process_tree import find_process, has_ended
+from evalcase.util.snapshots import copy_into
 from tests.cli.command import Result, environment
 from tests.cli.in_process import run_in_process
 from tests.for_each import for_each
@@ -228,3 +229,12 @@ def test_attributes_of_a_workspace_change_nothing_when_it_is_made_again(shop: Sh
     shop.suite(case("?", {"files": {"cart.py": {"equals": "a $Id$\nb\r\n"}}}))
     assert shop.run().code == 0, shop.trials()
     assert shop.evalcase("grade", "latest").code == 0, shop.trials()
+
+
+def test_a_folder_of_more_names_than_a_program_takes_is_copied(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    for number in range(10_000):
+        (tmp_path / "a" / f"{number}{'x' * 230}").touch()
+    copy_into(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert sum(1 for _ in (tmp_path / "b").iterdir()) == 10_000

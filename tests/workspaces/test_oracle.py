@@ -64,6 +64,16 @@ def test_an_unsound_case_is_named(
     assert told in done.out + done.err
 
 
+def test_the_files_of_a_solution_replace_links(shop: Shop) -> None:
+    shop.write("outside", "mine")
+    (shop.root / "shop/settings").symlink_to(shop.root / "outside")
+    shop.write("solved/settings", "new")
+    shop.suite(case("", {"run": ["grep", "-q", "new", "settings"]}), solution="solved")
+    done = shop.evalcase("run", "--oracle")
+    assert done.code == 0, done.out
+    assert (shop.root / "outside").read_text() == "mine"
+
+
 def test_cases_without_a_solution_are_named_and_left_out(shop: Shop) -> None:
     write_solutions(shop)
     own = {"solution": "evals/fix.patch"}

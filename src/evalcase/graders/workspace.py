@@ -144,8 +144,8 @@ class RunGrader(_LooksAtWorkspace):
             if self.fresh:
                 folder = os.path.dirname(space.path)
                 copy = stack.enter_context(TemporaryDirectory(prefix="copy-", dir=folder))
-                await asyncio.to_thread(copy_into, [space.path], copy)
-                space = replace(space, path=os.path.join(copy, os.path.basename(space.path)))
+                await asyncio.to_thread(copy_into, space.path, copy)
+                space = replace(space, path=copy)
             report = ""
             if self.report == "junit":
                 # A random name outside of the workspace: the tests of an agent can't guess it.

@@ -135,7 +135,7 @@ class Bases:
 
         def copy() -> Tree:
             os.makedirs(root)
-            copy_into([os.path.join(base.root, each) for each in os.listdir(base.root)], root)
+            copy_into(base.root, root)
             for path, source in overlay.items():
                 _lay_over(root, path, find_overlay(source, self._config.root))
             if declared.git:
@@ -183,8 +183,7 @@ class Bases:
         os.makedirs(root)
         if declared.template is not None:
             template = find_source(declared.template, sources, is_folder=True)
-            names = [name for name in os.listdir(template) if name not in LEFT_OUT]
-            copy_into([os.path.join(template, name) for name in names], root)
+            copy_into(template, root, LEFT_OUT)
             _drop_repositories(root)
         elif declared.repo is not None:
             self._export(root, declared, sources)

@@ -398,7 +398,7 @@ def check_machine(variables: Mapping[str, str]) -> None:
 def _copy_base(base: Base, folder: str, space: Space, declared: Workspace) -> Tree:
     for each in (folder, space.path, space.home):
         os.mkdir(each, mode=0o700)
-    copy_into([os.path.join(base.root, name) for name in os.listdir(base.root)], space.path)
+    copy_into(base.root, space.path)
     return adopt(scan(space.path, declared.ignore), base.tree)
 
 
@@ -441,7 +441,8 @@ def _find_file(opened: _Open, path: str, side: Side) -> str:
 
 def _apply_solution(path: str, root: str, comparer: Comparer) -> None:
     if os.path.isdir(path):
-        copy_into([os.path.join(path, name) for name in os.listdir(path)], root)
+        for name in scan(path):
+            copy_file(os.path.join(path, name), clear_way(root, name))
     else:
         comparer.apply(read_file(path, MOST_PATCH_BYTES), root)
 

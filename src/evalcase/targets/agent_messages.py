@@ -46,15 +46,18 @@ class Transcript:
     def call(
         self, id: object, tool: object, input: JSON, parent: object = None,
         kind: CallKind | None = None,
-    ) -> None:  # fmt: skip
+    ) -> dict[str, Any]:  # fmt: skip
         """A call of a tool; `parent` is the call of the subagent that made it."""
         if not isinstance(tool, str) or not tool:
             raise unreadable(f"a tool call without a name: {json.dumps(input)[:200]}")
-        if isinstance(id, str) and id in self._calls:
-            self._calls[id]["input"] = input  # a later event of the same call knows more
-            return
+        known = self._calls.get(id) if isinstance(id, str) else None
+        if known is not None:  # a later event of the same call knows more
+            if known["tool"] != tool or ("output" in known and known["input"] != input):
+                raise unreadable(f"two calls with the id {id!r:.80}")
+            known["input"] = input
+            return known
         call: dict[str, Any] = {"tool": tool, "input": input}
-        if isinstance(id, str):
+        if isinstance(id, str) and id:
             call["id"] = id
             self._calls[id] = call
         if parent is not None:
@@ -63,6 +66,7 @@ class Transcript:
         if found is not None:
             call["kind"] = found
         self._messages.append({"role": "assistant", "tool_calls": [call]})
+        return call
 
     def result(self, id: object, output: object, *, is_error: bool) -> None:
         call = self._calls.get(id) if isinstance(id, str) else None
@@ -78,8 +82,8 @@ class Transcript:
 
     def mark_denied(self, id: object, tool: object, input: JSON) -> None:
         """A call that the agent's permissions refused."""
-        self.call(id, tool, input)
-        call = self._calls[str(id)]
+        known = self._calls.get(id) if isinstance(id, str) else None
+        call = self.call(id, tool, input) if known is None else known
         call |= {"output": call.get("output", "denied"), "is_error": True, "denied": True}
 
     def skip(self, event: Mapping[str, Any]) -> None:
@@ -122,6 +126,14 @@ def object_of(value: object) -> dict[str, Any]:
 
 def objects_of(value: object) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def calls_of(value: object) -> list[dict[str, Any]]:
+    """Objects that are tool calls, or hold them. Raise TargetError for another shape."""
+    found = objects_of(value)
+    if value is not None and found != value:
+        raise unreadable(f"tool calls in an unknown form: {value!r:.200}")
+    return found
 
 
 def count_of(value: object) -> int | None:

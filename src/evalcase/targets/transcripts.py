@@ -15,6 +15,7 @@ from evalcase.targets.agent_messages import (
     OVERLOADED,
     End,
     Transcript,
+    calls_of,
     count_of,
     count_tokens,
     failed,
@@ -25,7 +26,8 @@ from evalcase.targets.agent_messages import (
     unreadable,
 )
 from evalcase.types.answer import Answer, Usage
-from evalcase.util.calls import parse_arguments
+from evalcase.types.value import JSON
+from evalcase.util.calls import CallKind, parse_arguments
 from evalcase.util.json import BadJsonError, parse_json
 
 StreamFormat = Literal[
@@ -183,9 +185,10 @@ def _read_claude(events: _Events, transcript: Transcript) -> End | None:
 def _read_blocks(transcript: Transcript, message: Mapping[str, Any], parent: object) -> None:
     content = message.get("content")
     is_agents = message.get("role") == "assistant"
-    if isinstance(content, str) and is_agents:
-        transcript.say(content, parent)
-    for block in [content] if isinstance(content, dict) else objects_of(content):
+    if isinstance(content, str):
+        transcript.say(content if is_agents else None, parent)
+        return
+    for block in calls_of([content] if isinstance(content, dict) else content):
         kind = str(block.get("type"))
         if kind == "text":
             transcript.say(block.get("text") if is_agents else None, parent)
@@ -215,7 +218,7 @@ def _end_claude(end: Mapping[str, Any], model: object) -> End:
     limit = _CLAUDE_LIMITS.get(str(subtype))
     is_error = end.get("is_error") or subtype != "success"
     if limit is None and is_error and reason != "refusal":
-        status = end.get("api_error_status")
+        status = count_of(end.get("api_error_status"))
         raise failed(
             "Claude Code", end.get("result") or end.get("errors") or subtype,
             kind="http" if status is not None else "exception",
@@ -238,7 +241,7 @@ def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
     """`~/.claude/projects/…/ID.jsonl`, which has no event of its own for the end."""
     model: object = None
     finish: object = None
-    used: dict[object, dict[str, Any]] = {}
+    used: dict[str, dict[str, Any]] = {}
     last: dict[str, Any] | None = None
     for line in events:
         event, parent = line, line.get("parentToolUseID")
@@ -252,7 +255,7 @@ def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
         subagent = event.get("agentId") or ("sidechain" if event.get("isSidechain") else None)
         _read_blocks(transcript, message, subagent)
         if kind == "assistant":
-            used[message.get("id")] = object_of(message.get("usage"))
+            used[str(message.get("id") or len(used))] = object_of(message.get("usage"))
             if subagent is None:
                 last, model, finish = event, message.get("model"), message.get("stop_reason")
     if last is None:
@@ -273,7 +276,8 @@ def _read_codex(events: _Events, transcript: Transcript) -> End | None:
     for event in events:
         kind = event.get("type")
         if kind in ("item.started", "item.completed"):
-            _read_codex_item(transcript, object_of(event.get("item")))
+            item, is_done = object_of(event.get("item")), kind == "item.completed"
+            _read_codex_item(transcript, item, is_done=is_done)
         elif kind == "turn.started":
             end = None
         elif kind == "turn.completed":
@@ -287,30 +291,35 @@ def _read_codex(events: _Events, transcript: Transcript) -> End | None:
     return End(usage=count_tokens([object_of(end.get("usage"))], *_CODEX_USAGE))
 
 
-def _read_codex_item(transcript: Transcript, item: Mapping[str, Any]) -> None:
+def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done: bool) -> None:
     kind, id = item.get("type"), item.get("id")
-    is_error = item.get("status") in ("failed", "declined")
+    tool, output = kind, item.get("status")
+    given: JSON = None
+    of_kind: CallKind | None = None
+    is_error = output in ("failed", "declined")
     if kind == "agent_message":
-        transcript.say(item.get("text"))
-    elif kind == "command_execution":
-        transcript.call(id, kind, {"command": item.get("command")})
+        transcript.say(item.get("text") if is_done else None)
+        return
+    if kind == "command_execution":
+        given, output = {"command": item.get("command")}, item.get("aggregated_output")
         is_error = is_error or item.get("exit_code") not in (0, None)
-        transcript.result(id, item.get("aggregated_output"), is_error=is_error)
     elif kind == "file_change":
-        transcript.call(id, kind, {"changes": item.get("changes")})
-        transcript.result(id, item.get("status"), is_error=is_error)
+        given = {"changes": item.get("changes")}
     elif kind == "mcp_tool_call":
-        transcript.call(id, item.get("tool"), item.get("arguments"), kind="mcp")
+        tool, given, of_kind = item.get("tool"), item.get("arguments"), "mcp"
         output = item.get("error") or text_of_parts(object_of(item.get("result")).get("content"))
-        transcript.result(id, output, is_error=is_error or item.get("error") is not None)
+        is_error = is_error or item.get("error") is not None
     elif kind == "web_search":
-        transcript.call(id, kind, {"query": item.get("query")})
+        given = {"query": item.get("query")}
     elif kind == "collab_tool_call":
-        rest = {key: each for key, each in item.items() if key not in ("id", "type", "status")}
-        transcript.call(id, kind, rest)
-        transcript.result(id, item.get("status"), is_error=is_error)
-    elif kind not in ("reasoning", "todo_list", "error"):
-        transcript.skip(item)
+        given = {key: each for key, each in item.items() if key not in ("id", "type", "status")}
+    else:
+        if kind not in ("reasoning", "todo_list", "error"):
+            transcript.skip(item)
+        return
+    transcript.call(id, tool, given, kind=of_kind)
+    if is_done:
+        transcript.result(id, output, is_error=is_error)
 
 
 def _read_codex_rollout(events: _Events, transcript: Transcript) -> End | None:
@@ -415,7 +424,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
         parent = data.get("parentToolCallId")
         if kind == "assistant.message":
             transcript.say(data.get("content"), parent)
-            for call in objects_of(data.get("toolRequests")):
+            for call in calls_of(data.get("toolRequests")):
                 given = call.get("arguments")
                 transcript.call(call.get("toolCallId"), call.get("name"), given, parent)
         elif kind == "tool.execution_start":
@@ -493,14 +502,15 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
     whole = events[-1] if events else {}
     info = object_of(whole.get("info"))
     status = info.get("exit_status")
+    status = None if status is None else str(status)
     usages: list[dict[str, Any]] = []
     pending: list[str] = []
-    for number, message in enumerate(objects_of(whole.get("messages"))):
+    for number, message in enumerate(calls_of(whole.get("messages"))):
         extra = object_of(message.get("extra"))
         if message.get("role") == "assistant":
             text = message.get("content")
             transcript.say(text if isinstance(text, str) else "")
-            for index, action in enumerate(objects_of(extra.get("actions"))):
+            for index, action in enumerate(calls_of(extra.get("actions"))):
                 id = str(action.get("tool_call_id") or f"{number}-{index}")
                 transcript.call(id, "bash", {"command": action.get("command")})
                 pending.append(id)
@@ -516,7 +526,7 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
         raise failed("mini-swe-agent", status)
     usage = count_tokens(usages, ("prompt_tokens",), ("completion_tokens",), "")
     return End(
-        str(info.get("submission") or ""), _MINI_LIMITS.get(str(status), "stop"),
+        str(info.get("submission") or ""), _MINI_LIMITS.get(status, "stop"),
         usage if all("prompt_tokens" in each for each in usages) else None,
         money_of(object_of(info.get("model_stats")).get("instance_cost")),
     )  # fmt: skip
@@ -529,13 +539,11 @@ def _read_atif(events: _Events, transcript: Transcript) -> End | None:
     whole = events[-1] if events else {}
     if "steps" not in whole:
         return None
-    for step in objects_of(whole.get("steps")):
+    for step in calls_of(whole.get("steps")):
         if step.get("source") != "agent" or step.get("is_copied_context"):
             continue
         transcript.say(text_of_parts(step.get("message")))
-        if isinstance(step.get("tool_calls"), dict):
-            transcript.skip(step)
-        for call in objects_of(step.get("tool_calls")):
+        for call in calls_of(step.get("tool_calls")):
             id = call.get("tool_call_id")
             transcript.call(id, call.get("function_name"), call.get("arguments"))
         for result in objects_of(object_of(step.get("observation")).get("results")):
@@ -551,14 +559,14 @@ def _read_atif(events: _Events, transcript: Transcript) -> End | None:
 
 
 def _read_agentv(events: _Events, transcript: Transcript) -> End | None:
-    tests = {event.get("test_id") for event in events}
+    tests = {str(event.get("test_id")) for event in events}
     if len(tests) > 1:
-        raise unreadable(f"several tests: {', '.join(sorted(map(str, tests)))}")
+        raise unreadable(f"several tests: {', '.join(sorted(tests))}")
     for number, event in enumerate(events):
         if event.get("role") != "assistant":
             continue
         transcript.say(text_of_parts(event.get("content")))
-        for index, call in enumerate(objects_of(event.get("tool_calls"))):
+        for index, call in enumerate(calls_of(event.get("tool_calls"))):
             id = str(call.get("id") or f"{number}-{index}")
             transcript.call(id, call.get("tool"), call.get("input"))
             if "output" in call:

@@ -35,6 +35,8 @@ GIT_ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 """Variables by which git obeys no settings of the machine or the user."""
 _OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
+_AT_ONCE = 1000
+"""How many names a program is given: a system has a limit of arguments."""
 LINK, _PROGRAM, _FILE = "120000", "100755", "100644"
 _STATUS: dict[str, Status] = {
     "A": "added", "M": "modified", "T": "modified", "D": "deleted", "R": "renamed",
@@ -302,11 +304,12 @@ def _readable(path: str) -> str:
 # Folders
 
 
-def copy_into(sources: Sequence[str], folder: str) -> None:
-    """Copy files and folders into a folder, as they are. Raise OSError if that fails."""
-    if sources:
-        argv = ["cp", "-a", *_REFLINK, "--", *sources, folder]
-        ran = subprocess.run(argv, capture_output=True, check=False)  # noqa: S603
+def copy_into(source: str, folder: str, leave_out: Sequence[str] = ()) -> None:
+    """Copy what is in a folder into another one, as it is. Raise OSError if that fails."""
+    names = [f"./{name}" for name in os.listdir(source) if name not in leave_out]
+    for begin in range(0, len(names), _AT_ONCE):
+        argv = ["cp", "-a", *_REFLINK, "--", *names[begin : begin + _AT_ONCE], folder]
+        ran = subprocess.run(argv, cwd=source, capture_output=True, check=False)  # noqa: S603
         if ran.returncode != 0:
             raise OSError(ran.stderr.decode(errors="replace").strip())
 
