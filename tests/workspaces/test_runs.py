@@ -34,6 +34,17 @@ def test_what_an_agent_changed_is_in_the_record(shop: Shop) -> None:
     assert shop.left() == []
 
 
+def test_reports_show_what_an_agent_changed(shop: Shop) -> None:
+    shop.suite(case(f"{FIX}\nwrite ``` @all", {"diff": {"only": ["cart.py"]}}))
+    shop.run()
+    shown = shop.evalcase("report", "--case", "c").out
+    assert "\n    -    return a - b\n    +    return a + b\n" in shown
+    shown = shop.evalcase("report", "--format", "markdown").out
+    assert "  changed   2 files, +2 −1 lines\n" in shown  # noqa: RUF001 - a minus
+    assert "\n````diff\ndiff --git a/``` b/```\n" in shown
+    assert "\n-    return a - b\n+    return a + b\n````\n" in shown
+
+
 def test_each_trial_and_each_attempt_has_a_fresh_copy(shop: Shop) -> None:
     shop.write(
         "retrying.py",

@@ -63,9 +63,9 @@ class Said(NamedTuple):
     more: int = 0
     """Calls beside those."""
     stderr: str = ""
+    """What a program wrote beside it, where it may say why there is no text."""
     diff: str = ""
     """What the agent changed in its workspace."""
-    """What a program wrote beside it, where it may say why there is no text."""
     asked: str = ""
     """The user's words before it, in a turn of a conversation."""
 

@@ -14,6 +14,7 @@ from itertools import islice
 from evalcase.report.conclusion import note_run
 from evalcase.report.details import (
     UNFINISHED,
+    describe_changes,
     detail_lines,
     passed_of,
     reason_of,
@@ -56,6 +57,7 @@ _MOST_TARGETS = 8
 _FEW = 20
 """So many values a variable may have that cases are grouped by unasked."""
 _LONGEST = 160
+_DIFF_LINES = 60
 _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 _SCREEN = Screen(100)
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
@@ -208,12 +210,22 @@ def _write_case(each: CaseTrials, case: Case | None) -> str:
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
     why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
-    lines = detail_lines(trial, result_heard(trial), case, _SCREEN)
-    block = "\n".join(code_block(lines))
+    heard, diff = dict(result_heard(trial)), list[str]()
+    if trial.workspace is not None and None in heard:
+        summary, *diff = describe_changes(trial.workspace).split("\n")
+        heard[None] = heard[None]._replace(diff=summary)  # a block of its own has colours
+    block = "\n".join([*code_block(detail_lines(trial, heard, case, _SCREEN)), *_diff_lines(diff)])
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_write_html(name)}<br>"
         f"{_write_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
     )
+
+
+def _diff_lines(diff: Sequence[str]) -> Iterator[str]:
+    if diff:
+        shown = [shorten_text(line, _LONGEST) for line in diff[:_DIFF_LINES]]
+        more = [f"… {len(diff) - len(shown):,} more lines"] if len(diff) > len(shown) else []
+        yield from ("", *code_block([*shown, *more], "diff"))
 
 
 def _escape_inline(text: str) -> str:
