@@ -32,7 +32,7 @@ from evalcase.runner.needs import (
 )
 from evalcase.runner.select import Selector, make_selector, times_of
 from evalcase.runner.suites import ChangedSuites, SomeSuites, Suites
-from evalcase.runner.workspaces import check_machine
+from evalcase.runner.workspaces import check_machine, find_instructions
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
 from evalcase.types.options import may_hold_secret
@@ -237,7 +237,7 @@ def _prepare_plan(
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
     _check_workspaces(
-        found, targets, config, environment.variables, no_exec=options.no_exec,
+        found, targets, config, environment.variables, warn, no_exec=options.no_exec,
         is_remote=request.local.engine == "ray" or request.local.on is not None,
     )  # fmt: skip
     if options.caches(config.cache):
@@ -261,7 +261,7 @@ def _prepare_plan(
 
 def _check_workspaces(
     found: Survey, targets: Mapping[str, Target], config: Config,
-    environment: Mapping[str, str], *, no_exec: bool, is_remote: bool,
+    environment: Mapping[str, str], warn: Warn, *, no_exec: bool, is_remote: bool,
 ) -> None:  # fmt: skip
     if found.workspaces:
         check_machine(environment)
@@ -274,7 +274,13 @@ def _check_workspaces(
         if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
             what = f"target `{name}` can't work in the `workspace` of case `{case}`"
             raise ConfigError(f"{what}: a `command` or `python` target can")
-        check_isolation(str(config.targets.get(name, {}).get("isolation", "none")), environment)
+        isolation = str(config.targets.get(name, {}).get("isolation", "none"))
+        check_isolation(isolation, environment)
+        kind = targets[name].kind
+        if isolation == "none" and kind is not None and kind.runs_code:
+            for path in find_instructions(environment):
+                hint = "isolate the target, or set XDG_CACHE_HOME to a folder elsewhere"
+                warn(f"`{name}` may read {path}, which is above its workspaces: {hint}")
 
 
 def _find_needs(found: Survey, request: RunRequest, given: Given) -> Needs:

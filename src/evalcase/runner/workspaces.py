@@ -66,6 +66,8 @@ from evalcase.util.snapshots import (
 )
 
 _PART, _OVERLAP = 1 << 22, 1 << 14
+_INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
+"""Files that coding agents read in all folders above the one that they work in."""
 
 
 class Taken(NamedTuple):
@@ -390,6 +392,14 @@ def check_machine(variables: Mapping[str, str]) -> None:
         raise ConfigError(f"no folder for workspaces in {work}: {error.strerror}") from None
     if not os.access(work, os.W_OK):
         raise ConfigError(f"no folder for workspaces in {work}: it can't be written")
+
+
+def find_instructions(variables: Mapping[str, str]) -> Iterator[str]:
+    """Instructions to agents in the folders above all workspaces."""
+    folder = _work_folder(variables)
+    while folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        yield from filter(os.path.isfile, (os.path.join(folder, name) for name in _INSTRUCTIONS))
 
 
 # Files. All of this runs in threads.
