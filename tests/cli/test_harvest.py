@@ -60,7 +60,7 @@ def test_a_trace_becomes_a_case_for_a_person_to_finish(tmp_path: Path) -> None:
     one = asked("Where is my order?", "On its way.", system="You are a shop.")
     result = harvest(tmp_path, one)
     assert (result.code, result.out) == (0, SUITE)
-    assert result.err == "wrote standard output: 1 case of 1 trace\n"
+    assert result.err == "1 case of 1 trace\n"
     result = harvest(tmp_path, one, options=("-o", "new.eval.yaml"))
     assert (result.code, result.out) == (0, "wrote new.eval.yaml: 1 case of 1 trace\n")
     assert (tmp_path / "new.eval.yaml").read_text() == SUITE

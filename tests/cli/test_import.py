@@ -35,7 +35,7 @@ def import_in(folder: Path, *arguments: str, name: str = "qa.csv", data: bytes =
 def test_without_an_output_the_suite_goes_to_standard_output(tmp_path: Path) -> None:
     result = import_in(tmp_path, *MAPPED)
     assert (result.code, result.out) == (0, WHOLE)
-    assert result.err == "wrote standard output: 2 cases of rows\n"
+    assert result.err == "2 cases of rows\n"
 
 
 def test_with_an_output_it_goes_there(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ OPENAI = '[targets.bot]\nkind = "openai"\nmodel = "m"\n'
         (f"{OPENAI}parameters = {{stop = 'a'}}\n", "4:1", "did you mean `params`?"),
         ('[targts.bot]\nkind = "echo"\n', "1:2", "did you mean `targets`?"),
         ('[providers.bot]\nkind = "echo"\n', "1:2", "did you mean `targets`?"),
+        ('target = "bot"\n[target.bot]\nkind = "echo"\n', "2:1", "did you mean `targets`?"),
         ('[targets]\nkind = "echo"\n', "2:8", 'write [targets.NAME] and kind = "…" below it'),
         ('[targets.bot]\ntype = "echo"\n', "1:10", 'for example kind = "echo"'),
         ('[judge]\nmodel = "echo"\n', "2:1", "did you mean `target`?"),

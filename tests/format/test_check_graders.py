@@ -129,6 +129,7 @@ def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -
         ("graders: contains", "write [contains]"),
         ("graders: {contains: x}", "put `- ` before each grader"),
         ("graders: [{script: python3 x.py}]", "write [python3, x.py]"),
+        ("graders: [{run: pytest -k 'a or b'}]", 'write [pytest, -k, "a or b"]'),
         ("graders: [{type: contains, value: x, not: yes}]", "write true, without quotes"),
         ("graders: [expected], suite_graders: off", "write false, without quotes"),
         ("graders: ['python:checks']", "did you mean `checks:FUNCTION`?"),

@@ -135,7 +135,7 @@ def test_a_module_is_looked_for_in_the_project_and_among_what_is_installed(tmp_p
     assert (said, hint) == ("there is no module `pack.iner`", "did you mean `pack.inner`?")
     assert objection("nothing_like_it:f", root) == (
         "there is no module `nothing_like_it`",
-        "the project's folder and what is installed are looked at",
+        "put it into the project's folder, or install it",
     )
     assert not {"agent", "pack", "folder"} & sys.modules.keys()
 
@@ -156,7 +156,7 @@ def test_a_package_in_a_folder_of_the_project_is_hinted_at(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / ".venv/shop/__init__.py").touch()
-    assert (hint("shop.agent:f", project) or "").startswith("the pro")
+    assert (hint("shop.agent:f", project) or "").startswith("put it")
     (project / "src/shop/__init__.py").touch()
     there = "src/shop is there: set PYTHONPATH={}, or install it (`pip install -e .`)"
     assert hint("shop.agent:f", project) == there.format("src")

@@ -47,7 +47,7 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
     starts = {
         "agnt_b:f": f"{what} `agnt_b:f`: there is no module `agnt_b`; did you mean `agent_b`?",
         "nothing.like.it:f": f"{what} `nothing.like.it:f`: there is no module `nothing`; "
-        "the project's folder and what is installed are looked at",
+        "put it into the project's folder, or install it",
         "agent_b.sub:f": f"{what} `agent_b.sub:f`: there is no module `agent_b.sub`; ",
         "agent_b:answer": f"{what} `agent_b:answer`: `agent_b` ({project / 'agent_b.py'}) has no "
         "`answer`: did you mean `answr`?",

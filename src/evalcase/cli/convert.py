@@ -276,8 +276,8 @@ def _write_suite(
             write_atomically(path, text.encode(), replace=replace)
         except OSError as error:
             raise _nothing(f"{path} can't be written: {error.strerror or error}") from error
-    place = "standard output" if path == STDIN else make_visible(path)
-    talk.write(f"{'would write' if dry_run else 'wrote'} {place}: {what}\n")
+    place = f"{'would write' if dry_run else 'wrote'} {make_visible(path)}: "
+    talk.write(f"{'' if path == STDIN else place}{what}\n")
     return talk
 
 

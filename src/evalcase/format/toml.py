@@ -76,7 +76,8 @@ def _explain_error(said: str, text: str) -> Fault:
         at, end = start + len(line) - len(line.lstrip()), start + len(line)
     if is_duplicate:
         message = "this name, or the beginning of it, has a value already"
-        return Fault("duplicate-key", message, at, end)
+        hint = "did you mean `targets`?" if line.lstrip().startswith("[target.") else None
+        return Fault("duplicate-key", message, at, end, hint)
     hint = "text goes in quotes" if said == "Invalid value" else None
     if said.startswith(_UNCLOSED):
         said, hint = "A text is not closed", "end it with the quote that it begins with"

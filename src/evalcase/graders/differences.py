@@ -428,7 +428,7 @@ def compare_texts(
         return tell_difference(reason, left, right, note=left_out)
     at = first_difference(expected, got)
     note = "; ".join(filter(None, (_describe_nature(expected, got, at), left_out)))
-    reason = f"expected {_cut_around(expected, at)}, got {_cut_around(got, at)}"
+    reason = f"expected {cut_around(expected, at)}, got {cut_around(got, at)}"
     reason += f" ({note})" if note else ""
     if _is_short(expected) and _is_short(got):
         return tell_difference(reason, expected, got, at, note=note)
@@ -442,7 +442,7 @@ def _is_short(text: str) -> bool:
     return len(text) <= _SHORT and "\n" not in text
 
 
-def _cut_around(text: str, at: int) -> str:
+def cut_around(text: str, at: int) -> str:
     """A short text whole; else the part of the line that has the difference in it."""
     if _is_short(text):
         return as_json(text)

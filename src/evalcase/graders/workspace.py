@@ -15,13 +15,14 @@ from msgspec import UNSET, Struct, UnsetType
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.base import Context, Grader
+from evalcase.graders.differences import cut_around, first_difference
 from evalcase.graders.fields import FieldMatchers, Matcher, describe_matcher, match_field
 from evalcase.graders.script import BadScriptReplyError, read_script_reply
 from evalcase.graders.text import Searcher, settle
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
 from evalcase.types.message import ToolCall
-from evalcase.types.options import Pattern, Place, Text, Texts, Whole, about, of_kind
+from evalcase.types.options import Pattern, Place, Text, Texts, Whole, Words, about, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.read_options import make, problems_in
 from evalcase.types.target import Surroundings
@@ -83,7 +84,7 @@ class RunGrader(_LooksAtWorkspace):
     example = "- run: [pytest, -q]"
 
     value: Annotated[
-        Texts,
+        Words,
         about(
             "The program and its arguments; `{report}` becomes the path for its report.",
             example=["pytest", "-q"],
@@ -390,7 +391,8 @@ class FilesGrader(_LooksAtWorkspace):
     def _object_to_text(self, data: bytes, wanted: FileMatcher, searcher: Searcher) -> str | None:
         text = data.decode(errors="replace")
         if wanted.equals is not None and text != wanted.equals:
-            return "its text is another"
+            at = first_difference(wanted.equals, text)
+            return f"expected {cut_around(wanted.equals, at)}, got {cut_around(text, at)}"
         several = (wanted.contains,) if isinstance(wanted.contains, str) else wanted.contains or ()
         missing = [each for each in several if each not in text]
         if missing:

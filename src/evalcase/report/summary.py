@@ -130,10 +130,8 @@ def summary_lines(
     if is_oracle:
         by = ()
         if (sound := highlights.count_sound()) is not None:
-            what = "the solution passes, and the untouched workspace does not"
-            yield from screen.wrap(
-                f"{sound[0]:,} of {write_count(sound[1], 'case')} {_are(sound[0])} sound: {what}"
-            )
+            count = f"{sound[0]:,} of {write_count(sound[1], 'case')} {_are(sound[1])} sound"
+            yield from screen.wrap(f"{count} (pass with the solution, fail without it)")
     if several and "target" in by:
         rows = highlights.differing(see_suite)
         yield from _grid_lines(rows, tuple(figures.by_target), screen)
@@ -173,7 +171,7 @@ def _case_lines(
     case = find_case(result.key.suite, result.key.case)
     yield from detail_lines(result, shown.heard, case, screen)
     if shown.same:
-        said = f"the same for {write_count(shown.same, 'more case')}"
+        said = f"the same for {shown.same:,} more"
         yield screen.paint(f"{'':{INDENT}}{said}", "dim")
     yield ""
 

@@ -172,7 +172,7 @@ class Bases:
             await asyncio.to_thread(self._fill, root, declared, sources)
             for command in declared.prepare:
                 space = Space(root, "", declared.env)
-                await run_command(command, space, self._variables, declared.timeout_s)
+                await run_command("prepare", command, space, self._variables, declared.timeout_s)
             if declared.git:
                 await asyncio.to_thread(_commit, root, has_history=declared.history > 0)
         except BaseException:
@@ -294,9 +294,10 @@ def find_source(name: str, sources: Attachments, *, is_folder: bool | None = Fal
 
 
 async def run_command(
-    command: Command, space: Space, variables: Mapping[str, str], limit_s: float
+    role: str, command: Command, space: Space, variables: Mapping[str, str], limit_s: float
 ) -> Ran:
-    """Run a command of the suite in a workspace. Raise WorkspaceError unless it succeeds."""
+    """Run a command of a suite in a workspace, such as its `setup`. Raise WorkspaceError unless
+    it succeeds."""
     argv = ["/bin/sh", "-c", command.sh] if isinstance(command, Shell) else list(command)
     shown = command.sh if isinstance(command, Shell) else " ".join(command)
     environment = without_git({**variables, **space.env, "PWD": space.path})
@@ -305,11 +306,11 @@ async def run_command(
         try:
             code, output = await asyncio.wait_for(process.run(None), limit_s)
         except TimeoutError:
-            raise WorkspaceError(f"`{shown}` took longer than {limit_s:g} s") from None
+            raise WorkspaceError(f"{role}: `{shown}` took longer than {limit_s:g} s") from None
         except TargetError as error:
-            raise WorkspaceError(str(error), error.details) from None
+            raise WorkspaceError(f"{role}: {error}", error.details) from None
     if code != 0:
-        told = add_complaint(f"`{shown}` {describe_exit(code)}", process.stderr)
+        told = add_complaint(f"{role}: `{shown}` {describe_exit(code)}", process.stderr)
         tail = output.data[-_TAIL:].decode(errors="backslashreplace")
         raise WorkspaceError(told, {**process.details(), **({"stdout": tail} if tail else {})})
     return Ran(shown, code, round(monotonic() - began, 3))

@@ -74,8 +74,8 @@ class Oracle:
             else:
                 checked += 1
         if not checked:
-            what = "no case has a `workspace` with a `solution`, so none can be checked"
-            raise ConfigError(what)
+            what = "no case has a `workspace` with a `solution`"
+            raise ConfigError(f"{what}: add one, such as `solution: fix.patch`")
         if not unchecked:
             return ""
         return f"not checked: {list_some(unchecked[:_MOST_NAMED], len(unchecked))}"

@@ -273,7 +273,7 @@ def _check_workspaces(
             raise ConfigError(what)
         if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
             what = f"target `{name}` can't work in the `workspace` of case `{case}`"
-            raise ConfigError(f"{what}: a `command` or `python` target can")
+            raise ConfigError(f"{what}: a coding agent, a `command` or a `python` target can")
         isolation = str(config.targets.get(name, {}).get("isolation", "none"))
         check_isolation(isolation, environment)
         kind = targets[name].kind

@@ -202,7 +202,9 @@ class Workspaces:
         opened = self._open[space.path]
         solution = opened.declared.solution
         if isinstance(solution, Shell):
-            await run_command(solution, space, self._variables, opened.declared.timeout_s)
+            await run_command(
+                "solution", solution, space, self._variables, opened.declared.timeout_s
+            )
             return
         assert solution is not None
         path = find_source(solution, opened.sources, is_folder=None)
@@ -317,9 +319,9 @@ class Workspaces:
         space, declared = opened.space, opened.declared
         for command in declared.teardown:
             try:
-                await run_command(command, space, self._variables, declared.timeout_s)
+                await run_command("teardown", command, space, self._variables, declared.timeout_s)
             except TargetError as error:
-                self._warn(f"teardown of a workspace: {error}")
+                self._warn(str(error))
 
     async def _discard(self, space: Space) -> None:
         for path in self._paths_of(space):
@@ -334,7 +336,7 @@ class Workspaces:
         try:
             before = await asyncio.to_thread(_copy_base, base, folder, space, declared)
             ran = [
-                await run_command(command, space, self._variables, declared.timeout_s)
+                await run_command("setup", command, space, self._variables, declared.timeout_s)
                 for command in declared.setup
             ]
             found = os.lstat(space.path)

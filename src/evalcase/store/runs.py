@@ -140,7 +140,8 @@ def _find_path(name: str, runs_dir: str) -> str | None:
     matches = {os.path.realpath(path): path for path, _ in found}
     if len(matches) > 1:
         several = list_some(
-            [f"{os.path.basename(path)} ({why})" for path, why in found[:_NAMED]], len(found)
+            [os.path.basename(path) + (f" ({why})" if why else "") for path, why in found[:_NAMED]],
+            len(found),
         )
         raise ConfigError(f"`{name}` matches several runs: {several}")
     if not matches and os.sep in name and os.path.isdir(name):
@@ -149,10 +150,8 @@ def _find_path(name: str, runs_dir: str) -> str | None:
 
 
 def _find_all(name: str, runs_dir: str) -> list[tuple[str, str]]:
-    """The folders of the runs that a text may mean, with what it is of each."""
-    found = [
-        (os.path.join(runs_dir, id), "part of the id") for id in _read_names(runs_dir) if name in id
-    ]
+    """The folders of the runs that a text may mean, and what it is of each but a part of the id."""
+    found = [(os.path.join(runs_dir, id), "") for id in _read_names(runs_dir) if name in id]
     if os.path.exists(os.path.join(name, "run.json")):
         found.append((os.path.abspath(name), "folder"))
     newest: dict[tuple[str, str], str] = {}

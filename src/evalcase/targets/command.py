@@ -301,7 +301,10 @@ class CommandTarget(Target):
         is_in_image = self._options.isolation not in ("none", "bwrap")
         name = "{" if self._shell or is_in_image else self._template.texts[0]
         if "{" not in name and find_program(name, self._cwd, self._environment()) is None:
-            raise ConfigError(f"command target: there is no program `{name}` to run")
+            what = f"there is no program `{name}` to run"
+            if self.kind.name != "command":
+                what += ": install it, or name its path with `program`"
+            raise ConfigError(f"{self.kind.name} target: {what}")
 
     async def close(self) -> None:
         try:

@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
@@ -178,9 +180,23 @@ def _check_pattern(value: str, place: Place) -> Iterator[Finding]:
 Pattern = Annotated[Text, of_kind("a pattern", check=_check_pattern)]
 
 
-def _hint_at_argv(value: JSON) -> str | None:
-    return f"write [{', '.join(value.split())}]" if isinstance(value, str) and value else None
+_PLAIN = re.compile(r"[\w./=+-]+")
+"""Words that need no quotes in YAML."""
 
+
+def _hint_at_argv(value: JSON) -> str | None:
+    if not isinstance(value, str) or not value:
+        return None
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        return None
+    shown = [word if _PLAIN.fullmatch(word) else json.dumps(word) for word in words]
+    return f"write [{', '.join(shown)}]"
+
+
+Words = Annotated[Texts, of_kind("a list of texts", hint=_hint_at_argv)]
+"""A program and its arguments, which may be in a workspace only."""
 
 Argv = Annotated[
     tuple[str, ...],

@@ -179,7 +179,12 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What is missing in the workspace of a case."""
         if self.template is None and self.repo is None and not self.files:
             message = "a workspace needs `template`, `repo` or `files`"
-            yield Finding((), message, "template: a folder of the project", code="missing-option")
+            yield Finding(
+                (),
+                message,
+                "write `template: FOLDER`, with a folder of the project",
+                code="missing-option",
+            )
         if self.repo is not None and self.commit is None:
             hint = "commit: the full id, as `git rev-parse HEAD` prints it"
             yield Finding((), "`repo` needs `commit`", hint, code="missing-option")

@@ -45,7 +45,7 @@ _DYNAMIC = re.compile(
     rb"|\bimport\s*\*"
 )
 """Code that may define names which the text doesn't show."""
-_WHERE = "the project's folder and what is installed are looked at"
+_WHERE = "put it into the project's folder, or install it"
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 
 # What a file defines
