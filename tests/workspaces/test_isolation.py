@@ -72,6 +72,16 @@ def test_bwrap_shows_the_workspace_a_home_and_mounts(shop: Shop) -> None:
 
 
 @pytest.mark.usefixtures("bwrap")
+def test_a_stored_answer_is_graded_in_the_isolation_it_had(shop: Shop) -> None:
+    target(shop, "bwrap", "-c", "open('a', 'w')")
+    shop.suite(case("?", {"run": ["test", "!", "-e", str(shop.root)]}))
+    assert shop.run().code == 0
+    shop.write("evalcase.toml", "")
+    graded = shop.evalcase("grade", "latest")
+    assert graded.code == 0, graded.out
+
+
+@pytest.mark.usefixtures("bwrap")
 def test_what_is_left_in_a_sandbox_is_ended_at_the_time_limit(shop: Shop) -> None:
     mark = f"evalcase-sleeper-{time.time_ns()}"
     code = f"""

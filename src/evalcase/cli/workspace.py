@@ -107,7 +107,7 @@ async def _rebuild(
     case = _find_case(os.path.join(environment.cwd, result.key.suite), result.key.case)
     workspaces = Workspaces(run.path, config, environment, scrubber, write_prose)
     try:
-        space = workspaces.reserve(case, result.key.suite, result.key.target)
+        space = workspaces.reserve(case, result.key.suite, result.key.target, changes.isolation)
         await workspaces.rebuild(space, changes, ready=False)
         await asyncio.to_thread(shutil.move, space.path, folder)
     except WorkspaceError as error:

@@ -240,7 +240,8 @@ class Trials:
         self, trial: Trial, changes: Changes, graders: Sequence[NamedGrader]
     ) -> Space:
         """The workspace of a stored answer, or why it can't be made again."""
-        space = self._workspaces.reserve(trial.case, trial.suite, trial.target)
+        isolation = changes.isolation
+        space = self._workspaces.reserve(trial.case, trial.suite, trial.target, isolation)
         try:
             return await self._workspaces.rebuild(space, changes, fresh=_want_fresh(graders))
         except WorkspaceError as error:

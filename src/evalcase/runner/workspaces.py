@@ -159,14 +159,16 @@ class Workspaces:
             self._digests[key] = asked, graded
         return self._digests[key]
 
-    def reserve(self, case: Case, suite: str, target: str = "") -> Space:
-        """Where the workspace of a trial will be."""
+    def reserve(self, case: Case, suite: str, target: str = "", isolation: str = "none") -> Space:
+        """Where the workspace of a trial will be. That of a stored answer keeps the `isolation` it
+        had, whatever the target has now."""
         declared, table = case.workspace, self._table_of(target)
         assert declared is not None
         if self._place is None:
             self._place = self._open_place()
         folder = os.path.join(self._place.folder, f"{next(self._numbers)}")
-        isolation = str(table.get("isolation", "none"))
+        if isolation == "none":
+            isolation = str(table.get("isolation", "none"))
         note_containers(self._place.folder, isolation)
         space = Space(folder, "", dict(declared.env), isolation, _find_mounts(table, self._config))
         what = declared, self._sources_of(suite), self._overlay_of(target)
