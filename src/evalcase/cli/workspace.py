@@ -16,7 +16,6 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, load_config, read_env_file
 from evalcase.errors import ConfigError, RecordError
 from evalcase.format.load import load_file
-from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.plan import make_scrubber
 from evalcase.runner.resume import read_request
 from evalcase.runner.workspaces import Workspaces, check_machine
@@ -26,7 +25,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.result import Result
 from evalcase.types.value import replace
-from evalcase.types.workspace import Changes
+from evalcase.types.workspace import Changes, WorkspaceError
 from evalcase.util.environment import Environment, this_environment
 from evalcase.util.text import make_visible, write_count
 

@@ -26,7 +26,15 @@ import msgspec
 from evalcase.config.config import Config
 from evalcase.errors import TargetError
 from evalcase.types.problem import Finding
-from evalcase.types.workspace import Command, Inline, Ran, Shell, Space, Workspace
+from evalcase.types.workspace import (
+    Command,
+    Inline,
+    Ran,
+    Shell,
+    Space,
+    Workspace,
+    WorkspaceError,
+)
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import add_complaint
 from evalcase.util.files import digest_file
@@ -65,13 +73,6 @@ _COMMITTED = {
 _OF_BASE = ("template", "repo", "commit", "history", "files", "prepare", "env", "git")
 _OF_GRADING = ("hidden", "restore")
 _OF_NEITHER = ("teardown", "timeout_s", "solution")
-
-
-class WorkspaceError(TargetError):
-    """A workspace can't be made: its trial is errored, and the agent is not asked."""
-
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
-        super().__init__(message, kind="workspace", details=details)
 
 
 class Base(NamedTuple):

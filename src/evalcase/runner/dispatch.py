@@ -11,13 +11,12 @@ from hashlib import sha256
 from inspect import isawaitable
 from itertools import count
 from json import dumps
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
-from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
 from evalcase.runner.pacing import (
     Budget,
@@ -29,16 +28,19 @@ from evalcase.runner.pacing import (
     wait_before_retry,
 )
 from evalcase.runner.schedule import Engine
-from evalcase.runner.workspaces import Workspaces
-from evalcase.store.cache import AnswerCache
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message, copy_of
 from evalcase.types.target import Question, Target
 from evalcase.types.value import JSON, replace
+from evalcase.types.workspace import WorkspaceError
 from evalcase.util.answers import find_block
 from evalcase.util.errors import UserCodeError, failure_of
 from evalcase.util.user_calls import UserCalls, waiting_in_queue
+
+if TYPE_CHECKING:
+    from evalcase.runner.workspaces import Workspaces
+    from evalcase.store.cache import AnswerCache
 
 CACHE_VERSION = 3
 _BATCHED = (

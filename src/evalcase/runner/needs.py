@@ -57,6 +57,8 @@ class Survey(Struct):
     """Pairs of a target that plays a user and the target that it talks to."""
     workspaces: dict[str, str] = field(default_factory=dict)
     """Targets that are given a workspace, each with the first case that has one."""
+    has_workspaces: bool = False
+    """Whether some case has one, be it a skipped case."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
     invalid: tuple[str, ...] = ()
@@ -160,8 +162,10 @@ def _note_targets(
     for name in targets:
         found.trials[name] = found.trials.get(name, 0) + times
         found.cases[name] = found.cases.get(name, 0) + 1
-        if case.has_workspace and not case.skip:
-            found.workspaces.setdefault(name, case.id)
+        if case.has_workspace:
+            found.has_workspaces = True
+            if not case.skip:
+                found.workspaces.setdefault(name, case.id)
     if not options.targets:
         needs.add("target", targets)
 

@@ -32,7 +32,6 @@ from evalcase.runner.needs import (
 )
 from evalcase.runner.select import Selector, make_selector, times_of
 from evalcase.runner.suites import ChangedSuites, SomeSuites, Suites
-from evalcase.runner.workspaces import check_machine, find_instructions
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
 from evalcase.types.options import may_hold_secret
@@ -42,7 +41,6 @@ from evalcase.types.target import Question, Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
 from evalcase.util.code import make_importable
 from evalcase.util.environment import Environment, collector_paused
-from evalcase.util.isolation import check_isolation
 from evalcase.util.project import paths_from
 from evalcase.util.secrets import Scrubber
 
@@ -132,6 +130,7 @@ class Plan(Value, frozen=True):
     """Targets that only graders ask, as far as their options say so."""
     oracle: Oracle | None = None
     """What is done otherwise where the cases themselves are checked."""
+    has_workspaces: bool = False
 
     @property
     def planned(self) -> int:
@@ -236,10 +235,11 @@ def _prepare_plan(
         name: given.find(name, given.users) or make(name, of_suite=True)
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
-    _check_workspaces(
-        found, targets, config, environment.variables, warn, no_exec=options.no_exec,
-        is_remote=request.local.engine == "ray" or request.local.on is not None,
-    )  # fmt: skip
+    if found.workspaces:
+        _check_workspaces(
+            found, targets, config, environment.variables, warn, no_exec=options.no_exec,
+            is_remote=request.local.engine == "ray" or request.local.on is not None,
+        )  # fmt: skip
     if options.caches(config.cache):
         _check_caching(targets)
     of_given = {name for named in graders.given for name in named.grader.asks()}
@@ -255,7 +255,7 @@ def _prepare_plan(
         sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         request.scrubber, warn, note, make, frozenset({*given.targets, *given.users}), users,
-        needs, judges, oracle,
+        needs, judges, oracle, found.has_workspaces,
     )  # fmt: skip
 
 
@@ -263,8 +263,10 @@ def _check_workspaces(
     found: Survey, targets: Mapping[str, Target], config: Config,
     environment: Mapping[str, str], warn: Warn, *, no_exec: bool, is_remote: bool,
 ) -> None:  # fmt: skip
-    if found.workspaces:
-        check_machine(environment)
+    from evalcase.runner.workspaces import check_machine, find_instructions  # few suites have any
+    from evalcase.util.isolation import check_isolation
+
+    check_machine(environment)
     for name, case in found.workspaces.items():
         if is_remote:
             raise ConfigError(f"case `{case}` has a `workspace`, which Ray can't reach")

@@ -42,8 +42,6 @@ from evalcase.runner.record import conclude_run, describe_basis, describe_plan
 from evalcase.runner.resume import Pending
 from evalcase.runner.schedule import EarlyStop, Engine, FailFast
 from evalcase.runner.trials import Trials
-from evalcase.runner.workspaces import Workspaces
-from evalcase.store.cache import CACHE_FOLDER, AnswerCache
 from evalcase.store.folder import Run, create_run, make_sealer, read_run
 from evalcase.store.index import Index
 from evalcase.store.journal import Journal, RunWriter, open_journal, rows_ahead
@@ -58,6 +56,8 @@ from evalcase.util.user_calls import UserCalls
 if TYPE_CHECKING:
     from evalcase.runner.regrade import By, Regrading
     from evalcase.runner.stopping import Stopping
+    from evalcase.runner.workspaces import Workspaces
+    from evalcase.store.cache import AnswerCache
 
 
 class Execution:
@@ -84,6 +84,7 @@ class Execution:
             self._stopping = make_stopping(plan, request.folder)
         self._broken_listener: BaseException | None = None
         self._journal_failure: RecordError | None = None
+        self._workspaces: Workspaces | None = None
         self._emit: Emit = request.emit
 
     async def run(self) -> Evaluated:
@@ -102,13 +103,9 @@ class Execution:
                 self.record = request.run or self._create_record()
                 stack.push_async_callback(self._close_graders, calls)
                 stack.push_async_callback(calls.settle)
-                self._workspaces = Workspaces(
-                    self.record.path, plan.config, plan.environment, plan.scrubber, plan.warn,
-                    solves=plan.oracle is not None,
-                )  # fmt: skip
-                if plan.oracle is not None:
-                    plan.oracle.solve_by(self._workspaces.solve)
-                stack.push_async_callback(self._workspaces.close)
+                if plan.has_workspaces:
+                    self._workspaces = self._open_workspaces(self.record)
+                    stack.push_async_callback(self._workspaces.close)
                 with LoopWatch(plan.warn, calls.is_overdue, self._tell_blocked):
                     return await self._run_recorded(self.record, targets, calls)
 
@@ -242,6 +239,18 @@ class Execution:
         }
         return Limits.of(plan.options, plan.config, per_target)
 
+    def _open_workspaces(self, record: Run) -> Workspaces:
+        from evalcase.runner.workspaces import Workspaces  # which few suites have
+
+        plan = self.plan
+        opened = Workspaces(
+            record.path, plan.config, plan.environment, plan.scrubber, plan.warn,
+            solves=plan.oracle is not None,
+        )  # fmt: skip
+        if plan.oracle is not None:
+            plan.oracle.solve_by(opened.solve)
+        return opened
+
     # The record
 
     def _create_record(self) -> Run:
@@ -296,6 +305,8 @@ class Execution:
         plan = self.plan
         if not plan.options.caches(plan.config.cache):
             return None
+        from evalcase.store.cache import CACHE_FOLDER, AnswerCache  # with --cache only
+
         folder = os.path.join(plan.config.root, CACHE_FOLDER)
         return AnswerCache(folder, plan.scrubber, plan.warn)
 

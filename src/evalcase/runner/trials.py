@@ -9,13 +9,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from evalcase.graders.base import Context, NamedGrader, Usable
-from evalcase.runner.bases import WorkspaceError
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
 from evalcase.runner.hashes import hash_grading, hash_question
 from evalcase.runner.plan import Plan
 from evalcase.runner.schedule import Engine
-from evalcase.runner.workspaces import Workspaces
 from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
@@ -24,13 +22,14 @@ from evalcase.types.problem import Finding
 from evalcase.types.result import Result, Trial
 from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
-from evalcase.types.workspace import Changes, Space
+from evalcase.types.workspace import Changes, Space, WorkspaceError
 from evalcase.util.files import digest_files
 from evalcase.util.project import find_attachments
 from evalcase.util.user_calls import UserCalls
 
 if TYPE_CHECKING:
     from evalcase.runner.conversation import Conversations
+    from evalcase.runner.workspaces import Workspaces
 
 MAX_ANSWER_BYTES = 10_000_000
 """The longest text of an answer that is stored; a longer one is cut, and marked."""
@@ -44,20 +43,26 @@ class Trials:
     def __init__(  # noqa: PLR0913, PLR0917 - all that a trial passes comes together here
         self, plan: Plan, engine: Engine, dispatcher: Dispatcher, calls: UserCalls, run_id: str,
         lose: Callable[[Trial, float], None], executor: Executor | None,
-        workspaces: Workspaces,
+        workspaces: Workspaces | None,
     ) -> None:  # fmt: skip
-        """`lose` takes the cost of conversations that have no result."""
+        """`lose` takes the cost of conversations that have no result. Without `workspaces`, no case
+        has one."""
         self._plan = plan
         self._engine = engine
         self._dispatcher = dispatcher
         self._calls = calls
         self._run_id = run_id
         self._executor = executor
-        self._workspaces = workspaces
+        self._all_workspaces = workspaces
         self._changes: dict[str, Changes] = {}
         """What was changed in workspaces, by the sessions of their trials."""
         self._is_capped = plan.options.max_cost_usd is not None
         self._lose = lose
+
+    @property
+    def _workspaces(self) -> Workspaces:
+        assert self._all_workspaces is not None
+        return self._all_workspaces
 
     def hash_question(self, trial: Trial) -> str:
         return self._hash_question(trial, self._find_files(trial))

@@ -28,7 +28,6 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.runner.bases import (
     Base,
     Bases,
-    WorkspaceError,
     digest_overlay,
     digest_solution,
     digest_workspace,
@@ -40,7 +39,7 @@ from evalcase.runner.bases import (
 from evalcase.store.folder import PATCHES
 from evalcase.types.case import Case
 from evalcase.types.value import replace
-from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace
+from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace, WorkspaceError
 from evalcase.util.environment import Environment
 from evalcase.util.files import is_inside, read_file
 from evalcase.util.isolation import note_containers, remove_containers

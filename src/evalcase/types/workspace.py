@@ -9,12 +9,20 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from evalcase.errors import TargetError
 from evalcase.types.options import Place, Seconds, Text, Whole, about, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.value import JSON, Value
 
 COMMAND_LIMIT_S = 300.0
 """How long a command of a workspace may take by default."""
+
+
+class WorkspaceError(TargetError):
+    """A workspace can't be made: its trial is errored, and the agent is not asked."""
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message, kind="workspace", details=details)
 
 
 def _check_names(value: dict[str, Any], place: Place) -> Iterator[Finding]:
