@@ -35,7 +35,7 @@ from evalcase.format.suite import resolve_one
 from evalcase.format.tables import SuiteFiles
 from evalcase.graders.base import DeclaredGrader, What, declared_grader
 from evalcase.types.problem import Finding, Problem, hint_at, nearest_meaning, plain_name
-from evalcase.types.read_options import Schema, fields_of, only_these, properties_of
+from evalcase.types.read_options import Schema, fields_of, only_these, properties_of, schema_of
 from evalcase.types.target import TargetKind
 from evalcase.types.value import JSON
 from evalcase.util.code import object_to_function
@@ -202,6 +202,8 @@ def _describe_targets() -> Schema:
     rules: list[JSON] = [{"if": {"not": {"required": ["extends"]}}, "then": needs_kind}]
     # Editors of TOML don't look for names and sentences behind an `if`: all are offered here, too.
     offered: dict[str, list[str]] = {}
+    mappings: set[str] = set()
+    any_mapping: Schema = {"type": "object", "additionalProperties": True}
     alike: dict[object, list[TargetKind]] = {}
     for kind in kinds:
         alike.setdefault(kind.options, []).append(kind)
@@ -218,12 +220,14 @@ def _describe_targets() -> Schema:
         is_kind: Schema = {"required": ["kind"], "properties": {"kind": is_name}}
         rules.append({"if": is_kind, "then": rule})
         for name, option in options.items():
+            if schema_of(option.takes).get("type") == "object":
+                mappings.add(name)
             sentences = offered.setdefault(name, [])
             if option.about not in sentences:
                 sentences.append(option.about)
-    # A kind's own rule says what a mapping holds.
     known: Schema = {
-        name: {"description": " / ".join(each), "additionalProperties": True}
+        # A target that extends another has no kind to say what its mappings hold.
+        name: {"description": " / ".join(each), **(any_mapping if name in mappings else {})}
         for name, each in offered.items()
     }
     about = "\n".join(f"{each.name}: {each.about}" for each in kinds)
