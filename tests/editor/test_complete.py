@@ -92,10 +92,19 @@ def test_options_of_a_grader(text: str) -> None:
 @for_each(("text", "values"), [
     (f"{GRADERS}      - trajectory:\n          order: |", ["exact", "in_order", "any_order"]),
     (f"{CASE}    suite_graders: |", ["true", "false"]),
-    (f"{CASE}    threshold: |", ["0.8"]),
+    (f"{CASE}    threshold: |", ["0.8"]), (f"{CASE}    workspace: |", ["false"]),
 ])  # fmt: skip
 def test_values_that_are_listed(text: str, values: list[str]) -> None:
     assert [*offered(text)] == values
+
+
+@for_each(("text", "names"), [
+    ("workspace:\n  |", {"template", "hidden", "solution"}),
+    (f"{CASE}    workspace:\n      setup:\n        - {{|", {"sh"}),
+    (f"{GRADERS}      - files: {{a.txt: {{|", {"contains", "json"}),
+])  # fmt: skip
+def test_fields_of_workspaces(text: str, names: set[str]) -> None:
+    assert {*offered(text)} >= names
 
 
 @for_each("text", [

@@ -124,10 +124,8 @@ Tags = Annotated[
 ]
 Data = Annotated[dict[str, Any], about("Anything you like; graders and results get it untouched.")]
 WorkspaceField = Annotated[
-    Workspace | bool,
-    about(
-        "Where a coding agent works: a fresh copy of a folder for each attempt.",
-    ),
+    Workspace | Annotated[bool, of_kind(schema={"type": "boolean", "enum": [False]})],
+    about("Where a coding agent works: a fresh copy of a folder for each attempt."),
     of_kind("a mapping, or false"),
 ]
 Vars = Annotated[

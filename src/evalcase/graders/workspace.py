@@ -327,7 +327,6 @@ Files = Annotated[
         check=_check_files,
         read=_read_files,
         inside=FileMatcher,
-        schema={"type": "object", "minProperties": 1},
     ),
 ]
 
