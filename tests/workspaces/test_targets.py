@@ -83,6 +83,13 @@ b = "/etc/hosts"
 kind = "openai"
 model = "m"
 overlay = {a = "shop"}
+[targets.claude]
+kind = "claude"
+mcp = "servers.json"
+plugins = ["shop", "plugin"]
+[targets.gemini]
+kind = "gemini-cli"
+plugins = ["extension"]
 """)  # fmt: skip
     out = shop.evalcase("check").out
     for said in (
@@ -92,8 +99,11 @@ overlay = {a = "shop"}
         "there is no file or folder `nowhere`",
         "`/etc/hosts` is outside the project, and an overlay may not leave it",
         "`overlay`",
+        "there is no file or folder `servers.json`",
+        "there is no file or folder `plugin`",
     ):
         assert said in out, out
+    assert "extension" not in out
 
 
 def test_what_was_done_by_the_time_limit_of_an_agent_is_graded(shop: Shop) -> None:

@@ -292,7 +292,7 @@ def _find_wrong_options(
     named = _object_to_named(kind, options, root)
     if named is not None:
         yield named
-    yield from _find_missing_files(options, root)
+    yield from _find_missing_files(kind.name, options, root)
     yield from target_faults(kind, options)
 
 
@@ -345,9 +345,9 @@ def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str)
     return None if unfit is None else unfit._replace(path=(kind.value or "",))
 
 
-def _find_missing_files(options: Mapping[str, object], root: str) -> Iterator[Finding]:
+def _find_missing_files(kind: str, options: Mapping[str, object], root: str) -> Iterator[Finding]:
     """Files and folders that an agent needs, and that are not there."""
-    for option in ("overlay", "mounts", "mcp"):
+    for option in ("overlay", "mounts", "mcp", *(("plugins",) if kind == "claude" else ())):
         held = options.get(option)
         several: dict[Any, Any] = dict(enumerate(held)) if isinstance(held, list) else {None: held}
         for key, name in (held if isinstance(held, dict) else several).items():

@@ -77,13 +77,17 @@ def _in_settings(_: str) -> list[str]:
     return []
 
 
+def _path_in(root: str, name: str) -> str:
+    return os.path.join(os.path.abspath(root), os.path.expanduser(name))
+
+
 def _write_gemini_settings(options: AgentOptions, root: str) -> dict[str, str]:
     settings: dict[str, JSON] = {}
     if options.max_turns is not None:
         settings["model"] = {"maxSessionTurns": options.max_turns}
     if options.mcp is not None:
         try:
-            declared = parse_object(read_file(os.path.join(root, options.mcp), _MOST_SETTINGS))
+            declared = parse_object(read_file(_path_in(root, options.mcp), _MOST_SETTINGS))
         except (OSError, ValueError) as error:
             raise ConfigError(f"gemini-cli target: {options.mcp}: {error}") from None
         settings["mcpServers"] = declared.get("mcpServers", {})
@@ -207,7 +211,7 @@ class AgentTarget(CommandTarget):
             several = value if isinstance(value, tuple) else [] if value is None else [value]
             for each in several:
                 in_project = name in ("mcp", "plugins") and agent.name != "gemini-cli"
-                text = os.path.join(os.path.abspath(root), each) if in_project else str(each)
+                text = _path_in(root, each) if in_project else str(each)
                 argv += [word.replace("{", "{{").replace("}", "}}") for word in say(text)]
         if options.isolation != "none" and options.permission is None:
             argv += agent.alone
