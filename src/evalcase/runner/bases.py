@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from json import dumps
-from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 import msgspec
@@ -56,7 +55,6 @@ from evalcase.util.snapshots import (
     without_git,
 )
 
-_NO_OVERLAY: Mapping[str, str] = MappingProxyType({})
 _MOST_OUTPUT = 1_000_000
 _TAIL = 2000
 _KEPT_S = 7 * 86_400.0
@@ -102,10 +100,10 @@ class Bases:
         await asyncio.gather(*self._made.values(), return_exceptions=True)
 
     async def find(
-        self, declared: Workspace, sources: Attachments, overlay: Mapping[str, str] = _NO_OVERLAY
+        self, declared: Workspace, sources: Attachments, overlay: Mapping[str, str]
     ) -> Base:
         """The base of a workspace, made if there is none. Raise WorkspaceError if that fails."""
-        parts = [sources.folder, msgspec.to_builtins(declared), dict(overlay)]
+        parts = sources.folder, msgspec.to_builtins(declared), dict(overlay)
         key = dumps(parts, sort_keys=True)
         if key not in self._made:
             name = f"base-{len(self._made)}"
@@ -131,7 +129,7 @@ class Bases:
         self, declared: Workspace, sources: Attachments, name: str, overlay: Mapping[str, str]
     ) -> Base:
         """A base with the files of a target laid over it."""
-        base = await self.find(declared, sources)
+        base = await self.find(declared, sources, {})
         root = os.path.join(self._own, name, "workspace")
 
         def copy() -> Tree:

@@ -36,16 +36,17 @@ def check_isolation(isolation: str, variables: Mapping[str, str]) -> None:
     if program is None:
         what = f'`isolation = "{isolation}"` needs the program `{engine}`'
         raise ConfigError(f"{what}, and there is none on this machine")
-    argv = [program, *(_sandbox(network=False) if engine == "bwrap" else ["info"])]
-    argv += ["true"] if engine == "bwrap" else []
+    check = [*_sandbox(network=False), "true"] if engine == "bwrap" else ["info"]
     try:
-        ran = subprocess.run(argv, capture_output=True, timeout=_CHECK_S, check=False)  # noqa: S603
-        said = "" if ran.returncode == 0 else ran.stderr.decode(errors="replace").strip()
-        is_wrong = ran.returncode != 0
+        ran = subprocess.run(  # noqa: S603 - with our own arguments
+            [program, *check], capture_output=True, timeout=_CHECK_S, check=False
+        )
+        if ran.returncode == 0:
+            return
+        said = ran.stderr.decode(errors="replace").strip()
     except (OSError, subprocess.TimeoutExpired) as error:
-        said, is_wrong = str(error), True
-    if is_wrong:
-        raise ConfigError(f"`{engine}` can't be used on this machine: {said[-300:]}")
+        said = str(error)
+    raise ConfigError(f"`{engine}` can't be used on this machine: {said[-300:]}")
 
 
 def enclose(
