@@ -246,11 +246,9 @@ class Ids:
 
     def claim(self, id: str) -> bool:
         """Take an id for a case; False if another case has it."""
-        number = hash(id)
-        if number in self._taken:
-            return False
-        self._taken.add(number)
-        return True
+        before = len(self._taken)
+        self._taken.add(hash(id))
+        return len(self._taken) > before
 
     def make(self, messages: Messages) -> str:
         """An id that depends on the case's own input only; copies of a case are numbered."""
@@ -489,10 +487,9 @@ def _plan_reading(
     return readers, [each for each in EXCLUSIVE if each[0] in names and each[1] in names]
 
 
-def read_fields(named: Named, findings: Findings) -> dict[str, Any]:
-    """The canonical values of the fields of a suite, a case or a turn; those with errors are left
-    out."""
-    found: dict[str, Any] = {}
+def read_fields(named: Named, findings: Findings, **found: Any) -> dict[str, Any]:
+    """The canonical values of the fields of a suite, a case or a turn, after those that are known;
+    those with errors are left out."""
     values, path, where = named.values, named.path, named.where
     readers, exclusive = _plan_reading(tuple(values))
     for name, canonical, step, read in readers:
@@ -537,20 +534,20 @@ def resolve_case(
         _settle_outcome(named, shared, findings)
     if _ASKING.isdisjoint(values) and not findings.suggested("input", path):
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
-    fields = read_fields(named, findings)
-    turns = [] if _OF_CONVERSATIONS.isdisjoint(values) else _check_turns(named, fields, findings)
-    if not _JUDGED.isdisjoint(fields):
-        _mention_judge(fields, named, findings)
+    data = read_fields(named, findings, id=id)
+    turns = [] if _OF_CONVERSATIONS.isdisjoint(values) else _check_turns(named, data, findings)
+    if not _JUDGED.isdisjoint(data):
+        _mention_judge(data, named, findings)
     if id is None:
-        id = _make_id(written, fields, path, ids, findings)
-    data = {"id": id, **fields}
+        data["id"] = _make_id(written, data, path, ids, findings)
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, values.get("suite_graders") is not False)
-    if data.get("workspace") is False:
-        del data["workspace"]
-    elif "workspace" in data:
-        data["workspace"] = merge_workspaces({}, data["workspace"])
-        check_workspace(data["workspace"], named, findings)
+    if "workspace" in data:
+        if data["workspace"] is False:
+            del data["workspace"]
+        else:
+            data["workspace"] = merge_workspaces({}, data["workspace"])
+            check_workspace(data["workspace"], named, findings)
     if findings.unusual:
         check_spelling(named, turns, findings)
     if findings.errors > before:

@@ -31,12 +31,9 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
     data = case._data
     if "skip" in data:
         return
-    parts = [(case, written), *zip(case.turns, turns, strict=True)] if turns else [(case, written)]
-    for part, named in parts:
-        if "expected_output" in part._data:
-            _advise_expected(part._data, named, findings)
-        if "graders" in part._data or part.needs_judge:
-            _advise_graders(part, named, findings)
+    _advise_part(case, written, findings)
+    for turn, named in zip(case.turns, turns, strict=True) if turns else ():
+        _advise_part(turn, named, findings)
     if "threshold" in data or "repeat" in data:
         _advise_passing(data, written.path, findings)
     if "solution" in data.get("workspace", ()):
@@ -47,6 +44,15 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
         if case.is_conversation:
             message, hint = message.replace("case", "conversation"), f"add {ways}"
         findings.add("nothing-to-grade", written.path, f"{message}, so it can never pass", hint)
+
+
+def _advise_part(part: Case, written: Named, findings: Findings) -> None:
+    """Look over a case or a turn."""
+    data = part._data
+    if "expected_output" in data:
+        _advise_expected(data, written, findings)
+    if "graders" in data or part.needs_judge:
+        _advise_graders(part, written, findings)
 
 
 def _advise_solution(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
