@@ -208,7 +208,7 @@ def test_a_case_without_a_target_says_which_there_are(folder: Path) -> None:
         return caught.value.problems[0].hint
 
     write(folder, a__eval__yaml="- {id: a, input: hi, expected_output: hi}\n")
-    kinds = "a name, or kind:value such as python:my_agent:answer"
-    assert hint() == f"say --target with {kinds}; or set `target` in evalcase.toml"
+    kinds = "kind:value, such as python:my_agent:answer"
+    assert hint() == f"add --target {kinds}, or set `target` in evalcase.toml"
     write(folder, evalcase__toml="[targets.big]\nkind='echo'\n[targets.small]\nkind='echo'\n")
-    assert hint() == "say --target with one of big, small; or set `target` in evalcase.toml"
+    assert hint() == "add --target with one of big, small, or set `target` in evalcase.toml"

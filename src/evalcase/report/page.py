@@ -253,7 +253,11 @@ def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
     several = len(answers) > 1
     return {
         "score": _find_mean(result.score for result in results),
-        "seconds": _find_mean(each.duration_s for each in results if each.verdict != "skipped"),
+        "seconds": _find_mean(
+            each.duration_s if each.answer is None else measure_answer(each)
+            for each in results
+            if each.verdict != "skipped"
+        ),
         "took": [round(s, 6) for s in map(measure_answer, results) if s is not None],
         "cost": round(fsum(costs), 9) if costs else None,
         "tokens": sum(tokens) if tokens else None,

@@ -240,8 +240,8 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
         return (config.target,)
     what = f"case `{case.id}` names no target"
     known = ", ".join(config.targets)
-    names = f"one of {known}" if known else "a name, or kind:value such as python:my_agent:answer"
-    hint = f"say --target with {names}; or set `target` in {name_settings(config.path)}"
+    names = f" with one of {known}" if known else " kind:value, such as python:my_agent:answer"
+    hint = f"add --target{names}, or set `target` in {name_settings(config.path)}"
     span = find_case_span(suite, case.id, Catalogue())
     if span is None:
         # A program made it, and has no command line.

@@ -380,7 +380,8 @@ class AnswerIndex:
         if len(elsewhere) == 1:
             return elsewhere[0]
         which = "several suites with" if elsewhere else "no answer to"
-        message = f"{self.path} has {which} case `{case}` (repeat {question.repeat})"
+        repeat = f" (repeat {question.repeat})" if question.repeat > 1 else ""
+        message = f"{os.path.basename(self.path)} has {which} case `{case}`{repeat}"
         raise TargetError(message, kind="protocol")
 
     def _whole_lines(self, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
