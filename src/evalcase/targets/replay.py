@@ -380,8 +380,8 @@ class AnswerIndex:
         if len(elsewhere) == 1:
             return elsewhere[0]
         which = "several suites with" if elsewhere else "no answer to"
-        repeat = f" (repeat {question.repeat})" if question.repeat > 1 else ""
-        message = f"{os.path.basename(self.path)} has {which} case `{case}`{repeat}"
+        which_one = f" (repeat {question.repeat})" if question.repeat > 1 else ""
+        message = f"{os.path.basename(self.path)} has {which} case `{case}`{which_one}"
         raise TargetError(message, kind="protocol")
 
     def _whole_lines(self, file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
