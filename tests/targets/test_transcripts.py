@@ -145,6 +145,15 @@ def test_no_call_hides_behind_another_or_in_an_odd_list() -> None:
     for odd, why in ((again, "two calls with the id 'a'"), (calls[0], "unknown form")):
         with pytest.raises(TargetError, match=why):
             evalcase.read_transcript(atif(odd), "atif")
+    user = [{"steps": [{"source": "users", "tool_calls": calls}]}]
+    with pytest.raises(TargetError, match="unknown form"):
+        evalcase.read_transcript(user, "atif")
+    action = {"actions": [{"command": "ls", "tool_call_id": "a"}]}
+    result = {"tool_call_id": "b", "extra": {"raw_output": ""}}
+    with pytest.raises(TargetError, match="result of no call"):
+        evalcase.read_transcript(
+            [{"info": {}, "messages": [{"role": "assistant", "extra": action}, result]}], "traj"
+        )
     end = {"type": "result", "subtype": "success", "result": "ok"}
     denied = {**end, "permission_denials": [{"tool_name": "Write"}]}
     answer = evalcase.read_transcript([said("ok"), denied], CLAUDE)

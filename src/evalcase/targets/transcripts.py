@@ -407,7 +407,7 @@ def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
     stats = object_of(end.get("stats"))
     given, total = count_of(stats.get("input_tokens")), count_of(stats.get("total_tokens"))
     # `output_tokens` leaves out thoughts, which the total has.
-    output = total - given if total is not None and given is not None else None
+    output = count_of(total - given) if total is not None and given is not None else None
     usage = Usage(given, output, count_of(stats.get("cached")))
     return End(text, "max_turns" if limited else "stop", usage, None, model)
 
@@ -517,7 +517,7 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
             usages.append(object_of(object_of(extra.get("response")).get("usage")))
         elif "raw_output" in extra and pending:
             id = str(message.get("tool_call_id") or pending[0])
-            pending.remove(id)
+            pending = [each for each in pending if each != id]
             is_error = extra.get("returncode") not in (0, None)
             transcript.result(id, extra.get("raw_output"), is_error=is_error)
     if "messages" not in whole or status is None:
@@ -540,7 +540,10 @@ def _read_atif(events: _Events, transcript: Transcript) -> End | None:
     if "steps" not in whole:
         return None
     for step in calls_of(whole.get("steps")):
-        if step.get("source") != "agent" or step.get("is_copied_context"):
+        if step.get("is_copied_context"):
+            continue
+        if step.get("source") != "agent":
+            transcript.skip(step)
             continue
         transcript.say(text_of_parts(step.get("message")))
         for call in calls_of(step.get("tool_calls")):
