@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.targets.signatures import bind_function
+from evalcase.targets.python import bind_function
 from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.targets.questions import question
