@@ -180,7 +180,8 @@ _FLAGS = list_run_flags()
 def run_option(name: str, help: str = "") -> Decorator:
     """The flag of an option of a run. A command is given None for one that is not used."""
     flag = _FLAGS[name]
-    declarations = flag.declarations
+    short = flag.option.extra["short"]
+    declarations = [*([f"-{short}"] if short else []), f"--{flag.flag}"]
     if flag.is_switch:
         if flag.option.default is None:
             declarations = [f"--{flag.flag}/--no-{flag.flag}"]
@@ -190,7 +191,7 @@ def run_option(name: str, help: str = "") -> Decorator:
         )  # fmt: skip
     return click.option(
         *declarations, name, cls=GroupedOption, group=flag.group, type=_make_type(flag),
-        multiple=flag.is_repeatable, metavar=flag.metavar,
+        multiple=flag.option.takes.json == "array", metavar=flag.metavar,
         callback=checked(_read_shard) if name == "shard" else None, help=help or flag.about,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, wraps
-from typing import Any, NamedTuple, TextIO, cast
+from typing import NamedTuple, TextIO, cast
 
 import click
 from rich.file_proxy import FileProxy
@@ -94,9 +94,10 @@ def output_options(command: Callable[..., int]) -> Callable[..., int]:
     @verbose_option
     @json_option
     @wraps(command)
-    def with_output(**given: Any) -> int:  # noqa: ANN401 - each of its option's type
-        output = OutputOptions(*(given.pop(name) for name in OutputOptions._fields))
-        return command(output=output, **given)
+    def with_output(
+        reports: tuple[str, ...], quiet: bool, verbose: bool, as_json: bool, **given: object
+    ) -> int:
+        return command(output=OutputOptions(reports, quiet, verbose, as_json), **given)
 
     return with_output
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO, cast
 
 from evalcase.config.config import Config, read_config
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError
-from evalcase.report.problems import fold_problems
 from evalcase.report.terminal import Screen, defuse_lines, hang_text
 from evalcase.types.problem import Problem
 from evalcase.types.value import replace
@@ -116,7 +115,11 @@ def take_streams() -> Streams:
         return Streams(out, err, (lent,))
     out.flush()
     both = _lend_stream(1), _lend_stream(2)
-    kept = Streams(_keep_stream(1, out), _lend_stream(os.dup(2)), both)
+    own = open(  # noqa: SIM115 - for as long as this process goes on
+        os.dup(1), "w", encoding="utf-8", errors="backslashreplace",
+        buffering=1 if out.isatty() else -1,
+    )  # fmt: skip
+    kept = Streams(own, _lend_stream(os.dup(2)), both)
     os.dup2(2, 1)
     sys.stdout, sys.stderr = both
     # Python flushes them at its end, and what is there by then may fail. What is registered first
@@ -145,13 +148,6 @@ def discard_stream(stream: TextIO) -> None:
     if number >= 0:
         with suppress(OSError):  # there may be no descriptor left
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-
-
-def _keep_stream(number: int, before: TextIO) -> TextIO:
-    return open(
-        os.dup(number), "w", encoding="utf-8", errors="backslashreplace",
-        buffering=1 if before.isatty() else -1,
-    )  # fmt: skip
 
 
 def _lend_stream(number: int) -> LentStream:
@@ -222,6 +218,8 @@ def explain_error(error: EvalcaseError) -> int:
 
 def print_problems(problems: Iterable[Problem]) -> None:
     """Print problems to standard error, without secrets."""
+    from evalcase.report.problems import fold_problems  # most commands have none to print
+
     screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
     for lines in fold_problems(scrub_problems(list(problems)), screen, is_broken=is_broken):
         print_lines((*lines, ""), sys.stderr)

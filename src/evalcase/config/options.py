@@ -312,18 +312,8 @@ class RunFlag(NamedTuple):
     """The heading on help pages that it stands under."""
 
     @property
-    def declarations(self) -> list[str]:
-        """`-t` and `--target`."""
-        short = self.option.extra["short"]
-        return [*([f"-{short}"] if short else []), f"--{self.flag}"]
-
-    @property
     def is_switch(self) -> bool:
         return self.option.takes.json == "boolean"
-
-    @property
-    def is_repeatable(self) -> bool:
-        return self.option.takes.json == "array"
 
     @property
     def words(self) -> str:

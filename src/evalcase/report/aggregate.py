@@ -11,8 +11,10 @@ import json
 import re
 from array import array
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
+
+from msgspec import Struct
 
 from evalcase.report.figures import (
     ClusterName,
@@ -81,18 +83,15 @@ class Clustering:
         return json.dumps(value, sort_keys=True)
 
 
-class _OpenCase:
+class _OpenCase(Struct):
     """A case at a target, with those of its trials that have come."""
 
-    __slots__ = ("cells", "cluster", "grades", "scores", "verdicts")
-
-    def __init__(self, cells: list[FigureCell], cluster: ClusterName) -> None:
-        self.cells = cells
-        self.cluster = cluster
-        self.verdicts: list[Verdict] = []
-        self.scores: list[float] = []
-        self.grades: dict[str, tuple[list[Verdict], list[float]]] = {}
-        """By grader, the verdicts and the scores of its grades."""
+    cells: list[FigureCell]
+    cluster: ClusterName
+    verdicts: list[Verdict] = []
+    scores: list[float] = []
+    grades: dict[str, tuple[list[Verdict], list[float]]] = {}
+    """By grader, the verdicts and the scores of its grades."""
 
     def add(self, result: Result) -> None:
         self.verdicts.append(result.verdict)
@@ -254,7 +253,11 @@ def sum_up(
     def by_name(cells: Cells) -> dict[str, Slice]:
         return {name: figure(cells[name].values()) for name in sorted(cells, key=_natural_order)}
 
-    suites, by_target = _regroup(ledger.places, 0), _regroup(ledger.places, 1)
+    suites: dict[str, list[FigureCell]] = {}
+    by_target: dict[str, list[FigureCell]] = {}
+    for (suite, target), places in ledger.places.items():
+        suites.setdefault(suite, []).extend(places.values())
+        by_target.setdefault(target, []).extend(places.values())
     whole = figure(cell for cells in by_target.values() for cell in cells)
     if decision is not None:
         whole = replace(whole, rate=replace(whole.rate, low=decision.low, high=decision.high))
@@ -276,16 +279,6 @@ def sum_up(
         {name: by_name(cells) for name, cells in ledger.variables.items()},
         tuple(ledger.crowded), distinct,
     )  # fmt: skip
-
-
-def _regroup(
-    places: Mapping[tuple[str, str], Mapping[ClusterName, FigureCell]], by: int
-) -> dict[str, list[FigureCell]]:
-    """All cells of each suite, or of each target."""
-    grouped: dict[str, list[FigureCell]] = {}
-    for place, cells in places.items():
-        grouped.setdefault(place[by], []).extend(cells.values())
-    return grouped
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:

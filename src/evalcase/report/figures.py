@@ -239,20 +239,35 @@ class Figures(Value, frozen=True):
     """Cases, each counted once however many targets it has."""
 
 
-class FigureCell:
+class Sums(Struct):
+    """The number of values, their sum, and the sum of their squares."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, value: float, times: int = 1) -> None:
+        self.count += times
+        self.total += times * value
+        self.squares += times * value * value
+
+    def take(self, other: Sums) -> None:
+        self.count += other.count
+        self.total += other.total
+        self.squares += other.squares
+
+
+class FigureCell(Struct, eq=False):
     """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
 
-    __slots__ = ("cluster", "partial", "scores", "trials", "verdicts")
-
-    def __init__(self, cluster: ClusterName = None) -> None:
-        self.cluster = cluster
-        self.verdicts: Counter[Verdict] = Counter()
-        """Cases by verdict; of a grader, its grades."""
-        self.trials: Counter[TrialCounts] = Counter()
-        """How many cases have such trials, skipped ones left out."""
-        self.scores = Sums()
-        """Of each case the mean score of its trials."""
-        self.partial = False
+    cluster: ClusterName = None
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    """Cases by verdict; of a grader, its grades."""
+    trials: Counter[TrialCounts] = field(default_factory=Counter)
+    """How many cases have such trials, skipped ones left out."""
+    scores: Sums = field(default_factory=Sums)
+    """Of each case the mean score of its trials."""
+    partial: bool = False
 
     def add(
         self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
@@ -266,27 +281,6 @@ class FigureCell:
         if scores:
             self.scores.add(sum(scores) / len(scores))
             self.partial = self.partial or any(0 < score < 1 for score in scores)
-
-
-class Sums:
-    """The number of values, their sum, and the sum of their squares."""
-
-    __slots__ = ("count", "squares", "total")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.total = 0.0
-        self.squares = 0.0
-
-    def add(self, value: float, times: int = 1) -> None:
-        self.count += times
-        self.total += times * value
-        self.squares += times * value * value
-
-    def take(self, other: Sums) -> None:
-        self.count += other.count
-        self.total += other.total
-        self.squares += other.squares
 
 
 _Counted = Callable[[int, int, int], float | None]
@@ -317,8 +311,11 @@ class Estimator(Value, frozen=True):
     ) -> Slice:  # fmt: skip
         units = rate.n if rate.clusters is None else rate.clusters
         never_failed = rate.value == 1 and self.interval != "sequence"
+        verdicts: Counter[Verdict] = Counter()
+        for cell in cells:
+            verdicts.update(cell.verdicts)
         return Slice(
-            _count_verdicts(cells), unfinished, rate, without_errors,
+            Counts.of(verdicts), unfinished, rate, without_errors,
             self._mean(cells, attrgetter("scores")), repeats, any(cell.partial for cell in cells),
             bound_unseen(units) if never_failed else None,
         )  # fmt: skip
@@ -412,13 +409,6 @@ def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:
     left_out = verdicts["passed"] + verdicts["skipped"] + (0 if errors else verdicts["errored"])
     sums.add(0, verdicts.total() - left_out)
     return sums
-
-
-def _count_verdicts(cells: Sequence[FigureCell]) -> Counts:
-    verdicts: Counter[Verdict] = Counter()
-    for cell in cells:
-        verdicts.update(cell.verdicts)
-    return Counts.of(verdicts)
 
 
 def _measure_passes(several: Sequence[tuple[TrialCounts, int]]) -> StandardErrors | None:

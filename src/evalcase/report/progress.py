@@ -195,7 +195,7 @@ class _TimedView(RunView):
 
     def tick(self) -> None: ...
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Return when the thread has ended, unless it hangs."""
         self._stopped.set()
         if self._thread.is_alive():
@@ -241,9 +241,6 @@ class LogView(_TimedView):
 
     def say(self, line: str) -> None:
         RunView.tell(self, line)
-
-    def close(self) -> None:
-        self.stop()
 
     def _report(self) -> None:
         self._said_at = self.clock()
@@ -326,7 +323,7 @@ class LiveView(_TimedView):
         if not self._is_active:
             return
         self._is_active = False
-        self.stop()
+        super().close()
         if not self._live.is_started:  # the run was quick: the summary is next
             self._lines = deque(line for line in self._lines if not line[1])
         with suppress(OSError):

@@ -291,8 +291,10 @@ def count_units(units: int, figures: Figures) -> str:
 def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator[str]:
     """How many cases passed and how many did not, the cost and the time."""
     totals = evaluated.totals
-    counts = [(word, getattr(totals.cases, word)) for word in VERDICTS]
-    parts = [(f"{number:,} {word}", str(word)) for word, number in counts if number]
+    parts: list[tuple[str, str]] = []
+    for word in VERDICTS:
+        if number := getattr(totals.cases, word):
+            parts.append((f"{number:,} {word}", word))
     if totals.unfinished:
         parts.append((f"{totals.unfinished:,} {UNFINISHED}", "warning"))
     if evaluated.not_run:
@@ -315,13 +317,13 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
     """Which part it is, the record, whether it is complete, and what to do now."""
     screen, notes = reader.screen, note_run(evaluated)
     told = {
-        **{topic: notes[topic] for topic in ("run", "part", "mixed")},
+        "run": notes["run"], "part": notes["part"], "mixed": notes["mixed"],
         "record": seen_from(reader.cwd, evaluated.run.path),
         "stopped": why_incomplete(evaluated),
         "saved": say_saved(evaluated),
         "gate": say_gate(evaluated),
         "next": next_one,
-    }
+    }  # fmt: skip
     for label, text in told.items():
         if text and label in ("record", "stopped", "next"):  # each may hold a path
             yield from _to_copy(label, text, "hint" if label == "next" else "", screen)

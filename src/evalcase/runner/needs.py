@@ -37,7 +37,6 @@ from evalcase.types.value import Value, replace
 from evalcase.util.files import digest_file
 from evalcase.util.project import find_attachments
 from evalcase.util.secrets import mask_credentials
-from evalcase.util.text import write_count
 
 
 class Survey(Struct):
@@ -51,8 +50,8 @@ class Survey(Struct):
     """How many cases there are of each target."""
     needs: dict[str, SuiteNeeds] = field(default_factory=dict)
     """What each suite mentions that has to be there, by its path."""
-    judged: set[tuple[str | None, str]] = field(default_factory=set)
-    """Pairs of a judge and the target that it judges; None is the configured judge."""
+    judged: set[tuple[str, str]] = field(default_factory=set)
+    """Pairs of a judge and the target that it judges."""
     users: set[tuple[str, str]] = field(default_factory=set)
     """Pairs of a target that plays a user and the target that it talks to."""
     workspaces: dict[str, str] = field(default_factory=dict)
@@ -99,7 +98,7 @@ def survey_cases(
             _note_targets(suite, case, targets, options, found)
             if "user" in case._data and not case.skip:
                 _note_user(suite, case._data["user"]["target"], targets, found, is_given)
-            for judge in _note_parts(suite, case, catalogue, found, graders):
+            for judge in _note_parts(suite, case, catalogue, found, graders, config):
                 found.judged.update((judge, target) for target in targets)
     except ConfigError as error:
         found.fault = error
@@ -179,15 +178,18 @@ def _note_user(
 
 
 def _note_parts(
-    suite: str, case: Case, catalogue: Catalogue, found: Survey, graders: Graders
-) -> set[str | None]:
+    suite: str, case: Case, catalogue: Catalogue, found: Survey, graders: Graders, config: Config
+) -> set[str]:
     """Note the graders of a case and of its turns, and return the targets that they ask."""
     asked: set[str | None] = set()
     for part in () if graders.only_given else case.graded_parts:
         if "graders" in part._data or part.needs_judge:
             asked |= _note_graders(part, catalogue, found.needs[suite])
             graders.want(suite, part)
-    return asked
+    judges = {name for name in asked if name is not None}
+    if None in asked and config.judge is not None:
+        judges.add(config.judge.target)
+    return judges
 
 
 def _note_graders(case: Case, catalogue: Catalogue, needs: SuiteNeeds) -> set[str | None]:
@@ -222,13 +224,6 @@ def _graders_in(
             yield declared, spec
             for name in declared.naming("graders"):
                 yield from _graders_in(spec.get(name, ()), catalogue)
-
-
-def describe_remarks(suites: SomeSuites) -> str:
-    """A sentence on what was found in suites that are valid; empty if that is nothing."""
-    counts = {"warning": suites.warnings, "note": suites.notes}
-    said = [write_count(number, noun) for noun, number in counts.items() if number]
-    return f"the suites have {' and '.join(said)}, which `evalcase check` shows" if said else ""
 
 
 def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:

@@ -23,7 +23,6 @@ from evalcase.runner.needs import (
     Needs,
     Survey,
     check_plan,
-    describe_remarks,
     find_forbidden_targets,
     place_broken,
     place_grader_faults,
@@ -43,6 +42,7 @@ from evalcase.util.code import make_importable
 from evalcase.util.environment import Environment, collector_paused
 from evalcase.util.project import paths_from
 from evalcase.util.secrets import Scrubber
+from evalcase.util.text import write_count
 
 if TYPE_CHECKING:
     from evalcase.runner.oracle import Oracle
@@ -243,7 +243,8 @@ def _prepare_plan(
     if options.caches(config.cache):
         _check_caching(targets)
     of_given = {name for named in graders.given for name in named.grader.asks()}
-    judge_names = (_judges_of(found, config) | of_given) - targets.keys() - users.keys()
+    judge_names = {judge for judge, _ in found.judged} | of_given
+    judge_names -= targets.keys() | users.keys()
     judges = {name: make(name) for name in sorted(judge_names)}
     known = {**targets, **users, **judges}
     watch_keys(request.scrubber, *known.values())
@@ -308,7 +309,7 @@ def _refuse_problems(
     refuse_run(in_order(problems), config, needs)
     if found.fault is not None:
         raise found.fault
-    judges = _judges_of(found, config)
+    judges = {judge for judge, _ in found.judged}
     for name in sorted(judges | {user for user, _ in found.users}):
         if config.targets.get(name, {}).get("batch"):
             who = "judge" if name in judges else "simulated user"
@@ -320,23 +321,12 @@ def _refuse_problems(
 
 def _remark(found: Survey, suites: SomeSuites, config: Config, warn: Warn, note: Warn) -> None:
     """Tell of warnings in suites, and of models that judge themselves."""
-    if remarks := describe_remarks(suites):
-        note(remarks)
-    default = _default_judge(config)
-    pairs = {(judge or default, target) for judge, target in found.judged}
-    for judge, target in sorted((judge, target) for judge, target in pairs if judge is not None):
+    counts = {"warning": suites.warnings, "note": suites.notes}
+    if said := [write_count(number, noun) for noun, number in counts.items() if number]:
+        note(f"the suites have {' and '.join(said)}, which `evalcase check` shows")
+    for judge, target in sorted(found.judged):
         if (same := describe_same_model(judge, target, config)) is not None:
             warn(same)
-
-
-def _default_judge(config: Config) -> str | None:
-    return config.judge.target if config.judge is not None else None
-
-
-def _judges_of(found: Survey, config: Config) -> set[str]:
-    """The names of all judges, as far as cases say so."""
-    names = {judge or _default_judge(config) for judge, _ in found.judged}
-    return {name for name in names if name is not None}
 
 
 def _make_others(

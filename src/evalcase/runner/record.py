@@ -27,7 +27,7 @@ def describe_plan(plan: Plan) -> RunAbout:
     basis = describe_basis(plan)
     kinds = [_kind_of(name, plan) for name in (*plan.trials, *plan.users)]
     is_priced = any(kind is not None and kind.priced for kind in kinds)
-    options = plan.options
+    options, scrub = plan.options, plan.scrubber.text
     failed_of = options.selection.failed_of
     git = GitState() if options.no_exec else read_git_state(plan.config.root)
     return RunAbout(
@@ -46,16 +46,12 @@ def describe_plan(plan: Plan) -> RunAbout:
         cwd=os.path.relpath(plan.environment.cwd, plan.config.root),
         dealt=basis.dealt,
         rests_on=basis.rests_on,
-        name=_scrub_text(options.name, plan),
-        note=_scrub_text(options.note, plan),
+        name=options.name and scrub(options.name),
+        note=options.note and scrub(options.note),
         commit=git.commit,
         branch=git.branch,
         dirty=git.dirty,
     )
-
-
-def _scrub_text(text: str | None, plan: Plan) -> str | None:
-    return None if text is None else plan.scrubber.text(text)
 
 
 def describe_basis(plan: Plan) -> Basis:

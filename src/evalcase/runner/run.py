@@ -264,8 +264,12 @@ class Execution:
     def _open_journal(self, record: Run, index: Index) -> Journal:
         loop = asyncio.get_running_loop()
 
+        def acknowledge(dones: list[Callable[[], None]]) -> None:
+            for done in dones:
+                done()
+
         def deliver(dones: list[Callable[[], None]]) -> None:
-            loop.call_soon_threadsafe(lambda: [done() for done in dones])
+            loop.call_soon_threadsafe(acknowledge, dones)
 
         def fail(failure: RecordError) -> None:
             self._journal_failure = failure

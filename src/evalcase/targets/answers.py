@@ -9,7 +9,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from contextlib import suppress
 from json import dumps
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import TargetError
 from evalcase.targets.frameworks import RUN_KEYS, find_run, to_plain
@@ -41,8 +41,10 @@ from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import finish_reason_of
 from evalcase.util.calls import UNREAD, BadCallsError, ReadCalls, find_calls, unread_in
 from evalcase.util.json import BadJsonError, NotJsonError, copy_json, parse_json, whole_text
-from evalcase.util.processes import Output
 from evalcase.util.text import cut_bytes, list_some
+
+if TYPE_CHECKING:
+    from evalcase.util.processes import Output
 
 BODIES = ("messages", "output_messages", "output")
 """Names for the list of messages in a mapping, the best first."""
