@@ -171,7 +171,11 @@ def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
         return _split_name(_Written(name, options, at, "value", path), findings)
     if len(item) > 1 or name in SHARED:
         message = "a grader with options says its name in `type`"
-        hint = "write {type: NAME, value: …}, and each grader as an item of its own"
+        named = [key for key in item if findings.declared(key) is not None]
+        hint = "put `- ` before each grader" if named else "write {type: NAME, value: …}"
+        if len(named) == 1:
+            others = "".join(f", {key}: …" for key in item if key not in named)
+            hint = f"write {{type: {named[0]}, value: …{others}}}"
         findings.add("bad-grader", path, message, hint)
         return None
     argument, spelling = item[name], _find_spelling(name, findings)
