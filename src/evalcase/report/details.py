@@ -351,8 +351,9 @@ def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[st
     pairs = compared_pairs(grade, said.nothing if said is not None else "")
     if pairs:
         # The two sides show the rest themselves.
-        told = [grade.details.get(name) for name in ("where", "note")]
-        beside = ": ".join(text for text in told if isinstance(text, str) and text)
+        where, note = (grade.details.get(name) for name in ("where", "note"))
+        told = f"differs at {where}" if isinstance(where, str) and where else ""
+        beside = ": ".join(text for text in (told, note) if isinstance(text, str) and text)
         if own_name(grade) == "expected":
             words = beside
         elif beside:
