@@ -217,11 +217,13 @@ class Index:
                 self.basis = row
 
     def _add_result(self, row: Result, at: int) -> None:
-        mark, group = _mark_trial(row.key), mark_of(row.key[:3])
+        key = row.key
+        group = mark_of(key[:3])
+        mark = group if key.repeat == 1 else _mark_trial(key)
         self.gradings = max(self.gradings, row.grading)
         self._talking.discard(mark)
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
-        self.last_repeat = max(self.last_repeat, row.key.repeat)
+        self.last_repeat = max(self.last_repeat, key.repeat)
         self._remember(self._trials, mark)
         answer, grading_usd = row.answer, grading_cost(row)
         cost_usd = None if answer is None else answer.cost_usd
@@ -230,7 +232,7 @@ class Index:
         self._trials.add(
             mark, mark_of(row.question_hash), mark_of(row.grading_hash), at, at, group,
             _NUMBERS[row.verdict], 0 if answer is None else 1 + answer.cached,
-            self._number_asked(row.key.target), row.number, row.repeats, 1, row.pass_rate,
+            self._number_asked(key.target), row.number, row.repeats, 1, row.pass_rate,
             nan if cost_usd is None else cost_usd, nan if grading_usd is None else grading_usd,
         )  # fmt: skip
         if row.user is not None:

@@ -186,17 +186,19 @@ def write_row(row: Row) -> bytes:
 def decode_row(body: bytes) -> Row:
     """The row of a JSON object. Raise ValueError if it is none."""
     row = decode_struct(body, _decoder)
-    if isinstance(row, CaseRow):
-        row.check()
-    if isinstance(row, Result | Regraded | LostRow | TalkRow) and row.key.repeat < 1:
-        raise ValueError(f"{row.key.repeat} is not the number of a trial")
-    if isinstance(row, Result) and row.turns:
-        if row.answer is None:
-            raise ValueError("it has turns, and no answer")
-        split_turns(row.answer, row.turns)
-    decision = row.decision if isinstance(row, End) else None
-    if decision is not None and not 0 <= decision.low <= decision.high <= 1:
-        raise ValueError("its decision makes no sense")
+    match row:
+        case CaseRow():
+            row.check()
+        case Result() | Regraded() | LostRow() | TalkRow():
+            if row.key.repeat < 1:
+                raise ValueError(f"{row.key.repeat} is not the number of a trial")
+            if isinstance(row, Result) and row.turns:
+                if row.answer is None:
+                    raise ValueError("it has turns, and no answer")
+                split_turns(row.answer, row.turns)
+        case End(decision=Decision() as decision):
+            if not 0 <= decision.low <= decision.high <= 1:
+                raise ValueError("its decision makes no sense")
     return row
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar, overload
 from msgspec import Meta, Struct, field
 
 from evalcase.types.answer import SimulatedUser
-from evalcase.types.message import Message
+from evalcase.types.message import Message, names_tool
 from evalcase.types.problem import Problem, Span, unknown_case
 from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object, expect
 from evalcase.types.workspace import Workspace
@@ -215,9 +215,20 @@ class RubricFields(Value, frozen=True):
     levels: Any = None
 
 
+class MessageFields(Struct):
+    """What each message of a recorded case has; others of its keys may hold anything."""
+
+    role: str
+    tool_calls: list[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.tool_calls and not all(map(names_tool, self.tool_calls)):
+            raise ValueError("one of its calls names no tool")
+
+
 class TurnFields(Value, frozen=True):
-    input: tuple[Message, ...]
-    expected_output: tuple[Message, ...] = ()
+    input: tuple[MessageFields, ...]
+    expected_output: tuple[MessageFields, ...] = ()
     criteria: str | None = None
     rubrics: tuple[RubricFields, ...] = ()
     graders: tuple[dict[str, Any], ...] = ()
@@ -232,8 +243,8 @@ class CaseFields(Value, frozen=True):
     """The fields of a recorded case, in the order of the canonical form."""
 
     id: str
-    input: tuple[Message, ...] = ()
-    expected_output: tuple[Message, ...] = ()
+    input: tuple[MessageFields, ...] = ()
+    expected_output: tuple[MessageFields, ...] = ()
     turns: tuple[TurnFields, ...] = ()
     stop_on_failure: bool = False
     user: SimulatedUser | None = None

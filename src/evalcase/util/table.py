@@ -35,7 +35,8 @@ class RowStore:
         self._bytes = 0
 
     def append(self, row: bytes) -> None:
-        self.write(self._bytes // self._size, row)
+        self._file.seek(self._bytes)
+        self._file.write(row)
         self._bytes += self._size
 
     def read(self, number: int) -> bytes:
@@ -78,8 +79,8 @@ class Table:
             return
         self._rows.append(packed)
         self._marks.append(mark)
-        self._slots[slot] = len(self._marks)
-        if 2 * len(self._marks) >= len(self._slots):
+        count = self._slots[slot] = len(self._marks)
+        if 2 * count >= len(self._slots):
             self._grow()
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
