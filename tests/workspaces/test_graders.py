@@ -13,7 +13,7 @@ from evalcase.types.message import Message
 from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.graders.rows import grade_by
-from tests.workspaces.shop import Shop, case
+from tests.workspaces.shop import CONFIG, Shop, case
 
 
 def verdicts(shop: Shop, prompt: str, *graders: Any, **workspace: Any) -> list[tuple[str, str]]:
@@ -180,6 +180,14 @@ def test_a_fresh_copy_has_only_what_is_recorded(shop: Shop) -> None:
     again = [f"{grade['score']:.2f}" for grade in shop.trials()[0]["grades"]]
     assert again == ["0.00", "1.00", "1.00", "1.00", "1.00", "1.00", "0.50"], "not what is ignored"
     assert shop.left() == []
+
+
+def test_commands_run_one_after_another_and_no_limit_counts_the_others(shop: Shop) -> None:
+    shop.write("evalcase.toml", f"grader_timeout_s = 2\n{CONFIG}")
+    command = {"run": ["sh", "-c", "mkdir here && sleep 0.8 && rmdir here"]}
+    shop.suite(case("", command, command, {"all_of": [command, command]}))
+    done = shop.run()
+    assert done.code == 0, done.out
 
 
 def test_what_a_command_printed_is_shown(shop: Shop) -> None:

@@ -41,6 +41,7 @@ from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import describe_exit
 from evalcase.util.snapshots import copy_into, matches, scan, without_git
 from evalcase.util.text import write_count
+from evalcase.util.user_calls import waiting_in_queue
 
 _MOST_OUTPUT = 1_000_000
 _MOST_REPORT = 20_000_000
@@ -136,8 +137,12 @@ class RunGrader(_LooksAtWorkspace):
     async def grade(self, context: Context) -> Score:
         space = _workspace_of(context, fresh=self.fresh)
         lock = _one_at_a_time.setdefault(space.path, asyncio.Lock())
-        async with lock:
+        with waiting_in_queue():
+            await lock.acquire()
+        try:
             return await self._run(space)
+        finally:
+            lock.release()
 
     async def _run(self, space: Space) -> Score:
         assert self.surroundings is not None, "load() comes first"

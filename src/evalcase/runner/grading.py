@@ -204,10 +204,13 @@ async def _await_grade(
     named: NamedGrader, outcome: Awaitable[object], asking: _Asking | None, limit_s: float,
     calls: UserCalls, name: str,
 ) -> Grade:  # fmt: skip
-    async def read() -> Grade:  # to read what a grader returned may call its code, too
-        return _make_grade(named, await outcome)
+    queue = QueueTime() if asking is None else asking.queue
 
-    done = await calls.run(read, limit_s, name, None if asking is None else asking.queue)
+    async def read() -> Grade:  # to read what a grader returned may call its code, too
+        with queue.counting():
+            return _make_grade(named, await outcome)
+
+    done = await calls.run(read, limit_s, name, queue)
     late = EvalcaseError(f"returned no grade within {limit_s:g} s") if done.is_late else None
     error = late or done.error
     grade = done.value if error is None else _make_broken_grade(named, error)

@@ -277,7 +277,7 @@ class Workspaces:
         """Make a workspace, and change in it what was changed before."""
         if patch is None:
             raise WorkspaceError(
-                "what was changed is not stored: it was too much, or held a secret"
+                "what was changed is not stored (too much, or a secret), or can't be read"
             )
         await self.make(space)
         assert self._place is not None

@@ -47,7 +47,7 @@ class CallOutcome(Struct, frozen=True):
 
 
 class QueueTime(Struct):
-    """The seconds in which questions of a grader wait for their turn: no limit counts them."""
+    """The seconds in which a grader or its questions wait for their turn: no limit counts them."""
 
     _seconds: float = 0.0
     _waiting: int = 0
