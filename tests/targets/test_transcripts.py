@@ -46,6 +46,23 @@ def test_a_limit_that_was_reached_is_an_answer(
 
 
 @pytest.mark.parametrize(
+    ("name", "format", "session"),
+    [
+        ("claude_code/one_call.jsonl", CLAUDE, "0190a1b2-0000-7000-8000-00c0ffee0000"),
+        ("codex/one_call.jsonl", CODEX, "0190a1b2-0000-7000-8000-00c0ffee0000"),
+        ("gemini_cli/one_call.jsonl", "gemini-stream-json", "g-1"),
+        ("copilot/one_call.jsonl", "copilot-jsonl", "k-1"),
+        ("opencode/one_call.jsonl", "opencode-json", "ses_1"),
+        ("mini_swe_agent/trajectory.json", "traj", None),
+    ],
+)
+def test_an_answer_has_the_id_of_its_session(
+    name: str, format: TranscriptFormat, session: str | None
+) -> None:
+    assert recorded(name, format).session == session
+
+
+@pytest.mark.parametrize(
     ("name", "format", "message"),
     [
         ("codex/failed.jsonl", CODEX, "Codex failed: stream disconnected"),
@@ -273,6 +290,7 @@ def test_a_rollout_of_codex_is_read() -> None:
     answer = evalcase.read_transcript(events, "codex-rollout")
     assert calls(answer) == [("shell", "shell", True), ("apply_patch", "edit", False)]
     assert (answer.tool_calls[0].output, answer.text, answer.model) == ("no", "Done.", "heron-3")
+    assert answer.session == "s"
     assert answer.usage == evalcase.Usage(9, 2, 4)
     with pytest.raises(TargetError, match="unknown form"):
         evalcase.read_transcript(

@@ -157,22 +157,28 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
     if result.failure is not None:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, screen)
-    heard, answer = result_heard(result), result.answer
-    if answer is not None:
-        if result.turns:
-            yield from _turn_lines(result, heard, screen)
-        else:
-            yield from message_lines("answer", answer.messages, screen)
-        for notice in list_notices(answer):
-            yield from screen.label("", notice)
-        if answer.stderr:
-            yield from screen.label("stderr", answer.stderr.strip("\n"))
-        yield from step_lines(answer, screen)
+    heard = result_heard(result)
+    if result.answer is not None:
+        yield from _answer_lines(result, result.answer, heard, screen)
     if result.workspace is not None:
         yield from _change_lines(result.workspace, screen)
     for grade in result.grades:
         if grade.turn is None:
             yield from _grade_lines(grade, heard, screen)
+
+
+def _answer_lines(result: Result, answer: Answer, heard: Heard, screen: Screen) -> Iterator[str]:
+    if result.turns:
+        yield from _turn_lines(result, heard, screen)
+    else:
+        yield from message_lines("answer", answer.messages, screen)
+    for notice in list_notices(answer):
+        yield from screen.label("", notice)
+    if answer.session is not None:
+        yield from screen.label("session", answer.session)
+    if answer.stderr:
+        yield from screen.label("stderr", answer.stderr.strip("\n"))
+    yield from step_lines(answer, screen)
 
 
 def _change_lines(changes: Changes, screen: Screen) -> Iterator[str]:

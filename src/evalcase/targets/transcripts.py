@@ -26,7 +26,7 @@ from evalcase.targets.agent_messages import (
     unreadable,
 )
 from evalcase.types.answer import Answer, Usage
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, replace
 from evalcase.util.calls import CallKind, parse_arguments
 from evalcase.util.json import BadJsonError, parse_json
 
@@ -78,7 +78,24 @@ def read_transcript(
     if end is None:
         what = f"the transcript of {agent} has no end (exit code {exit_code})"
         raise TargetError(what, kind="protocol", details={"exit_code": exit_code})
-    return transcript.answer(end)
+    return replace(transcript.answer(end), session=_find_session(events))
+
+
+_SESSION_NAMES = ("session_id", "sessionId", "sessionID", "thread_id")
+_SESSION_HOLDERS = ("payload", "data", "source")
+"""Parts of an event that may have the id in its place."""
+
+
+def _find_session(events: _Events) -> str | None:
+    """The id that the agent gave its session."""
+    for event in events:
+        for each in (event, *(object_of(event.get(name)) for name in _SESSION_HOLDERS)):
+            found = next((each[name] for name in _SESSION_NAMES if name in each), None)
+            if event.get("type") == "session_meta":  # of Codex
+                found = each.get("id")
+            if isinstance(found, str):
+                return found
+    return None
 
 
 def is_end(line: bytes, format: str) -> bool:

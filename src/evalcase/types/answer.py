@@ -72,6 +72,8 @@ class Answer(Value, frozen=True):
     """The id of its trace."""
     stderr: str | None = None
     """The last lines of a program's standard error, where the answer has no text."""
+    session: str | None = None
+    """The id that a coding agent gave its session."""
 
     def __post_init__(self) -> None:
         check_messages(self.messages, "an Answer")
