@@ -185,7 +185,7 @@ def test_a_fresh_copy_has_only_what_is_recorded(shop: Shop) -> None:
 def test_commands_run_one_after_another_and_no_limit_counts_the_others(shop: Shop) -> None:
     shop.write("evalcase.toml", f"grader_timeout_s = 2\n{CONFIG}")
     command = {"run": ["sh", "-c", "mkdir here && sleep 0.8 && rmdir here"]}
-    shop.suite(case("", command, command, {"all_of": [command, command]}))
+    shop.suite(case("", command, command, {"all": [command, command]}))
     done = shop.run()
     assert done.code == 0, done.out
 
