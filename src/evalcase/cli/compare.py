@@ -19,8 +19,8 @@ from evalcase.cli.options import (
     run_option,
     runs_dir_option,
 )
-from evalcase.cli.stored import find_project, max_size_option, print_pieces, tell_written
-from evalcase.cli.terminal import screen_for
+from evalcase.cli.stored import find_project, max_size_option, print_pieces
+from evalcase.cli.terminal import screen_for, tell_written
 from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
 from evalcase.report.compare import compare_sides

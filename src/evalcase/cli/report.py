@@ -13,9 +13,8 @@ from evalcase.cli.stored import (
     max_size_option,
     open_run,
     print_pieces,
-    tell_written,
 )
-from evalcase.cli.terminal import screen_for
+from evalcase.cli.terminal import screen_for, tell_written
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Figuring
 from evalcase.report.figures import PART_KINDS, Interval, PartKind

@@ -29,17 +29,15 @@ from evalcase.runner.regrade import (
     settle_grading,
 )
 from evalcase.runner.resume import (
-    choose_run,
     describe_dropped,
     find_broken_grading,
     find_exit_code,
-    find_stranger,
     read_request,
     request_rest,
 )
 from evalcase.store.folder import Run, is_own, left_no_record
 from evalcase.store.rows import GradingRow
-from evalcase.store.runs import find_run, newest_run
+from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
 from evalcase.types.value import replace
@@ -180,9 +178,9 @@ def resume_command(
     """
     config, state = load_config(os.getcwd(), os.getcwd()), this_environment().state
     session = Session(output, config, asked["runs_dir"])
-    chosen = choose_run(run, session.folder, errored=retry_errored)
+    chosen = _choose_run(run, session.folder, errored=retry_errored)
     if not trust:
-        stranger = find_stranger(
+        stranger = _find_stranger(
             chosen, session.folder, config.root, state, is_named=run is not None
         )
         if stranger is not None:
@@ -227,3 +225,26 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
         "the last `evalcase run` was refused, or ended before it had a record: the exit code is 2"
     )
     return first_code(code, 2)
+
+
+def _choose_run(name: str | None, folder: str, *, errored: bool) -> Run | None:
+    """The run of a name; or the newest that is not finished, else the newest. Raise ConfigError
+    where the name is that of a grading."""
+    if name is None:
+        return newest_unfinished(folder, errored=errored) or newest_run(folder)
+    run, grading = find_run(name, folder)
+    if grading is not None:
+        raise ConfigError(f"resume continues a run, not one of its gradings: say `{run.id}`")
+    return run
+
+
+def _find_stranger(
+    chosen: Run | None, folder: str, root: str, state: str | None, *, is_named: bool
+) -> Run | None:
+    """A run by somebody else that would be continued. If no run is named, the newest decides about
+    the exit code, too."""
+    newest = [] if is_named else [listed.run for listed in list_runs(folder, 1)]
+    for run in (*newest, chosen):
+        if run is not None and not is_own(run, state, root):
+            return run
+    return None

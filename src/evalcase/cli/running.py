@@ -17,7 +17,6 @@ import click
 from rich.file_proxy import FileProxy
 
 from evalcase.cli.options import json_option, verbose_option
-from evalcase.cli.stored import tell_written, why_unsealed
 from evalcase.cli.terminal import (
     CRASH_CODE,
     Streams,
@@ -29,6 +28,7 @@ from evalcase.cli.terminal import (
     screen_for,
     take_streams,
     tell_crash,
+    tell_written,
     write_prose,
 )
 from evalcase.config.config import Config
@@ -55,7 +55,7 @@ from evalcase.runner.events import (
 )
 from evalcase.runner.plan import Plan, RunRequest, make_scrubber, prepare_plan
 from evalcase.runner.run import Execution
-from evalcase.store.folder import Run
+from evalcase.store.folder import Run, why_unsealed
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
 from evalcase.types.value import replace

@@ -17,12 +17,11 @@ from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.config import Config, read_config
 from evalcase.config.options import RunOptions
 from evalcase.report.source import MAX_SIZE, PARTS
-from evalcase.store.folder import Run
+from evalcase.store.folder import Run, why_unsealed
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.value import JSON
-from evalcase.util.environment import read_key
 from evalcase.util.json import compact_encoder
 from evalcase.util.text import make_visible, shorten_text
 
@@ -43,11 +42,6 @@ def open_run(name: str, runs_dir: str | None) -> Iterator[tuple[StoredRun, Confi
     config, folder = find_project(runs_dir)
     with StoredRun(*find_run(name, folder)) as stored:
         yield stored, config
-
-
-def tell_written(path: str) -> None:
-    """Say which file was written, beside whatever is printed."""
-    write_prose(f"wrote {make_visible(path)}")
 
 
 def print_pieces(pieces: Iterable[str | bytes]) -> None:
@@ -139,20 +133,6 @@ def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
     named = make_grader(spec, config)
     known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
     return runs_code(named) or not known.issuperset(named.grader.asks())
-
-
-def why_unsealed(run: Run, state: str | None) -> str:
-    """Why a run of one's own may not be known again; nothing if there is no such reason."""
-    if run.seal is not None:
-        return ""
-    if state is None:
-        return "evalcase can't recognise your runs: HOME doesn't say where your home is"
-    try:
-        read_key(state)
-    except OSError as error:
-        path, why = make_visible(os.path.join(state, "key")), error.strerror or error
-        return f"evalcase can't recognise your runs: {path} can't be used: {why}"
-    return ""
 
 
 def _list_named(named: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -71,6 +71,11 @@ def write_prose(text: str, stream: TextIO | None = None) -> None:
     print_lines(defuse_lines(hang_text(make_visible(text), width, indent=2)), stream)
 
 
+def tell_written(path: str) -> None:
+    """Say which file was written, beside whatever is printed."""
+    write_prose(f"wrote {make_visible(path)}")
+
+
 class LentStream(TextIOWrapper):
     """A stream that can't be closed, and never says that it could not write."""
 

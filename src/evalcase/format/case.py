@@ -11,6 +11,8 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from msgspec import Struct
+
 from evalcase.format.document import Findings
 from evalcase.format.fields import (
     CASE,
@@ -236,13 +238,12 @@ _MAX_SLUG = 40
 _DIGITS = 6
 
 
-class Ids:
+class Ids(Struct):
     """The ids of a suite so far: only hashes, because there may be a million cases."""
 
-    def __init__(self) -> None:
-        self._taken: set[int] = set()
-        self._inputs: set[bytes] = set()
-        self._copies: dict[str, int] = {}
+    _taken: set[int] = set()
+    _inputs: set[bytes] = set()
+    _copies: dict[str, int] = {}
 
     def claim(self, id: str) -> bool:
         """Take an id for a case; False if another case has it."""

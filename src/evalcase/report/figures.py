@@ -283,10 +283,6 @@ class FigureCell(Struct, eq=False):
             self.partial = self.partial or any(0 < score < 1 for score in scores)
 
 
-_Counted = Callable[[int, int, int], float | None]
-"""What a case counts for, from its trials: all, passed, errored."""
-
-
 class Estimator(Value, frozen=True):
     """Makes figures of cells."""
 
@@ -302,8 +298,8 @@ class Estimator(Value, frozen=True):
 
     def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
         """Each case counts by the share of its grades that passed."""
-        rate = self._mean_of(cells, _share_of_trials)
-        return self._slice(cells, rate, self._mean_of(cells, _share_without_errors))
+        rate = self._mean(cells, _sum_shares)
+        return self._slice(cells, rate, self._mean(cells, partial(_sum_shares, errors=False)))
 
     def _slice(
         self, cells: Sequence[FigureCell], rate: Mean, without_errors: Mean, unfinished: int = 0,
@@ -346,18 +342,6 @@ class Estimator(Value, frozen=True):
             return around(total / count, count) if count > 1 else None
         return estimate_units(count, total, squares, around)
 
-    def _mean_of(self, cells: Sequence[FigureCell], value: _Counted, fewest: int = 1) -> Mean:
-        """Of what each case with at least so many trials counts for."""
-
-        def sum_cell(cell: FigureCell) -> Sums:
-            sums = Sums()
-            for trials, times in cell.trials.items():
-                if trials[0] >= fewest and (counted := value(*trials)) is not None:
-                    sums.add(counted, times)
-            return sums
-
-        return self._mean(cells, sum_cell)
-
     def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
         several = [each for cell in cells for each in cell.trials.items() if each[0][0] > 1]
         if not several:
@@ -366,17 +350,16 @@ class Estimator(Value, frozen=True):
         fewest = min(tried)
         return Repeats(
             sum(times for _, times in several), fewest, max(tried),
-            self._mean_of(cells, _share_of_trials, 2),
+            self._mean(cells, partial(_sum_shares, fewest=2)),
             sum(times for (count, passed, _), times in several if 0 < passed < count),
             _measure_passes(several),
             tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
         )  # fmt: skip
 
     def _pass_at(self, cells: Sequence[FigureCell], k: int) -> PassAt:
+        any_of_k = self._mean(cells, partial(_sum_chances, chance=partial(any_passes, k)))
         return PassAt(
-            k,
-            self._mean_of(cells, lambda tried, passed, _: any_passes(k, tried, passed), 2),
-            self._mean_of(cells, lambda tried, passed, _: all_pass(k, tried, passed), 2),
+            k, any_of_k, self._mean(cells, partial(_sum_chances, chance=partial(all_pass, k)))
         )
 
 
@@ -393,13 +376,23 @@ def rate_totals(
     return replace(part, rate=replace(part.rate, low=decision.low, high=decision.high))
 
 
-def _share_of_trials(tried: int, passed: int, errored: int) -> float:
-    del errored
-    return passed / tried
+def _sum_shares(cell: FigureCell, *, errors: bool = True, fewest: int = 1) -> Sums:
+    """Of each case with at least so many trials, the share of them that passed."""
+    sums = Sums()
+    for (trials, passed, errored), times in cell.trials.items():
+        tried = trials if errors else trials - errored
+        if trials >= fewest and tried:
+            sums.add(passed / tried, times)
+    return sums
 
 
-def _share_without_errors(tried: int, passed: int, errored: int) -> float | None:
-    return passed / (tried - errored) if tried > errored else None
+def _sum_chances(cell: FigureCell, chance: Callable[[int, int], float]) -> Sums:
+    """Of each case with several trials, its chance in fewer trials."""
+    sums = Sums()
+    for (trials, passed, _), times in cell.trials.items():
+        if trials > 1:
+            sums.add(chance(trials, passed), times)
+    return sums
 
 
 def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:

@@ -335,7 +335,7 @@ class Dispatcher:
         return pace
 
     def _spend(self, cost_usd: float) -> None:
-        self._budget.spend(cost_usd)
+        self._budget.spent_usd += cost_usd
         if self._budget.is_spent:
             self._engine.stop(self._budget.reason)
 

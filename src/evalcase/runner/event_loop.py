@@ -43,14 +43,15 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
     `asyncio.run` would wait at its end for every task and thread of user code; this waits a second.
     """
     runner = asyncio.Runner(loop_factory=_Loop)
-    loop, started = runner.get_loop(), list[asyncio.Task[Any]]()
+    loop, started, returned = runner.get_loop(), list[asyncio.Task[Any]](), list[T]()
 
-    async def run() -> T:
+    async def run() -> None:
         started.extend(filter(None, [asyncio.current_task()]))
-        return await main
+        # Not as the result of the task: Python would show that in an error that it swallows.
+        returned.append(await main)
 
     try:
-        return runner.run(run())
+        runner.run(run())
     except SystemExit as error:
         (task,) = started
         while not task.done():
@@ -58,13 +59,14 @@ def run_async(main: Coroutine[Any, Any, T]) -> T:
             _log.warning("%r was raised by user code outside of any trial", error)
             with suppress(SystemExit):
                 loop.run_until_complete(task)
-        return task.result()  # type: ignore[no-any-return]
+        task.result()  # it may raise
     except RuntimeError as error:
         if not started or started[0].done():
             raise
         raise LoopEndedError("the event loop was stopped by user code") from error
     finally:
         _close(loop)
+    return returned[0]
 
 
 def _close(loop: asyncio.AbstractEventLoop) -> None:

@@ -90,24 +90,20 @@ class Limits(Value, frozen=True):
         return min(self.concurrency, (self.per_target or {}).get(name, self.concurrency))
 
 
-class Budget:
+class Budget(Struct):
     """Adds up costs of targets, judges and simulated users."""
 
-    def __init__(self, cap_usd: float | None, spent_usd: float) -> None:
-        self.cap_usd = cap_usd
-        self._spent_usd = spent_usd
+    cap_usd: float | None
+    spent_usd: float
 
     @property
     def is_spent(self) -> bool:
-        return self.cap_usd is not None and self._spent_usd >= self.cap_usd
+        return self.cap_usd is not None and self.spent_usd >= self.cap_usd
 
     @property
     def reason(self) -> str:
         """Why no more trials are started once it is spent."""
         return f"the spending cap of {self.cap_usd:g} USD is reached; raise it to start more trials"
-
-    def spend(self, cost_usd: float) -> None:
-        self._spent_usd += cost_usd
 
 
 def wait_before_retry(

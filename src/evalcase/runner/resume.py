@@ -16,12 +16,11 @@ from evalcase.runner.plan import Plan, RunRequest, trials_of
 from evalcase.runner.record import find_changes
 from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
-from evalcase.store.folder import Run, is_own
+from evalcase.store.folder import Run
 from evalcase.store.index import FinishedTrial, Index, read_index
 from evalcase.store.journal import RunWriter
 from evalcase.store.reader import read_end
 from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
-from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result, Totals, Trial, Verdict
 from evalcase.types.target import SentBatch, TrialKey
@@ -278,29 +277,6 @@ class Pending:
 
 
 # Which run is continued, and how
-
-
-def choose_run(name: str | None, folder: str, *, errored: bool) -> Run | None:
-    """The run of a name; or the newest that is not finished, else the newest. Raise ConfigError
-    where the name is that of a grading."""
-    if name is None:
-        return newest_unfinished(folder, errored=errored) or newest_run(folder)
-    run, grading = find_run(name, folder)
-    if grading is not None:
-        raise ConfigError(f"resume continues a run, not one of its gradings: say `{run.id}`")
-    return run
-
-
-def find_stranger(
-    chosen: Run | None, folder: str, root: str, state: str | None, *, is_named: bool
-) -> Run | None:
-    """A run by somebody else that would be continued. If no run is named, the newest decides about
-    the exit code, too."""
-    newest = [] if is_named else [listed.run for listed in list_runs(folder, 1)]
-    for run in (*newest, chosen):
-        if run is not None and not is_own(run, state, root):
-            return run
-    return None
 
 
 def read_request(run: Run) -> RunOptions:

@@ -21,7 +21,6 @@ from evalcase.config.options import FailedOf, Selection, Shard, number_of, shard
 from evalcase.errors import ConfigError
 from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import folder_of_run
-from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.problem import nearest_meaning, plain_name
@@ -167,8 +166,11 @@ class UnmatchedFilters:
         self._selector = selector
         self._globs = list(dict.fromkeys(selector.globs))
         self._tags = list(dict.fromkeys(selector.selection.tags))
-        named = [case for case in selector.selection.cases if not isinstance(case, str)]
-        self._named = {(selector.place_of(each[0]), *each[1:]): each for each in named}
+        self._named = {
+            (selector.place_of(each[0]), *each[1:]): each
+            for each in selector.selection.cases
+            if not isinstance(each, str)
+        }
         """Cases that are named with their suite, and perhaps a target."""
         self.failed = set(selector.only or ())
         """Cases of --failed-of that the suites have not shown."""
@@ -250,6 +252,8 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
     They are names and nothing more: what is read and asked is for others to say. Raise ConfigError
     if there is no such run, or if all of its cases passed.
     """
+    from evalcase.store.runs import find_run  # with --failed-of only
+
     with StoredRun(*find_run(name, runs_dir)) as stored:
         stored.refuse_interrupted()
         place_of = paths_from(root, os.path.join(root, folder_of_run(stored.run)))

@@ -41,15 +41,14 @@ class _Watched(Struct):
     digest: str | None = None
 
 
-class _WatchedFiles:
+class _WatchedFiles(Struct):
     """Files that a run rests on. Their time stamps tell that one was written to; only then its
     content is compared with what it was."""
 
-    def __init__(self, cwd: str) -> None:
-        """Paths are relative to `cwd`, also after a target changes the working folder."""
-        self._cwd = cwd
-        self._files: dict[str, _Watched] = {}
-        """By absolute paths."""
+    _cwd: str
+    """Paths are relative to it, also after a target changes the working folder."""
+    _files: dict[str, _Watched] = {}
+    """By absolute paths."""
 
     def watch(self, path: str) -> None:
         """Remember a file. To be called before the file is read."""

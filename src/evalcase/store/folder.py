@@ -33,7 +33,7 @@ from evalcase.util.files import (
     write_atomically,
 )
 from evalcase.util.json import DEEPEST_ROW, JOURNAL, MAX_LINE, compact_encoder, parse_object
-from evalcase.util.text import write_count
+from evalcase.util.text import make_visible, write_count
 
 PATCHES = "workspaces"
 """The folder of a record with the patches of workspaces."""
@@ -212,6 +212,20 @@ def is_own(run: Run, state: str | None, root: str) -> bool:
     """Whether the user whose state is in a folder made this run, as it is, in a project."""
     sealer = find_sealer(state, root)
     return sealer is not None and sealer.knows(run)
+
+
+def why_unsealed(run: Run, state: str | None) -> str:
+    """Why a run of one's own may not be known again; nothing if there is no such reason."""
+    if run.seal is not None:
+        return ""
+    if state is None:
+        return "evalcase can't recognise your runs: HOME doesn't say where your home is"
+    try:
+        read_key(state)
+    except OSError as error:
+        path, why = make_visible(os.path.join(state, "key")), error.strerror or error
+        return f"evalcase can't recognise your runs: {path} can't be used: {why}"
+    return ""
 
 
 def create_run(

@@ -11,6 +11,8 @@ from contextlib import suppress
 from io import BufferedReader
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from evalcase.errors import RecordError
 from evalcase.store.rows import End, Row, decode_row
 from evalcase.util.files import NO_LINK, NO_WAIT, open_file
@@ -33,19 +35,18 @@ class Torn(NamedTuple):
     """The byte at which it begins."""
 
 
-class JournalLines:
+class JournalLines(Struct):
     """Iterate over the whole lines; then `torn` says what follows them. A second iteration has the
     lines that came since."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.count = 0
-        self.start = 0
-        """The byte at which the last line begins."""
-        self.size = 0
-        """The bytes of all lines so far."""
-        self.last = b""
-        self.torn: Torn | None = None
+    path: str
+    count: int = 0
+    start: int = 0
+    """The byte at which the last line begins."""
+    size: int = 0
+    """The bytes of all lines so far."""
+    last: bytes = b""
+    torn: Torn | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         self.torn = None

@@ -401,9 +401,9 @@ class BoundFunction:
 
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
     """Find out how to call a function. Raise ConfigError if it can't be."""
-    slots = _make_slots(function, name)
-    roles = {slot.role for slot in slots}
-    texts = [slot.name for slot in slots if slot.role == "content"]
+    bound = BoundFunction(function, _make_slots(function, name))
+    roles = bound.roles
+    texts = [slot.name for slot in bound.slots if slot.role == "content"]
     if inspect.isfunction(function) and "." in name.partition(":")[2] and "self" in texts[:1]:
         owner, _, method = name.rpartition(".")
         hint = f"name the class, `{owner}`, or an instance of it"
@@ -424,7 +424,7 @@ def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
             f"{f'{near} ' if near else ''}{_NAMES} are given by their names, and the last user "
             "text as `text`; give it a default if it needs none"
         )
-    return BoundFunction(function, slots)
+    return bound
 
 
 def _bind_target(answer: Callable[..., Any]) -> BoundFunction:
