@@ -41,7 +41,9 @@ def test_the_judge_is_found_among_other_graders(tmp_path: Path) -> None:
 
 def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:
     run = kept(tmp_path, (judge(name="polite"), judge(False, name="right")))
-    with pytest.raises(ConfigError, match="has several: `polite`, `right`; choose with --grader"):
+    with pytest.raises(
+        ConfigError, match="has several graders: `polite`, `right`; choose with --grader"
+    ):
         read_judge("r", run.results())
     assert [each.passed for each in read_judge("r", run.results(), "right").said] == [False]
     with pytest.raises(ConfigError, match="no grader `rihgt`; the nearest is `right`"):

@@ -79,6 +79,8 @@ def _explain_error(said: str, text: str) -> Fault:
         hint = "did you mean `targets`?" if line.lstrip().startswith("[target.") else None
         return Fault("duplicate-key", message, at, end, hint)
     hint = "text goes in quotes" if said == "Invalid value" else None
+    if said.startswith("Expected '='"):
+        hint = "TOML is written as `name = value`"
     if said.startswith(_UNCLOSED):
         said, hint = "A text is not closed", "end it with the quote that it begins with"
     return Fault("syntax", f"this is not valid TOML: {said[:1].lower()}{said[1:]}", at, end, hint)

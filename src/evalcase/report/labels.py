@@ -112,7 +112,7 @@ def _choose_judge(run: str, graders: Mapping[str, Judge], name: str | None) -> J
         raise ConfigError(f"run {run} has no answer that was graded")
     if len(asking) > 1:
         names = ", ".join(f"`{judge.name:.60}`" for judge in asking[:10])
-        raise ConfigError(f"run {run} has several: {names}; choose with --grader NAME")
+        raise ConfigError(f"run {run} has several graders: {names}; choose with --grader NAME")
     return asking[0]
 
 

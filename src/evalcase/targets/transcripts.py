@@ -76,7 +76,8 @@ def read_transcript(
     if stopped is not None:
         end = (end or End())._replace(finish=stopped)
     if end is None:
-        what = f"the transcript of {agent} has no end (exit code {exit_code})"
+        why = f" (exit code {exit_code})" if exit_code else ": was it cut off?"
+        what = f"the transcript of {agent} has no end{why}"
         raise TargetError(what, kind="protocol", details={"exit_code": exit_code})
     return replace(transcript.answer(end), session=_find_session(events))
 
