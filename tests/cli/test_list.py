@@ -141,5 +141,5 @@ def test_runs_are_told_apart_by_name_note_and_commit(project: Project) -> None:
     other = run("--name", str(first["run"])[-6:])
     several = project.run("report", str(other["name"]))
     assert several.code == 2
-    said = f"{first['run']} , {other['run']} (name)"
+    said = f"{first['run']}, {other['run']} (name)"
     assert said in " ".join(several.err.split())
