@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
-from evalcase.util.json import parse_json
 
 _OPENING = re.compile(r"\{[{%#]")
 _TAG = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
@@ -159,43 +158,27 @@ def translate_pattern(pattern: str) -> str:
     return _ENDS.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
 
 
-# Conditions on the answer, as far as graders say the same
+# Conditions on the text of the answer, as far as graders say the same
 
 _TEXT = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\\$\n]*`"""
 _CHANGE = r"\??\.(?:trim|toLowerCase|toUpperCase)\(\)"
-_OUTPUT = (
-    r"(?:JSON\.parse\(output\)|output\b)(?P<steps>(?:\??\.(?!length\b)[A-Za-z_$][\w$]*(?![\w$]|\()"
-    r"|\[(?:\d+|'[\w$-]+'|\"[\w$-]+\")\])*)"
-)
-_PATH = re.compile(_OUTPUT)
-_STEPS = re.compile(r"[\w$-]+")
 _PART = re.compile(rf"""\s*(?:
     (?P<sign>&&|\|\|)
     | typeof\s+output\s*===?\s*(?:'string'|"string")
-    | (?P<not>!)?{_OUTPUT}(?P<changes>(?:{_CHANGE})*)(?:
+    | (?P<not>!)?output\b(?P<changes>(?:{_CHANGE})*)(?:
         \??\.(?P<method>includes|startsWith|endsWith)\((?P<text>{_TEXT})\)
-        | (?P<length>\??\.length\b)?\s*(?P<operator>[!=]==?|[<>]=?)\s*
-          (?P<value>{_TEXT}|-?\d+(?:\.\d+)?\b|(?:true|false|null)\b)
+        | \??\.length\b\s*(?P<operator>[<>]=?|={{2,3}})\s*(?P<number>\d+)\b(?!\.)
+        | \s*(?P<equality>[!=]==?)\s*(?P<value>{_TEXT})
     )?
 )""", re.VERBOSE)  # fmt: skip
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 _GRADERS = {"includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with"}
-_LIMITS: dict[str, tuple[int | None, int | None]] = {
-    ">": (1, None), ">=": (0, None), "<": (None, -1), "<=": (None, 0), "==": (0, 0), "===": (0, 0),
-}  # fmt: skip
-"""What has to be added to the number of a comparison, for the least and for the most."""
 _NOT_EMPTY = write_grader("length", NO_ARGUMENT, min=1)
 
 
-def read_path(code: str) -> str | None:
-    """The path of `output.a[0]` or `JSON.parse(output).a[0]`, empty for the whole; else None."""
-    found = _PATH.fullmatch(code.strip())
-    return None if found is None else _path_of(found)
-
-
 def grade_expression(code: str) -> list[dict[str, JSON]]:
-    """Graders that together say the same as a condition on `output`, or as several with `&&` or
-    `||` between them. Raise ValueError if there are none."""
+    """Graders that together say the same as a condition on the text of `output`, or as several with
+    `&&` or `||` between them. Raise ValueError if there are none."""
     code = _COMMENT.sub("", code).strip().removeprefix("return ").rstrip("; \n")
     parts: list[re.Match[str]] = []
     end = 0
@@ -216,53 +199,33 @@ def grade_expression(code: str) -> list[dict[str, JSON]]:
 
 
 def _grade_part(part: re.Match[str]) -> dict[str, JSON]:
-    path, change, operator = _path_of(part), part["changes"] or "", part["operator"]
-    if part["method"] is None and operator is None:
-        if part["sign"] or part["not"] or path or change:
+    change, is_negated = part["changes"] or "", part["not"] is not None
+    if part["method"] is None and is_negated:
+        raise ValueError  # `!output == 'x'` compares a truth value
+    if part["operator"]:
+        return _grade_length(part["operator"], int(part["number"]))
+    if not part["method"] and not part["equality"]:
+        if part["sign"] or change:
             raise ValueError
         return _NOT_EMPTY
-    value = _read_literal(part["text"] or part["value"])
-    if part["length"]:
-        if path or part["not"]:  # it may be that of a list
-            raise ValueError
-        return _grade_length(operator, value)
-    ignores = "toUpperCase" in change or "toLowerCase" in change
-    if not isinstance(value, str):
-        if change or not path:
-            raise ValueError
-    elif not value or (ignores and _change_case(value, change) != value):
+    text = _read_literal(part["text"] or part["value"])
+    lower, upper = change.rfind("toLower"), change.rfind("toUpper")
+    if not text or (lower != upper and text != (text.upper() if upper > lower else text.lower())):
         raise ValueError  # a text of the other case is never found
-    options: dict[str, JSON] = {"path": path or None, "ignore_case": ignores or None}
-    if part["method"]:
-        grader = write_grader(_GRADERS[part["method"]], value, **options)
-        return write_not(grader) if part["not"] else grader
-    if part["not"] or operator.strip("!="):  # `!output == 'x'` compares a truth value
-        raise ValueError
-    grader = write_grader("equals", value, **options)
-    return write_not(grader) if operator[0] == "!" else grader
+    name = _GRADERS[part["method"]] if part["method"] else "equals"
+    grader = write_grader(name, text, ignore_case=lower != upper or None)
+    return write_not(grader) if is_negated or part["equality"] in ("!=", "!==") else grader
 
 
-def _change_case(text: str, change: str) -> str:
-    return text.upper() if change.rfind("Upper") > change.rfind("Lower") else text.lower()
-
-
-def _grade_length(operator: str, number: JSON) -> dict[str, JSON]:
-    limits = _LIMITS.get(operator)
-    if limits is None or type(number) is not int:
-        raise ValueError
-    least, most = (None if each is None else number + each for each in limits)
-    if (least is not None and least <= 0) or (most is not None and most < 0):
+def _grade_length(operator: str, number: int) -> dict[str, JSON]:
+    least = number + (operator == ">") if operator[0] != "<" else None
+    most = number - (operator == "<") if operator[0] != ">" else None
+    if least == 0 or (most is not None and most < 0):
         raise ValueError
     return write_grader("length", NO_ARGUMENT, min=least, max=most)
 
 
-def _path_of(found: re.Match[str]) -> str:
-    return ".".join(_STEPS.findall(found["steps"] or ""))
-
-
-def _read_literal(source: str) -> JSON:
-    if source[0] not in "'\"`":
-        return parse_json(source)
+def _read_literal(source: str) -> str:
     if re.search(r"\\[^nrt'\"\\/]", source):
         raise ValueError
     escapes = {"n": "\n", "r": "\r", "t": "\t"}

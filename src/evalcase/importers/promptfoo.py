@@ -27,7 +27,7 @@ from evalcase.importers.promptfoo_checks import (
     Assertion,
     Grader,
     Mapper,
-    can_follow,
+    is_trim,
     to_seconds,
 )
 from evalcase.importers.promptfoo_providers import Provider, Providers
@@ -77,7 +77,7 @@ def import_promptfoo(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
         embedding = default.options["provider"].at("embedding")
         providers.default_embedding = embedding.at("id").value or embedding.value
     for name, item in default.options.items():
-        known = can_follow(item.value) if name in _TRANSFORMS else name in _USED_OPTIONS
+        known = is_trim(item.value) if name in _TRANSFORMS else name in _USED_OPTIONS
         if not known and name != "provider":
             suite.lose(item, f"`{name}` of the options of all tests", at="key")
     judge = _name_judge(root, [default, *tests], providers)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator
-from json import dumps
 from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from evalcase.format.document import parse_document
 from evalcase.importers.draft import (
@@ -26,7 +27,6 @@ from evalcase.importers.javascript import (
     grade_expression,
     has_tags,
     javascript_text,
-    read_path,
     translate_pattern,
 )
 from evalcase.importers.source import FILE, Folder, Item
@@ -44,49 +44,28 @@ TOOL_USE = (
     "trajectory:tool-used", "trajectory:tool-sequence", "trajectory:tool-args-match",
     "trajectory:step-count",
 )  # fmt: skip
-_WITH_PATH = frozenset({*_CONTAINS, "equals", "starts-with", "regex", "word-count", "javascript"})
-_FUNCTION = "write a function, and name it as `python: checks:function`"
-_CODE = "code in another language is not carried over"
-_JUDGED_THERE = (
-    "moderation", "is-refusal", "answer-relevance", "conversation-relevance", "context-recall",
-    "context-relevance", "context-faithfulness", "trajectory:goal-success", "search-rubric",
-    "agent-rubric",
-)  # fmt: skip
-_OF_CALLS = (
-    "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call",
-    "tool-call-f1",
-)  # fmt: skip
-_CODE_THERE = (
-    "ruby", "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
-    "webhook",
-)  # fmt: skip
 _NOT_HERE = (
-    "bleu", "gleu", "meteor", "rouge-n", "perplexity", "perplexity-score", "classifier", "pi",
-    "guardrails", "human", "contains-json", "select-best", "max-score", "skill-used",
-    "trace-span-count", "trace-span-duration", "trace-error-spans",
+    "python", "ruby", "webhook", "levenshtein", "similar:dot", "similar:euclidean", "bleu", "gleu",
+    "meteor", "rouge-n", "perplexity", "perplexity-score", "classifier", "pi", "guardrails",
+    "human", "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
+    "contains-json", "select-best", "max-score", "skill-used", "trace-span-count",
+    "trace-span-duration", "trace-error-spans", "moderation", "is-refusal", "answer-relevance",
+    "conversation-relevance", "context-recall", "context-relevance", "context-faithfulness",
+    "search-rubric", "agent-rubric", "trajectory:goal-success", "is-valid-function-call",
+    "is-valid-openai-function-call", "is-valid-openai-tools-call", "tool-call-f1",
 )  # fmt: skip
-WITHOUT_COUNTERPART: dict[str, str | None] = {
-    "python": "`python: ./checks.py:FUNCTION` calls a function of `output`, without `context`",
-    "levenshtein": "`similarity` with a threshold is near",
-    "similar:dot": "`similarity` compares embeddings by their cosine",
-    "similar:euclidean": "`similarity` compares embeddings by their cosine",
-    **dict.fromkeys(_JUDGED_THERE, "`judge` asks a judge about that"),
-    **dict.fromkeys(_OF_CALLS, "`trajectory` grades calls"),
-    **dict.fromkeys(_CODE_THERE, _FUNCTION),
-    **dict.fromkeys(_NOT_HERE),
-}
-"""Types that no grader says the same as, each with a hint."""
+"""Types that no grader says the same as."""
 ASSERTION_TYPES = frozenset({
-    *_WITH_PATH, *_SIMILAR, *JUDGED, *TOOL_USE, "is-json", "latency", "cost", "finish-reason", SET,
-    *WITHOUT_COUNTERPART,
+    *_CONTAINS, *_SIMILAR, *JUDGED, *TOOL_USE, *_NOT_HERE, SET, "equals", "starts-with", "regex",
+    "word-count", "javascript", "is-json", "latency", "cost", "finish-reason",
 })  # fmt: skip
 """All that promptfoo documents."""
+_HINT = "a `judge`, or a function as `python: checks:function`, may grade it"
 
 _CELL = re.compile(
     rf"(not-)?({'|'.join(map(re.escape, ASSERTION_TYPES))})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
 )
 """`contains(0.5): Paris`"""
-_CONTEXT = re.compile(r"\bcontext\.vars\.(\w+)\b")
 _TRIM = re.compile(r"\s*output\.trim\(\);?\s*")
 _STRICT = write_grader("json", strict=True)
 _SHARED = frozenset({"value", "weight", "metric", "assert"})
@@ -135,7 +114,6 @@ class Assertion(NamedTuple):
     def has_tags(self) -> bool:
         """Whether it differs from test to test."""
         own = has_tags(self.value) or has_tags(self.fields.get("metric"))
-        own = own or (self.type == "javascript" and _CONTEXT.search(str(self.value)) is not None)
         return own or any(each.has_tags for each in self.inner)
 
     def render(self, variables: Variables) -> Assertion:
@@ -144,10 +122,7 @@ class Assertion(NamedTuple):
             return self
         fields = dict(self.fields)
         value = fields.get("value")
-        if self.type == "javascript" and isinstance(value, str):
-            value = _CONTEXT.sub(lambda name: _write_variable(name[1], variables), value)
-            fields["value"] = variables.render(value)
-        elif isinstance(value, str | list) or self.type == "trajectory:tool-args-match":
+        if isinstance(value, str | list) or self.type == "trajectory:tool-args-match":
             fields["value"] = variables.render_all(value)
         if isinstance(fields.get("metric"), str):
             fields["metric"] = variables.render(str(fields["metric"]))
@@ -184,14 +159,6 @@ def read_assertions(several: Item, root: Item) -> tuple[Assertion, ...]:
     return tuple(found)
 
 
-def _write_variable(name: str, variables: Variables) -> str:
-    """`context.vars.NAME` as a literal, if its value is a scalar."""
-    variables.used.add(name)
-    value = variables.values.get(name)
-    is_scalar = isinstance(value, str | int | float) and not has_tags(value)
-    return dumps(value) if is_scalar else f"context.vars.{name}"
-
-
 def read_cell(text: str) -> dict[str, JSON]:
     """An assertion in a cell: `contains: Paris`, `not-regex: \\d`, or a text to be equal to."""
     if text.startswith(("javascript:", "fn:", "eval:")):
@@ -220,52 +187,32 @@ def _split_commas(text: str) -> list[JSON]:
 # Graders that say the same
 
 
-class Mapper:
+class Mapper(Struct):
     """Maps assertions, and notes what is lost of those that are mapped in part."""
 
-    def __init__(
-        self, folder: Folder, root: str, embed: Callable[[Item], str] | None = None,
-        judge: JSON = None, *, counts_scores: bool,
-    ) -> None:  # fmt: skip
-        self.folder = folder
-        self.root = root
-        """The folder that code is named from."""
-        self.embed = embed
-        """Gives the target for the embeddings of a provider."""
-        self.judge = judge
-        """The provider that became the judge of the configuration."""
-        self.counts_scores = counts_scores
-        """Whether a weighted mean decides: then no grader may give half a point where promptfoo
-        gives all or nothing."""
-        self.notes: list[tuple[Item, str]] = []
+    folder: Folder
+    root: str
+    """The folder that code is named from."""
+    embed: Callable[[Item], str] | None = None
+    """Gives the target for the embeddings of a provider."""
+    judge: JSON = None
+    """The provider that became the judge of the configuration."""
+    counts_scores: bool = False
+    """Whether a weighted mean decides: then no grader may give half a point where promptfoo gives
+    all or nothing."""
+    notes: list[tuple[Item, str]] = []
 
     def map(self, assertion: Assertion, transform: JSON = None) -> list[Grader]:
-        """Graders of the answer, or of the part that a transform leads to. Raise
-        NoCounterpartError if none say the same."""
-        own = assertion.fields.get("transform")
-        codes = [str(each) for each in (transform if assertion.is_of_output else None, own)
-                 if each is not None]  # fmt: skip
+        """Graders of the answer. Raise NoCounterpartError if none say the same."""
+        changes = [assertion.fields.get("transform"), transform if assertion.is_of_output else None]
+        for code in changes:
+            if code is not None and not is_trim(code):
+                raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
+            if code is not None and assertion.type == "regex":
+                why = "`transform`: a pattern finds white space around the answer, too"
+                self.notes.append((assertion.item, why))
         fields = {name: each for name, each in assertion.fields.items() if name != "transform"}
-        assertion = assertion._replace(fields=fields)
-        if any(map(_TRIM.fullmatch, codes)) and assertion.type == "regex":
-            why = "`transform`: a pattern finds white space around the answer, too"
-            self.notes.append((assertion.item, why))
-        paths = [read_path(code) for code in codes if _TRIM.fullmatch(code) is None]
-        if not paths:
-            return self._map(assertion)
-        what = f"`{assertion.name}` with `transform`"
-        if None in paths or assertion.type not in _WITH_PATH:
-            changed = f"`{assertion.name}` of what `transform` makes"
-            raise NoCounterpartError(what if own is not None else changed)
-        if self.counts_scores:  # a second grader for JSON would count as well
-            raise NoCounterpartError(f"{what}, where points count")
-        path = ".".join(filter(None, paths))
-        is_data = assertion.type == "javascript" or isinstance(assertion.value, dict)
-        if not path and not is_data:
-            raise NoCounterpartError(f"`{assertion.name}` of an answer that is read as JSON")
-        graders = self._map(assertion)
-        several = [_at_path(each, path) for each in graders if each != _STRICT]
-        return several if assertion.is_negated else [*several, _STRICT]
+        return self._map(assertion._replace(fields=fields))
 
     def _map(self, assertion: Assertion) -> list[Grader]:
         self._refuse_unlike(assertion)
@@ -283,10 +230,8 @@ class Mapper:
         kind, name = assertion.type, f"`{assertion.name}`"
         if not kind:
             raise NoCounterpartError("this assertion, which has no type")
-        if kind in WITHOUT_COUNTERPART:
-            raise NoCounterpartError(f"{name}: no grader says the same", WITHOUT_COUNTERPART[kind])
         if kind not in _MAPPERS:
-            raise NoCounterpartError(f"{name}, which evalcase doesn't know")
+            raise NoCounterpartError(f"{name}: no grader says the same", _HINT)
         if assertion.fields.get("weight") == 0:
             hint = "give it a weight, if the test should fail by it"
             raise NoCounterpartError(f"{name} with weight 0: it can't fail", hint)
@@ -387,10 +332,10 @@ def _map_finish(mapper: Mapper, assertion: Assertion) -> list[Grader]:
 
 def _map_code(_: Mapper, assertion: Assertion) -> list[Grader]:
     try:
-        graders = grade_expression(str(assertion.value))
+        return grade_expression(str(assertion.value))
     except ValueError:
-        raise NoCounterpartError(f"`{assertion.name}`: {_CODE}", _FUNCTION) from None
-    return [*graders, _STRICT] if '"path"' in dumps(graders) else graders
+        what = f"`{assertion.name}`: code in another language is not carried over"
+        raise NoCounterpartError(what, _HINT) from None
 
 
 def _map_json(mapper: Mapper, assertion: Assertion) -> list[Grader]:
@@ -449,7 +394,7 @@ def _map_judge(mapper: Mapper, assertion: Assertion) -> list[Grader]:
 def _map_set(mapper: Mapper, assertion: Assertion) -> list[Grader]:
     if not assertion.inner:
         raise NoCounterpartError("a set with nothing in it")
-    inside = Mapper(mapper.folder, mapper.root, mapper.embed, mapper.judge, counts_scores=True)
+    inside = structs.replace(mapper, counts_scores=True, notes=[])
     try:
         several = [grader for each in assertion.inner for grader in inside.map(each)]
     except NoCounterpartError as error:
@@ -466,28 +411,27 @@ def _map_set(mapper: Mapper, assertion: Assertion) -> list[Grader]:
 
 def _map_used(_: Mapper, assertion: Assertion) -> list[Grader]:
     value = assertion.value
-    names = [value] if isinstance(value, str) else value
-    if isinstance(names, list) and names:
-        tools = [_tool_name(each, assertion) for each in names]
-        if assertion.is_negated:
-            return [write_grader("tool_calls", forbidden=[*tools])]
-        return [write_grader("tool_calls", needed=dict.fromkeys(tools, 1))]
-    options = _options(assertion, "name", "pattern", "min")
-    least = options.get("min", 1)
-    if type(least) is not int or least < 1 or assertion.is_negated:
+    least: JSON = 1
+    if isinstance(value, dict):
+        options = _options(assertion, "name", "min")
+        value, least = options.get("name"), options.get("min", 1)
+    if type(least) is not int or least < 1 or (least > 1 and assertion.is_negated):
         raise NoCounterpartError(f"`{assertion.name}` with `min: {least}`")
-    return [write_grader("tool_calls", needed={_tool_name(options, assertion): least})]
+    tools = _tool_names(value if isinstance(value, list) else [value], assertion)
+    if assertion.is_negated:
+        return [write_grader("tool_calls", forbidden=tools)]
+    return [write_grader("tool_calls", needed={str(each): least for each in tools})]
 
 
 def _map_sequence(mapper: Mapper, assertion: Assertion) -> list[Grader]:
     name, value = f"`{assertion.name}`", assertion.value
     options = _options(assertion, "steps", "mode") if isinstance(value, dict) else {}
-    steps, order = options.get("steps", value), options.get("mode", "in_order")
+    calls = _tool_names(options.get("steps", value), assertion)
+    order = options.get("mode", "in_order")
     if assertion.is_negated or mapper.counts_scores:
         raise NoCounterpartError(f"{name} that is negated, or where points are counted")
-    if not isinstance(steps, list) or not steps or order not in ("in_order", "exact"):
-        raise NoCounterpartError(f"{name} without steps that can be read")
-    calls: list[JSON] = [_tool_name(each, assertion) for each in steps]
+    if order not in ("in_order", "exact"):
+        raise NoCounterpartError(f"{name} with the mode `{order}`")
     exact = None if order == "in_order" else order
     return [write_grader("trajectory", calls, arguments="ignore", order=exact)]
 
@@ -500,13 +444,13 @@ def _map_steps(_: Mapper, assertion: Assertion) -> list[Grader]:
 
 
 def _map_arguments(_: Mapper, assertion: Assertion) -> list[Grader]:
-    options = _options(assertion, "name", "pattern", "args", "arguments", "mode")
+    options = _options(assertion, "name", "args", "arguments", "mode")
     given, mode = options.get("args", options.get("arguments")), options.get("mode", "partial")
     if assertion.is_negated or not isinstance(given, dict) or mode not in ("partial", "exact"):
         raise NoCounterpartError(f"`{assertion.name}` without arguments that can be read")
-    call: JSON = {"tool": _tool_name(options, assertion), "input": given}
-    exact = "exact" if mode == "exact" else None
-    return [write_grader("trajectory", [call], arguments=exact)]
+    (tool,) = _tool_names([options.get("name")], assertion)
+    call: JSON = {"tool": tool, "input": given}
+    return [write_grader("trajectory", [call], arguments="exact" if mode == "exact" else None)]
 
 
 _MAPPERS: dict[str, Callable[[Mapper, Assertion], list[Grader]]] = {
@@ -529,20 +473,9 @@ _MAPPERS: dict[str, Callable[[Mapper, Assertion], list[Grader]]] = {
 }
 
 
-def _at_path(grader: Grader, path: str) -> Grader:
-    """The same grader of a part of the answer."""
-    several = grader.get("value")
-    if grader["type"] == "any" and isinstance(several, list):
-        inner = [_at_path(each, path) for each in several if isinstance(each, dict)]
-        return write_grader("any", [*inner])
-    steps = [str(each) for each in (path, grader.get("path")) if each]
-    return add_options(grader, {"path": ".".join(steps) or None})
-
-
-def can_follow(transform: JSON) -> bool:
-    """Whether graders can read what a transform makes of an answer."""
-    code = str(transform)
-    return _TRIM.fullmatch(code) is not None or read_path(code) is not None
+def is_trim(transform: JSON) -> bool:
+    """Whether a transform changes nothing that graders of text look at."""
+    return _TRIM.fullmatch(str(transform)) is not None
 
 
 def _unlike(assertion: Assertion, value: JSON, wanted: str) -> NoCounterpartError:
@@ -565,11 +498,12 @@ def _options(assertion: Assertion, *known: str) -> dict[str, JSON]:
     return assertion.value
 
 
-def _tool_name(step: JSON, assertion: Assertion) -> str:
-    """The name of one tool, without wildcards."""
-    if isinstance(step, dict):
-        known = {"name", "pattern", "min", "args", "arguments", "mode", "type"}
-        step = step.get("name", step.get("pattern")) if set(step) <= known else None
-    if not isinstance(step, str) or not step or "*" in step or "?" in step:
+def _tool_names(steps: JSON, assertion: Assertion) -> list[JSON]:
+    """The names of tools, without wildcards."""
+    several = steps if isinstance(steps, list) else []
+    names = [each["name"] if isinstance(each, dict) and set(each) == {"name"} else each
+             for each in several]  # fmt: skip
+    if not names or any(not isinstance(each, str) or not each or "*" in each or "?" in each
+                        for each in names):  # fmt: skip
         raise NoCounterpartError(f"`{assertion.name}` of tools that are not named")
-    return step
+    return names
