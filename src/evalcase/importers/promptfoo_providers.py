@@ -15,10 +15,10 @@ from evalcase.config.registry import list_names
 from evalcase.importers.draft import CaseDraft, NoCounterpartError, SuiteDraft
 from evalcase.importers.javascript import has_tags
 from evalcase.importers.promptfoo_tests import PromptTemplate
+from evalcase.importers.rows import parse_cell
 from evalcase.importers.source import FILE, Folder, Item, is_code
 from evalcase.targets.presets import PRESETS
-from evalcase.types.value import JSON
-from evalcase.util.json import BadJsonError, parse_json
+from evalcase.types.value import JSON, fits_pattern
 
 _DEFAULT_EMBEDDING = "openai:embedding:text-embedding-3-large"
 _SIMULATED_USER = "promptfoo:simulated-user"
@@ -166,14 +166,10 @@ class Providers:
         names = [each for each, wanted in self._prompts.items()
                  if wanted is None or any(map(prompt.is_meant_by, wanted))]  # fmt: skip
         if "providers" in fields:
-            wanted = [str(each.value) for each in fields["providers"].several()]
-            meant = {self._named.get(each, each) for each in wanted}
-            kinds = tuple(each.removesuffix("*") for each in wanted if each.endswith("*"))
-            ids = {target: id for id, target in self._named.items()}
-            names = [
-                each for each in names
-                if each in meant or (kinds and ids.get(each, "").startswith(kinds))
-            ]  # fmt: skip
+            meant = [str(each.value) for each in fields["providers"].several()]
+            named = {target for id, target in self._named.items()
+                     if any(fits_pattern(id, each) for each in meant)}  # fmt: skip
+            names = [each for each in names if each in named]
         return None if names == list(self._prompts) or not names else [*names]
 
     def simulated_user(self, item: Item | None) -> Provider | None:
@@ -304,14 +300,10 @@ def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
 
 
 def _read_body(config: Item) -> JSON:
+    body = parse_cell(config.at("body").value)
     if config.at("method").value not in (None, "POST") or config.at("queryParams").value:
         raise NoCounterpartError(f"{_HTTP} that is sent no body, or more than a body")
-    body = config.at("body").value
-    try:
-        body = parse_json(body) if isinstance(body, str) else body
-    except BadJsonError:
-        body = None
-    if body is None:
+    if not isinstance(body, dict | list):
         raise NoCounterpartError(f"{_HTTP} without a body of JSON")
     return _put_placeholders(body)
 

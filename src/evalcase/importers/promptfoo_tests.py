@@ -7,30 +7,28 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from json import dumps
+from math import prod
 from typing import NamedTuple
 
 from evalcase.format.document import parse_document
-from evalcase.importers.draft import SuiteDraft
+from evalcase.importers.draft import SuiteDraft, number_id
 from evalcase.importers.javascript import UnrenderableError, Variables, refuse_computed
 from evalcase.importers.promptfoo_checks import Assertion, read_assertions, read_cell
-from evalcase.importers.source import FILE, Folder, ForeignFile, Item, is_code
+from evalcase.importers.source import FILE, REMOTE, Folder, ForeignFile, Item, is_code
 from evalcase.types.message import is_message
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json
 
 MAX_CASES = 100_000
 _PROMPT_ENDINGS = (".txt", ".md", ".j2", ".json", ".jsonl", ".yaml", ".yml", ".csv")
-_REMOTE = (
-    "http://", "https://", "exec:", "langfuse://", "portkey://", "helicone://", "mlflow:",
-    "huggingface://", "sharepoint://", "az://", "s3://",
-)  # fmt: skip
 _FIELDS = frozenset({
     "description", "vars", "assert", "options", "metadata", "threshold", "provider", "providers",
     "prompts", "providerOutput", "assertScoringFunction", "id",
 })  # fmt: skip
 _DELIMITER = re.compile(r"^[^\S\n]*---[^\S\n]*$", re.MULTILINE)
 _COLUMNS = ("description", "threshold", "providerOutput", "providers", "prompts")
-_CONFIG, _METADATA = "__config:", "__metadata:"
+_CONFIG = "__config:"
+_COMMA = re.compile(r"(?<!\\),")
 
 
 # Prompts
@@ -78,77 +76,63 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
     """All prompts that can be used, each with a label of its own."""
     if prompts.value is None:
         return [PromptTemplate("", "{{prompt}}", prompts)]
-    named = [_read_named(each) for each in prompts.several()]
     found: list[PromptTemplate] = []
-    for number, (item, label, references) in enumerate(named, 1):
+    taken: dict[str, int] = {}
+    for number, whole in enumerate(prompts.several(), 1):
+        is_mapping = isinstance(whole.value, dict)
+        item = whole.first("raw", "prompt", "file", "path", "id") if is_mapping else whole
         try:
-            read = list(_read_prompt(item, label, references, folder))
+            read = [*_read_prompt(item, whole.mapping(), folder)]
             for each in read:
                 refuse_computed(each.text)
-                each.label = each.label or f"prompt-{number}"
-            found += read
         except UnrenderableError as error:
             suite.lose(item, f"this prompt, which has {error}")
+            continue
         except ValueError as error:
             suite.lose(item, f"this prompt: {error}")
-    seen: dict[str, int] = {}
-    for prompt in found:
-        label = prompt.label
-        seen[label] = seen.get(label, 0) + 1
-        prompt.label = label if seen[label] == 1 else f"{label}-{seen[label]}"
+            continue
+        for each in read:
+            each.label = number_id(each.label or f"prompt-{number}", taken)
+        found += read
     return found
 
 
-def _read_named(item: Item) -> tuple[Item, str, tuple[str, ...]]:
-    """Where a prompt is written, its label, and how providers and tests may name it."""
-    value = item.mapping()
-    held = next((name for name in ("raw", "prompt", "file", "path", "id") if name in value), None)
-    label, id = value.get("label"), value.get("id")
-    names = tuple(each for each in (label, id) if isinstance(each, str))
-    return (item if held is None else item.at(held)), label if isinstance(label, str) else "", names
-
-
-def _read_prompt(
-    item: Item, label: str, references: tuple[str, ...], folder: Folder
-) -> Iterator[PromptTemplate]:
-    text = item.value
+def _read_prompt(item: Item, whole: Mapping[str, JSON], folder: Folder) -> Iterator[PromptTemplate]:
+    text, label, id = item.value, whole.get("label"), whole.get("id")
+    references = tuple(each for each in (label, id) if isinstance(each, str))
+    label = label if isinstance(label, str) else ""
     if isinstance(text, list) and text and all(map(is_message, text)):
         text = dumps(text, ensure_ascii=False)
     if not isinstance(text, str):
         raise ValueError("it is not text")
-    if text.startswith(_REMOTE):
-        raise ValueError("it is kept, or made, somewhere else")
     is_name = "\n" not in text and "{" not in text and " " not in text.strip()
     is_file = is_name and (text.lower().endswith(_PROMPT_ENDINGS) or is_code(text))
-    if not is_file and not text.startswith(FILE):
+    if not is_file and not text.startswith((FILE, *REMOTE)):
         yield PromptTemplate(label, text, item, references)
         return
-    if is_code(text):
-        raise ValueError("it is code")
+    references += (text, text.removeprefix(FILE))
     for name in folder.find(text):
-        stem, ending = os.path.splitext(os.path.basename(name))
-        for own, each in _read_prompt_file(name, label or stem, ending.lower(), folder):
-            yield PromptTemplate(own, each, item, (*references, text, text.removeprefix(FILE)))
+        texts = _read_texts(name, folder)
+        base = label or os.path.splitext(os.path.basename(name))[0]
+        for number, each in enumerate(texts, 1):
+            own = base if len(texts) == 1 else f"{base}-{number}"
+            yield PromptTemplate(own, each, item, references)
 
 
-def _read_prompt_file(
-    name: str, label: str, ending: str, folder: Folder
-) -> Iterator[tuple[str, str]]:
-    """The labels and texts of the prompts in a file."""
-    if ending in (".yaml", ".yml"):
-        yield label, dumps(folder.value(name))
-        return
+def _read_texts(name: str, folder: Folder) -> list[str]:
+    """The texts of the prompts in a file."""
+    ending = os.path.splitext(name)[1].lower()
     if ending == ".csv":
         raise ValueError("it is in a table")
+    if ending in (".yaml", ".yml"):
+        return [dumps(folder.value(name))]
     text = folder.read(name)
-    texts = [text]
     if ending == ".jsonl":
-        texts = [line for line in text.splitlines() if line.strip()]
-    elif ending == ".txt":
-        lines = "\n".join(text.splitlines())
-        texts = [each.strip() for each in _DELIMITER.split(lines) if each.strip()]
-    for number, each in enumerate(texts, 1):
-        yield label if len(texts) == 1 else f"{label}-{number}", each
+        return [line for line in text.splitlines() if line.strip()]
+    if ending != ".txt":
+        return [text]
+    lines = "\n".join(text.splitlines())
+    return [each.strip() for each in _DELIMITER.split(lines) if each.strip()]
 
 
 # Tests
@@ -196,19 +180,11 @@ class TestReader:
                     id = os.path.basename(os.path.dirname(path))
                     yield case._replace(value={"id": id, **case.mapping()})
                 return
-            for file in self._files(named):
-                yield from self.read_file(file)
+            for each in self.folder.find(named):
+                with self.folder.reading(each):
+                    yield from self.read_file(self.folder.parse(each))
         except ValueError as error:
             self.suite.lose(item, f"these tests: {error}")
-
-    def _files(self, name: str) -> Iterator[ForeignFile]:
-        if name.startswith(_REMOTE):
-            raise ValueError("they are kept somewhere else")
-        if is_code(name):
-            raise ValueError("they are made by code")
-        for each in self.folder.find(name):
-            with self.folder.reading(each):
-                yield self.folder.parse(each)
 
     def _read_scenario(self, item: Item) -> Iterator[Item]:
         """Each test of a scenario with each of its settings."""
@@ -242,31 +218,32 @@ def read_row(row: Item) -> Item:
             continue
         elif name.startswith("__expected"):
             checks[name] = read_cell(str(value))
-        elif name.startswith(_METADATA):
-            key, text = name.removeprefix(_METADATA), str(value)
-            texts = text.replace("\\,", "\0").split(",")
-            several: list[JSON] = [each.replace("\0", ",").strip() for each in texts]
-            metadata[key.removesuffix("[]")] = several if key.endswith("[]") else text
+        elif name.startswith("__metadata:"):
+            key = name.removeprefix("__metadata:")
+            texts = [each.replace("\\,", ",").strip() for each in _COMMA.split(str(value))]
+            metadata[key.removesuffix("[]")] = [*texts] if key.endswith("[]") else value
         elif bare in ("prefix", "suffix"):
             options[bare] = value
         else:
             given = _read_number(value) if bare == "threshold" else value
             test[bare if bare in _COLUMNS else name] = given
-    _configure(checks, row.mapping())
+    for of, setting, value in _list_settings(row):
+        for name, check in checks.items():
+            if value is not None and of in (name, "__expected"):
+                check[setting] = value
     checked: list[JSON] = [*checks.values()]
     held: dict[str, JSON] = {"assert": checked, "options": options, "metadata": metadata}
     return row._replace(value={**test, **{name: each for name, each in held.items() if each}})
 
 
-def _configure(checks: dict[str, dict[str, JSON]], row: dict[str, JSON]) -> None:
+def _list_settings(row: Item) -> Iterator[tuple[str, str, JSON]]:
     """`__metric`, and options such as `__config:__expected1:threshold`."""
-    for column, value in row.items():
-        of, _, setting = column.removeprefix(_CONFIG).partition(":")
-        for name, check in checks.items():
-            if column == "__metric" and isinstance(value, str):
-                check["metric"] = value
-            elif column.startswith(_CONFIG) and value is not None and of in (name, "__expected"):
-                check[setting] = _read_number(value)
+    for column, value in row.mapping().items():
+        if column == "__metric":
+            yield "__expected", "metric", value
+        elif column.startswith(_CONFIG):
+            of, _, setting = column.removeprefix(_CONFIG).partition(":")
+            yield of, setting, _read_number(value)
 
 
 def _read_number(value: JSON) -> JSON:
@@ -330,11 +307,8 @@ def vary_variables(
         name: _list_choices(item.value, folder) if expands else [item.value]
         for name, item in variables.items()
     }
-    ways = 1
-    for several in choices.values():
-        ways *= max(1, len(several))
-        if ways > MAX_CASES:
-            raise ValueError(f"its variables can be chosen in over {MAX_CASES:,} ways")
+    if prod(map(len, choices.values())) > MAX_CASES:
+        raise ValueError(f"its variables can be chosen in over {MAX_CASES:,} ways")
     for chosen in product(*choices.values()):
         yield {name: _load(value, folder) for name, value in zip(choices, chosen, strict=True)}
 

@@ -31,6 +31,10 @@ from evalcase.util.files import OutsideError, read_file
 FileShape: TypeAlias = Literal["yaml", "json", "jsonl", "csv"]
 SHAPES: dict[str, FileShape] = {**FILE_ENDINGS, ".csv": "csv", ".tsv": "csv"}
 FILE = "file://"
+REMOTE = (
+    "http://", "https://", "exec:", "langfuse://", "portkey://", "helicone://", "mlflow:",
+    "huggingface://", "sharepoint://", "az://", "s3://",
+)  # fmt: skip
 _LFS = "version https://git-lfs.github.com/spec/"
 _MAX_BYTES = 100 << 20
 _MAX_FILES = 100_000
@@ -200,6 +204,10 @@ class Folder:
 
     def find(self, name: str) -> list[str]:
         """The file of a name, or all files that match a name with `*`. Raise ValueError."""
+        if name.startswith(REMOTE):
+            raise ValueError("it is kept, or made, somewhere else")
+        if is_code(name):
+            raise ValueError("it is code")
         name = name.removeprefix(FILE)
         if "*" not in name:
             return [name]
