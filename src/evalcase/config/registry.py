@@ -65,7 +65,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "run": "evalcase.graders.workspace:RunGrader",
         "files": "evalcase.graders.workspace:FilesGrader",
         "diff": "evalcase.graders.workspace:DiffGrader",
-        "skill_used": "evalcase.graders.workspace:SkillUsedGrader",
+        "skill_used": "evalcase.graders.tool_calls:SkillUsedGrader",
         "python": "evalcase.graders.python:PythonGrader",
         "script": "evalcase.graders.script:ScriptGrader",
         "judge": "evalcase.graders.judge:JudgeGrader",

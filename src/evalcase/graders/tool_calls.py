@@ -1,4 +1,4 @@
-"""Limits on tool calls: how many, which, how often the same, and whether they failed."""
+"""Graders of which calls were made: `tool_calls` limits them, `skill_used` looks for one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from evalcase.graders.calls import (
 )
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.message import Message, parts_of
+from evalcase.types.message import Message, ToolCall, parts_of
 from evalcase.types.options import Count, Text, Texts, Whole, about, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.value import JSON, canonical_text
 from evalcase.util.answers import text_of_content
-from evalcase.util.calls import traced_calls
+from evalcase.util.calls import kind_of_tool, seen_calls, traced_calls
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import as_json, list_some, write_count
 
@@ -234,3 +234,50 @@ def _is_error(value: JSON) -> bool:
     if isinstance(value, str):
         return value.strip().lower() not in _NOTHING
     return value is True or (isinstance(value, dict | list) and bool(value))
+
+
+# skill_used
+
+
+class SkillUsedGrader(Grader):
+    name = "skill_used"
+    description = "The agent used a skill."
+    argument = "value"
+    example = "- skill_used: csv"
+
+    value: Annotated[Text, about("The name of the skill.", example="csv", elsewhere=("skill",))]
+    evidence: Annotated[
+        Literal["tool", "any"],
+        about(
+            "What counts: a call of the agent's `tool` for skills, or `any` sign, such as a "
+            "command that reads its SKILL.md."
+        ),
+    ] = "tool"
+
+    def grade(self, context: Context) -> Score:
+        calls = seen_calls(context.answer)
+        worked = [each for each in calls if not each.get("is_error")]
+        used = {_skill_of(each) for each in worked}
+        if any(each is not None and self._fits(each) for each in used):
+            return Score(1.0, f"the agent used the skill `{self.value}`")
+        if self.evidence == "any":
+            read = f"skills/{self.value}/SKILL.md"
+            if any(read in str(each.arguments) for each in worked):
+                told = f"the agent read {read}, which is a sign that it used the skill"
+                return Score(1.0, told, {"heuristic": True})
+        others = sorted(each for each in used if each is not None)
+        listed = f", but {list_some(others, len(others))}" if others else ""
+        return Score(0.0, f"the agent did not use the skill `{self.value}`{listed}")
+
+    def _fits(self, used: str) -> bool:
+        """A skill of a plug-in may be named with it: `plugin:skill`."""
+        return used == self.value or used.endswith(f":{self.value}")
+
+
+def _skill_of(call: ToolCall) -> str | None:
+    """The skill that a call uses; None if it uses none."""
+    given = call.arguments
+    if kind_of_tool(call.name) != "skill" or not isinstance(given, Mapping):
+        return None
+    named = (given.get(name) for name in ("skill", "name", "skill_name", "command"))
+    return next((each for each in named if isinstance(each, str)), None)

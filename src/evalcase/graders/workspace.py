@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple
@@ -15,20 +15,17 @@ from msgspec import UNSET, Struct, UnsetType
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.base import Context, Grader
-from evalcase.graders.differences import cut_around, first_difference
-from evalcase.graders.fields import FieldMatchers, Matcher, describe_matcher, match_field
-from evalcase.graders.script import BadScriptReplyError, read_script_reply
+from evalcase.graders.differences import cut_around, first_difference, quote_value
+from evalcase.graders.fields import FieldMatchers, match_field
+from evalcase.graders.script import read_script_reply
 from evalcase.graders.text import Searcher, settle
 from evalcase.types.case import Case
 from evalcase.types.grade import Score
-from evalcase.types.message import ToolCall
-from evalcase.types.options import Pattern, Place, Text, Texts, Whole, Words, about, of_kind
+from evalcase.types.options import Pattern, Text, Texts, Whole, Words, about
 from evalcase.types.problem import Finding
-from evalcase.types.read_options import make, problems_in
 from evalcase.types.target import Surroundings
-from evalcase.types.value import JSON, replace
+from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Space
-from evalcase.util.calls import kind_of_tool, seen_calls
 from evalcase.util.files import (
     IrregularError,
     OutsideError,
@@ -40,15 +37,23 @@ from evalcase.util.isolation import process_in
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import describe_exit
 from evalcase.util.snapshots import copy_into, matches, scan, without_git
-from evalcase.util.text import write_count
+from evalcase.util.text import list_some, write_count
 from evalcase.util.user_calls import waiting_in_queue
 
-_MOST_OUTPUT = 1_000_000
-_MOST_REPORT = 20_000_000
-_MOST_FILE = 10_000_000
+_MOST_OUTPUT, _MOST_REPORT, _MOST_FILE = 1_000_000, 20_000_000, 10_000_000
 _SHOWN = 5
 _one_at_a_time: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 """Programs that grade one workspace don't run at the same time."""
+
+
+class _LooksAtWorkspace(Grader, kw_only=True):
+    surroundings: Surroundings | None = None
+
+    def load(self, surroundings: Surroundings) -> None:
+        self.surroundings = surroundings
+
+    def missing_in(self, case: Case) -> str | None:
+        return None if case.workspace is not None else "a `workspace`"
 
 
 def _workspace_of(context: Context, *, fresh: bool = False) -> Space:
@@ -66,11 +71,6 @@ def _changes_of(context: Context) -> Changes:
         why = f": {context.workspace.fault}" if context.workspace is not None else ""
         raise GraderError("workspace", f"it is not known what was changed in the workspace{why}")
     return context.changes
-
-
-class _LooksAtWorkspace(Grader):
-    def missing_in(self, case: Case) -> str | None:
-        return None if case.workspace is not None else "a `workspace`"
 
 
 # run
@@ -118,21 +118,13 @@ class RunGrader(_LooksAtWorkspace):
         Texts | None, about("Tests of the JUnit report that must not break; they may be skipped.")
     ] = None
 
-    surroundings: Surroundings | None = None
-
     def conflicts(self) -> Iterator[Finding]:
-        has_place = any("{report}" in each for each in self.value)
-        if self.report == "junit" and not has_place:
-            what = "`report: junit` needs `{report}` in the command, where the file is written"
+        if (self.report == "junit") != any("{report}" in each for each in self.value):
+            what = "`report: junit` goes with `{report}` in the command, where the file is written"
             yield Finding(("value",), what, "pytest takes --junitxml={report}")
-        if self.report != "junit" and has_place:
-            yield Finding(("value",), "`{report}` goes with `report: junit` only")
         for name in ("must_pass", "keep_passing"):
             if getattr(self, name) is not None and self.report != "junit":
                 yield Finding((name,), f"`{name}` goes with `report: junit` only", at="key")
-
-    def load(self, surroundings: Surroundings) -> None:
-        self.surroundings = surroundings
 
     async def grade(self, context: Context) -> Score:
         space = _workspace_of(context, fresh=self.fresh)
@@ -152,45 +144,46 @@ class RunGrader(_LooksAtWorkspace):
                 copy = stack.enter_context(TemporaryDirectory(prefix="copy-", dir=folder))
                 await asyncio.to_thread(copy_into, space.path, copy)
                 space = replace(space, path=copy)
-            report = ""
+            report, writable = "", []
             if self.report == "junit":
                 # A random name outside of the workspace: the tests of an agent can't guess it.
-                folder = stack.enter_context(TemporaryDirectory(prefix="evalcase-"))
-                report = os.path.join(folder, "report.xml")
+                writable = [stack.enter_context(TemporaryDirectory(prefix="evalcase-"))]
+                report = os.path.join(writable[0], "report.xml")
             argv = [each.replace("{report}", report) for each in self.value]
             environment = without_git({
                 **self.surroundings.environment, **space.env, **self.env, "PWD": space.path
             })  # fmt: skip
             async with process_in(
-                space, argv, environment, _MOST_OUTPUT, network=False,
-                writable=[os.path.dirname(report)] if report else [],
-            ) as process:  # fmt: skip
+                space, argv, environment, _MOST_OUTPUT, network=False, writable=writable
+            ) as process:
                 try:
                     code, output = await process.run(None)
                 except TargetError as error:
                     raise GraderError("workspace", str(error), error.details) from None
-                tail: dict[str, Any] = {"exit_code": code}
                 printed = output.data[-4000:].decode(errors="backslashreplace")
-                for name, text in (("stdout", printed), ("stderr", process.stderr)):
-                    if text:  # the workspace is gone when a person reads it
-                        tail[name] = text.replace(f"{space.path}/", "")
+                told = {"stdout": printed, "stderr": process.stderr}
+            # The workspace is gone when a person reads it.
+            texts = {
+                name: text.replace(f"{space.path}/", "") for name, text in told.items() if text
+            }
+            details: dict[str, Any] = {"exit_code": code, **texts}
             if self.report == "junit":
-                return self._grade_tests(_read_report(report, tail), code, tail)
+                return self._grade_tests(_read_report(report, details), code, details)
         if self.report == "json":
-            return _read_reply(output.data, code, tail)
-        told = f"exit code {code}" if code >= 0 else f"the command {describe_exit(code)}"
+            return _read_reply(output.data, code, details)
+        ended = f"exit code {code}" if code >= 0 else f"the command {describe_exit(code)}"
         if code == self.expect:
-            return Score(1.0, told, tail)
-        return Score(0.0, f"{told}, expected {self.expect}", tail)
+            return Score(1.0, ended, details)
+        return Score(0.0, f"{ended}, expected {self.expect}", details)
 
     def _grade_tests(self, tests: dict[str, _Test], code: int, details: dict[str, Any]) -> Score:
-        broken = [each for each in tests.values() if each.outcome == "failed"]
-        if code != self.expect and not broken:
+        outcomes = [each.outcome for each in tests.values()]
+        if code != self.expect and "failed" not in outcomes:
             what = f"the command {describe_exit(code)}, and no test in its report failed"
             raise GraderError("workspace", what, details)
         named = [(name, True) for name in self.must_pass or ()]
         named += [(name, False) for name in self.keep_passing or ()]
-        named = named or [(each.name, True) for each in tests.values() if each.outcome != "skipped"]
+        named = named or [(name, True) for name in tests if tests[name].outcome != "skipped"]
         if not named:
             raise GraderError("workspace", "the report has skipped tests only", details)
         failed = []
@@ -205,14 +198,11 @@ class RunGrader(_LooksAtWorkspace):
         passed = len(named) - len(failed)
         reason = f"{passed} of {len(named)} tests pass"
         if failed:
-            more = len(failed) - _SHOWN
-            listed = "; ".join(failed[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
-            reason = f"{reason}: {listed}"
+            reason += f": {list_some(failed[:_SHOWN], len(failed))}"
         return Score(passed / len(named), reason, {**details, "failed": failed})
 
 
 class _Test(NamedTuple):
-    name: str
     outcome: Literal["passed", "failed", "skipped"]
     message: str = ""
 
@@ -227,46 +217,44 @@ def _junit_name(id: str) -> str:
 
 def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
     """The tests of a JUnit report by their names. Raise GraderError if there is none."""
-
-    def refuse(what: str) -> GraderError:
-        return GraderError("workspace", f"the JUnit report {what}", details)
-
     try:
         data = read_file(path, _MOST_REPORT, links=False)
-    except OversizeError:
-        raise refuse("is too large") from None
-    except OSError:
-        raise refuse("was not written") from None
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:
-        raise refuse("declares entities, or is not UTF-8")
-    try:
+        if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:
+            raise ValueError("declares entities, or is not UTF-8")
         root = ET.fromstring(data)  # noqa: S314 - it declares no entities
+        tests: dict[str, _Test] = {}
+        for each in root.iter("testcase"):
+            name = ".".join(filter(None, (each.get("classname"), each.get("name"))))
+            if name in tests:
+                raise ValueError(f"has the test {name} twice")
+            tests[name] = _read_test(each)
+        if any(suite.find("error") is not None for suite in root.iter("testsuite")):
+            tests["(the suite)"] = _Test("failed", "it has an error beside its tests")
+        if not tests:
+            raise ValueError("has no tests")
+        return tests
+    except OversizeError:
+        what = "is too large"
+    except OSError:
+        what = "was not written"
     except ET.ParseError as error:
-        raise refuse(f"is not XML: {error}") from None
-    tests: dict[str, _Test] = {}
-    for each in root.iter("testcase"):
-        name = ".".join(filter(None, (each.get("classname"), each.get("name"))))
-        if name in tests:
-            raise refuse(f"has the test {name} twice")
-        tests[name] = _read_test(name, each)
-    if any(suite.find("error") is not None for suite in root.iter("testsuite")):
-        tests["(the suite)"] = _Test("(the suite)", "failed", "it has an error beside its tests")
-    if not tests:
-        raise refuse("has no tests")
-    return tests
+        what = f"is not XML: {error}"
+    except ValueError as error:
+        what = str(error)
+    raise GraderError("workspace", f"the JUnit report {what}", details)
 
 
-def _read_test(name: str, element: ET.Element) -> _Test:
+def _read_test(element: ET.Element) -> _Test:
     for tag in ("failure", "error"):
         found = element.find(tag)
         if found is not None:
             message = (found.get("message") or found.text or "").strip()
-            return _Test(name, "failed", message.partition("\n")[0][:200])
+            return _Test("failed", message.partition("\n")[0][:200])
     skipped = element.find("skipped")
     is_run = element.get("status") not in ("notrun", "disabled")
     if is_run and (skipped is None or skipped.get("type") == "pytest.xfail"):
-        return _Test(name, "passed")
-    return _Test(name, "skipped")
+        return _Test("passed")
+    return _Test("skipped")
 
 
 def _read_reply(data: bytes, code: int, details: dict[str, Any]) -> Score:
@@ -276,7 +264,7 @@ def _read_reply(data: bytes, code: int, details: dict[str, Any]) -> Score:
         if isinstance(reply, dict) and code == 0:
             return read_script_reply(reply)
         what = describe_exit(code) if code else "printed no object"
-    except (BadJsonError, BadScriptReplyError) as error:
+    except ValueError as error:
         what = f"printed no score: {error}"
     raise GraderError("workspace", f"the command {what}", details)
 
@@ -301,39 +289,9 @@ class FileMatcher(Struct, frozen=True, kw_only=True):
         Text | None, about("A file of the project that it must equal, byte for byte.")
     ] = None
 
-
-def _check_files(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
-    if not value:
-        yield place.fault("is empty: it names no file")
-    for path, each in value.items():
-        here = Place((*place.path, path), len(place.path))
-        if isinstance(each, dict):
-            yield from problems_in(FileMatcher, each, f"the matcher of `{path}`", here.path)
-            if not each:
-                yield here.fault("is empty: it checks nothing")
-            if "*" in path:
-                yield here.fault("names several files, which can only be `absent` or `unchanged`")
-        elif each not in ("absent", "unchanged"):
-            yield here.fault(f"is `absent`, `unchanged` or a matcher, not {each!r:.40}")
-
-
-def _read_files(value: dict[str, Any]) -> dict[str, str | FileMatcher]:
-    return {
-        path: each if isinstance(each, str) else make(FileMatcher, each)
-        for path, each in value.items()
-    }
-
-
-Files = Annotated[
-    dict[str, str | FileMatcher],
-    of_kind(
-        "a mapping of paths to matchers",
-        written=dict[str, Any],
-        check=_check_files,
-        read=_read_files,
-        inside=FileMatcher,
-    ),
-]
+    def conflicts(self) -> Iterator[Finding]:
+        if self == FileMatcher():
+            yield Finding((), "it is empty: it checks nothing", code="missing-option")
 
 
 class FilesGrader(_LooksAtWorkspace):
@@ -344,17 +302,21 @@ class FilesGrader(_LooksAtWorkspace):
     example = "- files: {CHANGELOG.md: {contains: Fixed}, old.py: absent}"
 
     value: Annotated[
-        Files,
+        dict[str, Literal["absent", "unchanged"] | FileMatcher],
         about(
             "Paths, or patterns such as `tests/**`, each with `absent`, `unchanged` or a matcher.",
             example={"CHANGELOG.md": {"contains": "Fixed"}},
+            words="a mapping of paths to matchers",
         ),
     ]
 
-    surroundings: Surroundings | None = None
-
-    def load(self, surroundings: Surroundings) -> None:
-        self.surroundings = surroundings
+    def conflicts(self) -> Iterator[Finding]:
+        if not self.value:
+            yield Finding(("value",), "`value` is empty: it names no file")
+        for path, each in self.value.items():
+            if "*" in path and isinstance(each, FileMatcher):
+                what = f"`{path}` names several files: they can only be `absent` or `unchanged`"
+                yield Finding(("value", path), what)
 
     def sources(self) -> dict[str, str]:
         """The files of the project that it compares with."""
@@ -367,14 +329,14 @@ class FilesGrader(_LooksAtWorkspace):
         return settle(lambda searcher: self._judge(space.path, changes, searcher))
 
     def _judge(self, root: str, changes: Changes, searcher: Searcher) -> Score:
-        found = {
-            path: self._object_to(root, path, wanted, changes, searcher)
-            for path, wanted in self.value.items()
-        }
-        wrong = [f"`{path}`: {why}" for path, why in found.items() if why is not None]
-        right, count = len(found) - len(wrong), write_count(len(found), "file")
-        told = "; ".join([f"{right} of {count} as expected", *wrong])
-        return Score(right / len(found), told if len(found) > 1 or not wrong else wrong[0])
+        wrong = []
+        for path, wanted in self.value.items():
+            why = self._object_to(root, path, wanted, changes, searcher)
+            wrong += [f"`{path}`: {why}"] if why else []
+        count = len(self.value)
+        right = f"{count - len(wrong)} of {write_count(count, 'file')} as expected"
+        told = "; ".join([right, *wrong]) if count > 1 or not wrong else wrong[0]
+        return Score((count - len(wrong)) / count, told)
 
     def _object_to(
         self, root: str, path: str, wanted: str | FileMatcher, changes: Changes, searcher: Searcher
@@ -384,48 +346,47 @@ class FilesGrader(_LooksAtWorkspace):
             return f"{_list(found)} changed" if found else None
         if isinstance(wanted, FileMatcher) and wanted.exists is not False:
             data = _read_file(root, path)
-            return "there is no such file" if data is None else (
-                self._object_to_text(data, wanted, searcher)
-            )  # fmt: skip
+            if data is None:
+                return "there is no such file"
+            file = wanted.equals_file
+            if file is not None and self._read_project_file(file) != data:
+                return f"it is not equal to {file}"
+            return _object_to_text(data, wanted, searcher)
         if "*" not in path:
             return "it is there" if os.path.lexists(os.path.join(root, path)) else None
         found = [each for each in scan(root) if matches(each, [path])]
         return f"{_list(found)} there" if found else None
-
-    def _object_to_text(self, data: bytes, wanted: FileMatcher, searcher: Searcher) -> str | None:
-        text = data.decode(errors="replace")
-        if wanted.equals is not None and text != wanted.equals:
-            at = first_difference(wanted.equals, text)
-            return f"expected {cut_around(wanted.equals, at)}, got {cut_around(text, at)}"
-        several = (wanted.contains,) if isinstance(wanted.contains, str) else wanted.contains or ()
-        missing = [each for each in several if each not in text]
-        if missing:
-            return f"{missing[0]!r:.80} is not in it"
-        if wanted.regex is not None and searcher.find(wanted.regex, text) is None:
-            return f"`{wanted.regex}` is not found in it"
-        file = wanted.equals_file
-        if file is not None and self._read_project_file(file) != data:
-            return f"it is not equal to {file}"
-        return None if wanted.json is UNSET else _object_to_json(data, wanted.json, searcher)
 
     def _read_project_file(self, name: str) -> bytes:
         assert self.surroundings is not None, "load() comes first"
         root = self.surroundings.root
         try:
             return read_file(os.path.join(root, name), _MOST_FILE, root)
-        except (OSError, OversizeError) as error:
+        except OSError as error:
             raise GraderError("workspace", f"{name} can't be read: {error}") from None
 
 
-def _object_to_json(data: bytes, wanted: Mapping[str, Matcher], searcher: Searcher) -> str | None:
+def _object_to_text(data: bytes, wanted: FileMatcher, searcher: Searcher) -> str | None:
+    text = data.decode(errors="replace")
+    if wanted.equals is not None and text != wanted.equals:
+        at = first_difference(wanted.equals, text)
+        return f"expected {cut_around(wanted.equals, at)}, got {cut_around(text, at)}"
+    several = (wanted.contains,) if isinstance(wanted.contains, str) else wanted.contains or ()
+    for each in several:
+        if each not in text:
+            return f"{quote_value(each)} is not in it"
+    if wanted.regex is not None and searcher.find(wanted.regex, text) is None:
+        return f"`{wanted.regex}` is not found in it"
+    if wanted.json is UNSET:
+        return None
     try:
         value = parse_json(data)
     except BadJsonError as error:
         return f"it is not JSON: {error}"
-    for path, matcher in wanted.items():
+    for path, matcher in wanted.json.items():
         outcome = match_field(JsonPath(path), matcher, value, searcher)
         if not outcome.matches:
-            return f"at `{path}` there is {outcome.got}, not {describe_matcher(matcher)}"
+            return f"at `{path}`: {outcome.tell(matcher)}"
     return None
 
 
@@ -438,8 +399,8 @@ def _read_file(root: str, path: str) -> bytes | None:
         return None
     except OutsideError:
         what = f"`{path}` leads out of the workspace by a link"
-    except OversizeError:
-        what = f"`{path}` is larger than {_MOST_FILE // 1_000_000} MB"
+    except OversizeError as error:
+        what = f"`{path}`: {error.strerror}"
     raise GraderError("workspace", what)
 
 
@@ -468,80 +429,24 @@ class DiffGrader(_LooksAtWorkspace):
 
     def grade(self, context: Context) -> Score:
         changes = _changes_of(context)
-        paths, wrong = changes.paths, []
+        paths, lines, number = changes.paths, changes.lines, len(changes.changed)
+        wrong = []
         if self.empty is not None and self.empty is not (not paths):
             wrong.append("nothing was changed" if not paths else f"{_list(paths)} changed")
-        if self.max_files is not None and len(changes.changed) > self.max_files:
-            wrong.append(f"{len(changes.changed)} files changed, at most {self.max_files} may")
-        if self.max_lines is not None and changes.lines > self.max_lines:
-            wrong.append(f"{changes.lines} lines changed, at most {self.max_lines} may")
-        if self.max_lines is not None and (
-            binary := [each.path for each in changes.changed if each.binary]
-        ):
-            wrong.append(f"{_list(binary)} changed, which is no text and has no lines")
-        if self.only is not None:
-            outside = [path for path in paths if not matches(path, self.only)]
-            if outside:
-                wrong.append(f"{_list(outside)} changed, but only {_list(self.only)} may")
-        if self.never is not None:
-            touched = [path for path in paths if matches(path, self.never)]
-            if touched:
-                wrong.append(f"{_list(touched)} changed, which `never` forbids")
-        files, lines = write_count(len(changes.changed), "file"), write_count(changes.lines, "line")
-        told = f"{files} changed, {lines}"
+        if self.max_files is not None and number > self.max_files:
+            wrong.append(f"{number} files changed, at most {self.max_files} may")
+        if self.max_lines is not None:
+            if lines > self.max_lines:
+                wrong.append(f"{lines} lines changed, at most {self.max_lines} may")
+            if binary := [each.path for each in changes.changed if each.binary]:
+                wrong.append(f"{_list(binary)} changed, which is no text and has no lines")
+        if self.only and (outside := [path for path in paths if not matches(path, self.only)]):
+            wrong.append(f"{_list(outside)} changed, but only {_list(self.only)} may")
+        if self.never and (touched := [path for path in paths if matches(path, self.never)]):
+            wrong.append(f"{_list(touched)} changed, which `never` forbids")
+        told = f"{write_count(number, 'file')} changed, {write_count(lines, 'line')}"
         return Score(0.0, "; ".join(wrong)) if wrong else Score(1.0, told)
 
 
 def _list(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return ", ".join(f"`{each}`" for each in paths[:_SHOWN]) + more
-
-
-# skill_used
-
-
-_SKILL_INPUTS = ("skill", "name", "skill_name", "command")
-
-
-class SkillUsedGrader(Grader):
-    name = "skill_used"
-    description = "The agent used a skill."
-    argument = "value"
-    example = "- skill_used: csv"
-
-    value: Annotated[Text, about("The name of the skill.", example="csv", elsewhere=("skill",))]
-    evidence: Annotated[
-        Literal["tool", "any"],
-        about(
-            "What counts: a call of the agent's `tool` for skills, or `any` sign, such as a "
-            "command that reads its SKILL.md."
-        ),
-    ] = "tool"
-
-    def grade(self, context: Context) -> Score:
-        calls = seen_calls(context.answer)
-        worked = [each for each in calls if not each.get("is_error")]
-        used = {_skill_of(each) for each in worked}
-        if any(each is not None and self._fits(each) for each in used):
-            return Score(1.0, f"the agent used the skill `{self.value}`")
-        if self.evidence == "any":
-            read = f"skills/{self.value}/SKILL.md"
-            if any(read in str(each.arguments) for each in worked):
-                told = f"the agent read {read}, which is a sign that it used the skill"
-                return Score(1.0, told, {"heuristic": True})
-        others = sorted(each for each in used if each is not None)
-        listed = f", but {_list(others)}" if others else ""
-        return Score(0.0, f"the agent did not use the skill `{self.value}`{listed}")
-
-    def _fits(self, used: str) -> bool:
-        """A skill of a plug-in may be named with it: `plugin:skill`."""
-        return used == self.value or used.endswith(f":{self.value}")
-
-
-def _skill_of(call: ToolCall) -> str | None:
-    """The skill that a call uses; None if it uses none."""
-    given = call.arguments
-    if kind_of_tool(call.name) != "skill" or not isinstance(given, Mapping):
-        return None
-    named = (given.get(name) for name in _SKILL_INPUTS)
-    return next((each for each in named if isinstance(each, str)), None)
+    return list_some([f"`{each}`" for each in paths[:_SHOWN]], len(paths))
