@@ -190,12 +190,6 @@ def test_a_known_name_where_nothing_is_rendered_warns(field: str) -> None:
     assert case_of(text)[field] == "is {{a}} {{b}}"
 
 
-def test_a_known_name_in_the_name_of_a_field_warns() -> None:
-    text = '{vars: {a: x}, input: {"{{a}}": "{{a}}"}}'
-    assert [code for code, *_ in places(text)] == ["not-rendered"]
-    assert asked(text) == {"{{a}}": "x"}
-
-
 # Values in the place of tags.
 
 
@@ -275,13 +269,12 @@ cases:
     assert second.graders == ({"type": "contains", "value": "Rome"}, {"type": "length", "max": 4})
 
 
-def test_what_is_wrong_with_a_value_is_told_where_the_value_is_written() -> None:
-    """A tag has become the value: there it can be mended."""
+def test_what_is_wrong_with_a_value_is_told_at_its_tag() -> None:
     problem = only_problem("- vars: {n: 42}\n  input: '{{n}}'\n")
-    assert (problem.code, problem.line, problem.column) == ("wrong-type", 1, 13)
-    assert problem.hint == 'write it in quotes: "42"'
+    assert (problem.code, problem.line, problem.column) == ("wrong-type", 2, 10)
+    assert (problem.hint, problem.fix) == (None, None)  # the tag itself is right
     text = "- vars: {m: [{role: usr, content: x}]}\n  input: '{{m}}'\n"
-    assert places(text) == [("unknown-role", 1, 21, 1, 24)]
+    assert places(text) == [("unknown-role", 2, 10, 2, 17)]
 
 
 # The canonical form.

@@ -153,8 +153,10 @@ def _resolve(document: Document, format: Format, known: Known) -> tuple[Any, lis
         meaning = [case and case.to_dict() for case in made]
     elif is_sidecar(document.path):
         fields, shared = resolve_sidecar(document.value, "", findings)
-        variables = shared.variables
-        meaning = [fields, list(shared[:-1]), variables and variables.raw]
+        meaning = [fields, shared._replace(variables=None)[:-1]]
+        if (of_suite := shared.variables) is not None:
+            tagged = [each[:2] for each in of_suite.tagged]
+            meaning += [of_suite.names, of_suite.matrix, of_suite.rows, tagged]
     else:
         fields, cases, _ = resolve_suite(document.value, "", findings)
         meaning = [fields, [case and case.to_dict() for case in cases]]

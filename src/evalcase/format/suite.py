@@ -107,7 +107,7 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
         name = values["name"]
     variables = read_suite_variables(named, findings)
     # Fields with tags are read once for each case, with its variables.
-    rendered = () if variables is None else (*variables.tagged, "vars")
+    rendered = () if variables is None else ("vars", *(each.name for each in variables.tagged))
     before = findings.errors
     fixed = {name: value for name, value in values.items() if name not in rendered}
     found = read_fields(Named(fixed, named.path, named.where), findings)
