@@ -117,8 +117,6 @@ def test_migrate_leaves_and_tells_of_what_another_name_would_change(project: Pat
           "aggregator": {"type": "llm_judge", "prompt": "Decide."}},
          {"type": "all", "value": [
              {"type": "json"}, {"type": "judge", "name": "aggregator", "prompt": "Decide."}]}),
-        ({"type": "token_usage", "max_total": 9, "max_output": 5},
-         {"type": "tokens", "value": 9, "output": 5}),
     ],
 )  # fmt: skip
 def test_evaluators_are_graders_here(evaluator: dict[str, Any], grader: dict[str, Any]) -> None:
