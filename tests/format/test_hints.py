@@ -21,7 +21,7 @@ HINTS = [
     ("threshold: 80", "bad-value", "write 0.8"),
     ("threshold: '0.75'", "wrong-type", "write 0.75"),
     ("repeat: {times: 5, pass_rate: 66.5%}", "wrong-type", "write 0.665"),
-    ("timeout_s: 30s", "wrong-type", "write seconds without a unit: 30"),
+    ("timeout_s: 30s", "wrong-type", "write 30"),
     ("criteria: [Is polite., Is short.]", "wrong-type", "single points are called `rubrics`"),
     # Fields of other tools that no single field stands for.
     ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),

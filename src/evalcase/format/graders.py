@@ -248,7 +248,7 @@ def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findin
     if declared.kind.judges and not targets:
         findings.mention("judge", written.name, written.name_path, written.name_at)
     for option in (*declared.naming("file"), *declared.naming("prompt")):
-        value, holds = options.get(option), declared.options[option].takes.kind.holds
+        value, holds = options.get(option), declared.options[option].takes.holds
         if type(value) is str and (option in declared.naming("file") or names_file(value)):
             findings.add_file(value, written.place((option,)), from_root=True, holds=holds)
     for what, name, path in find_named_code(declared, options):

@@ -29,7 +29,6 @@ from evalcase.types.message import Message, copy_of
 from evalcase.types.options import (
     Amount,
     JsonPath,
-    Named,
     Seconds,
     Share,
     Text,
@@ -362,7 +361,7 @@ class DeclaredGrader(NamedTuple):
         argument = fields_of(self.kind).get(self.kind.argument or "")
         return argument is not None and _takes_mapping(argument.takes)
 
-    def naming(self, what: Named) -> list[str]:
+    def naming(self, what: str) -> list[str]:
         """Its options that name something, or that hold other graders."""
         return [name for name, each in fields_of(self.kind).items() if each.names == what]
 
@@ -416,8 +415,8 @@ class DeclaredGrader(NamedTuple):
 
 
 def _takes_mapping(takes: Type) -> bool:
-    if takes.kind.schema is not None:
-        return "object" in takes.kind.schema.get("type", ())  # type: ignore[operator]
+    if takes.schema is not None:
+        return "object" in takes.schema.get("type", ())
     return takes.json in ("object", "any") or any(map(_takes_mapping, takes.alternatives))
 
 

@@ -13,9 +13,10 @@ import re
 import shlex
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal
+from contextlib import suppress
+from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from evalcase.types.problem import Finding as Finding  # noqa: PLC0414 - plug-ins yield it
 from evalcase.types.problem import KeyPath
@@ -55,36 +56,6 @@ Check = Callable[[Any, Place], Iterator[Finding]]
 """Finds what is wrong with a value whose type is right."""
 
 
-Named = Literal["graders", "target", "file", "prompt", "function", "program"]
-
-
-class Kind(Value, frozen=True):
-    """What a Python type can't say of an option."""
-
-    words: str = ""
-    """What a value is, after "is": by default derived from the type."""
-    check: Check | None = None
-    read: Callable[[Any], Any] | None = None
-    """Makes what the field holds of a value without problems."""
-    written: Any = None
-    """The type of the value in a file, where the field holds something else."""
-    schema: dict[str, JSON] | None = None
-    """The JSON Schema, where it is not that of the type."""
-    hint: Callable[[JSON], str | None] | None = None
-    """A hint for a value of another type."""
-    hides: bool = False
-    """Whether people write secrets there by mistake, so that no message shows the value."""
-    inside: type[Struct] | None = None
-    """Of a mapping that a `check` of its own reads: the Struct of options that may stand in it in
-    place of a value."""
-    names: Named | None = None
-    """What a value names that has to be looked up."""
-    holds: Check | None = None
-    """Of the name of a file: what checks the JSON in it."""
-    nullable: bool = False
-    """Of the values of a mapping: whether null may stand for one, and removes it."""
-
-
 def about(
     sentence: str,
     *,
@@ -102,13 +73,16 @@ def about(
     extra: dict[str, Any] = {"elsewhere": elsewhere, "decides_answer": decides_answer}
     if words:
         extra["words"] = words
-    examples = None if example is None else [example]
-    return Meta(description=sentence, examples=examples, extra=extra)
+    return Meta(description=sentence, examples=None if example is None else [example], extra=extra)
 
 
-def of_kind(words: str = "", **more: Any) -> Meta:  # noqa: ANN401 - the fields of Kind
-    """Declares a type of options: `Annotated[TYPE, of_kind("a colour", check=check_colour)]`."""
-    return Meta(extra={"kind": Kind(words, **more)})
+def of_kind(words: str = "", **more: Any) -> Meta:  # noqa: ANN401 - the fields of Type
+    """Declares a type of options: `Annotated[TYPE, of_kind("a colour", check=check_colour)]`.
+
+    `more` are fields of `evalcase.types.read_options.Type`. `written` is the type of the value in a
+    file, where the field holds something else.
+    """
+    return Meta(extra={"words": words, **more} if words else more)
 
 
 # The types that recur. A plug-in may declare others, by `Annotated` and `of_kind`.
@@ -128,15 +102,13 @@ _NAME = "[A-Za-z_][A-Za-z0-9_]*"
 _LIKE_KEY = (
     r"(?:sk|pk|rk|gsk|hf|r8|gh[oprsu]|github_pat)_\w{16,}|AIza\w{35}|AKIA[0-9A-Z]{16}|xai_\w{16,}"
 )
-NAME_IT = "export the value under a name such as MY_KEY, and write that name here"
+_NAME_IT = "export the value under a name such as MY_KEY, and write that name here"
 
 
 def _check_environment_name(value: str, place: Place) -> Iterator[Finding]:
-    is_key = re.fullmatch(_LIKE_KEY, value)
-    if is_key or not re.fullmatch(_NAME, value):
-        what = "this looks like a key" if is_key else "this is none"
-        message = f"is the name of an environment variable, and {what}"
-        yield place.fault(message, NAME_IT, hides=True)
+    if re.fullmatch(_LIKE_KEY, value) or not re.fullmatch(_NAME, value):
+        message = "is the name of an environment variable, and never a key itself"
+        yield place.fault(message, _NAME_IT, hides=True)
 
 
 EnvironmentName = Annotated[
@@ -144,7 +116,7 @@ EnvironmentName = Annotated[
     of_kind(
         "the name of an environment variable",
         check=_check_environment_name,
-        hint=lambda _: NAME_IT,
+        hint=lambda _: _NAME_IT,
         hides=True,
         schema={"type": "string", "pattern": f"^{_NAME}$"},
     ),
@@ -170,29 +142,17 @@ JsonPaths = Annotated[tuple[JsonPath, ...], Meta(min_length=1), of_kind("a list 
 def _check_pattern(value: str, place: Place) -> Iterator[Finding]:
     why = object_to_pattern(value)
     if why is not None:
-        slashes = re.fullmatch(r"/(.+)/([a-z]*)", value)
         hint = r"write a backslash before a character that stands for itself, as in \[ or \("
-        if slashes:
-            hint = f"a pattern is written without slashes: {slashes[1]}"
         yield place.fault(f"is not a pattern: {why}", hint)
 
 
 Pattern = Annotated[Text, of_kind("a pattern", check=_check_pattern)]
 
 
-_PLAIN = re.compile(r"[\w./=+-]+")
-"""Words that need no quotes in YAML."""
-
-
 def _hint_at_argv(value: JSON) -> str | None:
-    if not isinstance(value, str) or not value:
-        return None
-    try:
-        words = shlex.split(value)
-    except ValueError:
-        return None
-    shown = [word if _PLAIN.fullmatch(word) else json.dumps(word) for word in words]
-    return f"write [{', '.join(shown)}]"
+    with suppress(ValueError):  # a quote is open
+        return f"write {json.dumps(shlex.split(value))}" if isinstance(value, str) else None
+    return None
 
 
 Words = Annotated[Texts, of_kind("a list of texts", hint=_hint_at_argv)]

@@ -6,7 +6,7 @@ described as JSON Schema for editors."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from math import isfinite
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, ValidationError, structs
 
-from evalcase.types.options import Kind, Place, may_hold_secret
+from evalcase.types.options import Check, Place, may_hold_secret
 from evalcase.types.problem import (
     QUOTE_IT,
     Finding,
@@ -29,6 +29,7 @@ from evalcase.types.problem import (
 from evalcase.types.value import JSON, Value, describe_kind, replace
 
 S = TypeVar("S", bound=Struct)
+Schema = dict[str, Any]
 
 
 class Type(Value, frozen=True):
@@ -36,40 +37,40 @@ class Type(Value, frozen=True):
 
     json: str
     """A type of JSON Schema; `any`, `choice` or `union`."""
+    words: str
+    """What a value is, after "is": `a number from 0 to 1`."""
     python: Any = None
     """The type by which msgspec checks a value that holds no others."""
     bounds: Mapping[str, Any] = MappingProxyType({})
     """The JSON Schema of the value, without that of its items."""
-    kind: Kind = Kind()
     item: Type | None = None
     """Of the items of a list, or of the values of a mapping."""
-    holds: Any = object
+    makes: Any = object
     """What a list or a mapping becomes; for a mapping of options, their Struct."""
     alternatives: tuple[Type, ...] = ()
     about: str = ""
     """The sentence about it."""
     example: Any = None
-
-    @property
-    def words(self) -> str:
-        """What a value is, after "is": `a number from 0 to 1`."""
-        if self.kind.words:
-            return self.kind.words
-        if self.json == "union":
-            return " or ".join(each.words for each in self.alternatives)
-        if self.json == "choice":
-            return f"one of {', '.join(self.bounds['enum'])}"
-        if self.json == "array" and self.item is not None and self.item.words == "text":
-            return "a list of texts"
-        words = _WORDS[self.json]
-        match self.bounds:
-            case {"minimum": least, "maximum": most}:
-                return f"{words} from {least:g} to {most:,.12g}"
-            case {"minimum": least}:
-                return f"{words} of {least:g} or more"
-            case {"exclusiveMinimum": least}:
-                return f"{words} over {least:g}"
-        return words
+    # What `of_kind` may say besides.
+    check: Check | None = None
+    """Finds what is wrong with a value of this type."""
+    read: Callable[[Any], Any] | None = None
+    """Makes what the field holds of a value without problems."""
+    schema: Schema | None = None
+    """The JSON Schema, where it is not that of the type."""
+    hint: Callable[[JSON], str | None] | None = None
+    """A hint for a value of another type."""
+    hides: bool = False
+    """Whether people write secrets there by mistake, so that no message shows the value."""
+    inside: type[Struct] | None = None
+    """Of a mapping that a `check` of its own reads: the Struct of options that may stand in it in
+    place of a value."""
+    names: Literal["graders", "target", "file", "prompt", "function", "program"] | None = None
+    """What a value names that has to be looked up."""
+    holds: Check | None = None
+    """Of the name of a file: what checks the JSON in it."""
+    nullable: bool = False
+    """Of the values of a mapping: whether null may stand for one, and removes it."""
 
     def contains(self, value: Any) -> bool:
         """Whether a value of the right type is in bounds. A pattern is for editors only: a `check`
@@ -91,63 +92,77 @@ _CLASSES: dict[str, Any] = {
     "string": str, "choice": str, "boolean": bool, "integer": int, "number": (int, float),
     "array": (list, tuple), "object": dict, "any": object,
 }  # fmt: skip
-
-
 _ABSENT = (type(None), UnsetType)
 
 
-def _split(hint: Any) -> tuple[Any, list[Meta]]:
+def _split(hint: Any) -> tuple[Any, list[Meta], dict[str, Any]]:
     """A type without `Annotated` and `None`, and what they say of it."""
     metas: list[Meta] = []
-    while True:
-        origin, args = get_origin(hint), get_args(hint)
-        if origin in (Union, UnionType):
+    while get_origin(hint) in (Annotated, Union, UnionType):
+        args = get_args(hint)
+        if get_origin(hint) is not Annotated:
             args = tuple(each for each in args if each not in _ABSENT)
             if len(args) > 1:
-                return hint, metas
-        elif origin is not Annotated:
-            return hint, metas
+                break
         metas = [*getattr(hint, "__metadata__", ()), *metas]
         hint = args[0]
-
-
-def _merge_extra(metas: Iterable[Meta]) -> dict[str, Any]:
-    return {name: value for meta in metas for name, value in (meta.extra or {}).items()}
+    return hint, metas, {name: each for meta in metas for name, each in (meta.extra or {}).items()}
 
 
 @cache
 def type_of(hint: Any) -> Type:
     """What a type hint says of values."""
-    plain, metas = _split(hint)
-    extra = _merge_extra(metas)
-    kind: Kind = extra.get("kind", Kind())
-    if kind.written is not None:
-        as_written = Meta(extra={"kind": replace(kind, written=None)})
-        return type_of(Annotated[kind.written, *metas, as_written])
-    if "words" in extra:
-        kind = replace(kind, words=extra["words"])
+    plain, metas, extra = _split(hint)
+    if "written" in extra:  # the type of the value in a file, where the field holds another
+        plain, inner, _ = _split(extra["written"])
+        metas = [*inner, *metas]
     origin, args = get_origin(plain), get_args(plain)
     item: Type | None = None
     alternatives: tuple[Type, ...] = ()
     shape: Any = plain
-    holds: Any = object
+    makes: Any = object
     if origin in (Union, UnionType):
         alternatives = tuple(type_of(each) for each in args if each not in _ABSENT)
         shape = Any
     elif origin in (tuple, list):
-        item, shape, holds = type_of(args[0]), list, origin
+        item, shape, makes = type_of(args[0]), list, origin
     elif origin in (dict, Mapping):
         keys: Any = args[0]
-        item, shape, holds = type_of(args[1]), dict[keys, Any], dict
+        item, shape, makes = type_of(args[1]), dict[keys, Any], dict
     elif isinstance(plain, type) and issubclass(plain, Struct):
-        shape, holds = dict, plain
+        shape, makes = dict, plain
     python: Any = Annotated[shape, Meta(), *metas]
     bounds = msgspec.json.schema(python)
     sentence, examples = bounds.pop("description", ""), bounds.pop("examples", [None])
     json = "union" if alternatives else bounds.get("type", "any")
     if origin is Literal:
         json, bounds["enum"] = "choice", list(args)  # msgspec sorts them
-    return Type(json, python, bounds, kind, item, holds, alternatives, sentence, examples[0])
+    said = {name: extra[name] for name in Type.__struct_fields__ if name in extra}
+    words = said.pop("words", None) or _describe_type(json, bounds, item, alternatives)
+    alternatives = tuple(replace(each, words=words) for each in alternatives)
+    return Type(
+        json, words, python, bounds, item, makes, alternatives, sentence, examples[0], **said
+    )
+
+
+def _describe_type(
+    json: str, bounds: Schema, item: Type | None, alternatives: Sequence[Type]
+) -> str:
+    if json == "union":
+        return " or ".join(each.words for each in alternatives)
+    if json == "choice":
+        return f"one of {', '.join(bounds['enum'])}"
+    if json == "array" and item is not None and item.words == "text":
+        return "a list of texts"
+    words = _WORDS[json]
+    match bounds:
+        case {"minimum": least, "maximum": most}:
+            return f"{words} from {least:g} to {most:,.12g}"
+        case {"minimum": least}:
+            return f"{words} of {least:g} or more"
+        case {"exclusiveMinimum": least}:
+            return f"{words} over {least:g}"
+    return words
 
 
 class Option(Value, frozen=True):
@@ -175,8 +190,8 @@ class Option(Value, frozen=True):
         """The Struct of the options inside of its values, if they have any."""
         several = [self.takes]
         for each in several:
-            if each.kind.inside is not None or issubclass(each.holds, Struct):
-                return each.kind.inside or each.holds
+            if each.inside is not None or issubclass(each.makes, Struct):
+                return each.inside or each.makes
             several += [*each.alternatives, *([each.item] if each.item is not None else [])]
         return None
 
@@ -184,7 +199,7 @@ class Option(Value, frozen=True):
     def names(self) -> str | None:
         """What its values name that has to be looked up: a target, a file, …"""
         item = self.takes.item
-        return self.takes.kind.names or (None if item is None else item.kind.names)
+        return self.takes.names or (None if item is None else item.names)
 
     def problems_in(self, value: JSON, path: KeyPath = ()) -> list[Finding]:
         return problems_of(self.takes, value, (*path, self.name))
@@ -196,9 +211,9 @@ def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
     sentence is no option."""
     found = {}
     for each in structs.fields(declared):
-        _, metas = _split(each.type)
+        _, metas, extra = _split(each.type)
         if any(meta.description is not None for meta in metas):
-            takes, extra, default = type_of(each.type), _merge_extra(metas), each.default
+            takes, default = type_of(each.type), each.default
             if each.default_factory is not NODEFAULT:
                 default = each.default_factory()
             found[each.encode_name] = Option(
@@ -208,14 +223,14 @@ def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
     return MappingProxyType(found)
 
 
-_NONE_BESIDE: Mapping[str, Option] = MappingProxyType({})
-
-
 def problems_of(takes: Type, value: JSON, path: KeyPath) -> list[Finding]:
     """Everything that is wrong with one value; `path` ends with its name."""
     faults: list[Finding] = []
     _read(takes, value, Place(path, len(path) - 1), faults)
     return faults
+
+
+_NONE_BESIDE: Mapping[str, Option] = MappingProxyType({})
 
 
 def problems_in(
@@ -276,72 +291,72 @@ def _read_options(
             fault = Finding(place.path, f"{what} needs `{name}`", hint, code="missing-option")
             faults.append(fault._replace(example=example))
             bad.add(name)
-    made = _make_partly(declared, held, [own[name].field for name in bad if name in own])
+    made = _make_partly(declared, held, {own[name].field for name in bad if name in own})
     with suppress(AttributeError):  # it reads an option that has problems
         for each in getattr(made, "conflicts", tuple)():
             faults.append(each._replace(path=(*place.path, *each.path)))
     return made
 
 
-def _make_partly(declared: type[S], held: Mapping[str, Any], unread: Collection[str]) -> S:
+def _make_partly(declared: type[S], held: Mapping[str, Any], unread: set[str]) -> S:
     """The Struct of some options. Reading one that has problems raises AttributeError."""
     if unread:
         hidden = dict.fromkeys(unread, property())
         declared = new_class("Partly", (declared,), exec_body=lambda body: body.update(hidden))
-    return declared(**{**held, **dict.fromkeys(unread)})
+    return declared(**held, **dict.fromkeys(unread))
 
 
 def _unknown_option(
     name: str, known: Mapping[str, Option], what: str, path: KeyPath
 ) -> tuple[Finding, str | None]:
+    """The fault of a name that no option has, and the option that was probably meant."""
     meanings = {other: each.name for each in known.values() for other in each.elsewhere}
     meant = nearest_meaning(name, meanings | {each: each for each in known})
     hint, hides = hint_at(meant), may_hold_secret(name)
-    if hint is None:
+    if meant is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
-    elif meant is not None and known[meant].takes.kind.hides:
+    elif known[meant].takes.hides:
         hint, hides = f"{hint} It takes {known[meant].takes.words}, and never a key itself", True
     message = f"{what} has no option `{name}`"
     return Finding((*path, name), message, hint, "key", "unknown-option", hides=hides), meant
 
 
-def _read(type: Type, value: Any, place: Place, faults: list[Finding], words: str = "") -> Any:
+def _read(type: Type, value: Any, place: Place, faults: list[Finding]) -> Any:
     """What a field holds of a value. `faults` takes everything that is wrong with the value."""
     before = len(faults)
-    if value is None and type.kind.nullable:
+    if value is None and type.nullable:
         return None
     if not _fits(type, value):
-        faults.append(_mismatch(type, words, value, place)._replace(code="wrong-type"))
+        faults.append(_mismatch(type, value, place)._replace(code="wrong-type"))
     elif type.json == "union":
-        fitting = next(each for each in type.alternatives if _fits(each, value))
-        value = _read(fitting, value, place, faults, words or type.words)
+        value = _read(next(a for a in type.alternatives if _fits(a, value)), value, place, faults)
     elif type.json in ("array", "object"):
         value = _read_inside(type, value, place, faults)
     elif type.json != "any" and not type.contains(value):
         is_empty = type.json == "string"
-        faults.append(place.fault("is empty") if is_empty else _mismatch(type, words, value, place))
+        faults.append(place.fault("is empty") if is_empty else _mismatch(type, value, place))
     elif type.json == "number":
         value = float(value)
-    if type.kind.check is not None and len(faults) == before:
-        faults += type.kind.check(value, place)
+    if type.check is not None and len(faults) == before:
+        faults += type.check(value, place)
     if len(faults) > before:
         return None
-    return value if type.kind.read is None else type.kind.read(value)
+    return value if type.read is None else type.read(value)
 
 
 def _read_inside(type: Type, value: Any, place: Place, faults: list[Finding]) -> Any:
     """A list or a mapping with what it holds."""
     item = type.item
-    if issubclass(type.holds, Struct):
-        return _read_options(type.holds, value, place.label, place, faults)
+    if issubclass(type.makes, Struct):
+        return _read_options(type.makes, value, place.label, place, faults)
     if not value and not {"minItems", "minProperties"}.isdisjoint(type.bounds):
         what = "mapping" if isinstance(value, dict) else "list"
-        faults.append(place.fault(f"is an empty {what}")._replace(code="empty-list"))
+        faults.append(place.fault(f"is an empty {what}", code="empty-list"))
     if item is None:
         return value
     if isinstance(value, dict):
         return {key: _read(item, each, place.below(key), faults) for key, each in value.items()}
-    return type.holds([_read(item, each, place.below(n), faults) for n, each in enumerate(value)])
+    return type.makes([_read(item, each, place.below(n), faults) for n, each in enumerate(value)])
 
 
 def _fits(type: Type, value: object) -> bool:
@@ -353,52 +368,53 @@ def _fits(type: Type, value: object) -> bool:
     return isinstance(value, _CLASSES[type.json])
 
 
-def _mismatch(type: Type, words: str, value: Any, place: Place) -> Finding:
-    hint, fix = _hint_at_value(type, value)
-    if type.kind.hides:
-        return place.fault(f"is {words or type.words}, which is text", hint, hides=True)
+def _mismatch(type: Type, value: Any, place: Place) -> Finding:
+    hint = _hint_at_value(type, value)
+    if type.hides:
+        return place.fault(f"is {type.words}, which is text", hint, hides=True)
     shown = f"{value!r:.60}" if isinstance(value, str | int | float) else describe_kind(value)
     shown = str(value).lower() if isinstance(value, bool) else shown
-    return place.fault(f"is {words or type.words}, not {shown}", hint)._replace(fix=fix)
+    fix = None
+    if type.hint is None and hint is not None and hint.startswith("write "):
+        fix = Fix("[…]" if type.json == "array" else hint.removeprefix("write "))
+    return place.fault(f"is {type.words}, not {shown}", hint)._replace(fix=fix)
 
 
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
-def _hint_at_value(type: Type, value: JSON) -> tuple[str | None, Fix | None]:
-    """How to write a value that has another type or is out of bounds, and the edit that does it."""
-    if type.kind.hint is not None:
-        return type.kind.hint(value), None
-    if type.json == "choice" and isinstance(value, str):
-        return did_you_mean(value.lower(), type.bounds["enum"]), None
+def _hint_at_value(type: Type, value: JSON) -> str | None:
+    """How to write a value that has another type or is out of bounds."""
+    if type.hint is not None:
+        return type.hint(value)
     if any(each.json == "string" for each in (type, *type.alternatives)):
-        return QUOTE_IT if isinstance(value, bool | int | float) else None, None
-    if type.json == "array" and isinstance(value, str) and value.strip() and value.isprintable():
-        return f"write [{value:.80}]", Fix("[…]")
-    if type.json == "boolean" and isinstance(value, str):
+        return QUOTE_IT if isinstance(value, bool | int | float) else None
+    if type.json in ("number", "integer"):
+        return _hint_at_number(type, str(value))
+    if isinstance(value, str) and type.json == "choice":
+        return did_you_mean(value.lower(), type.bounds["enum"])
+    if isinstance(value, str) and type.json == "array" and value.isprintable():
+        return f"write [{value:.80}]"
+    if isinstance(value, str) and type.json == "boolean":
         truth = _TRUTHS.get(value.lower(), value.lower())
-        return f"write {truth}, without quotes" if truth in _TRUTHS.values() else None, None
-    number = _number_meant(type, value) if type.json in ("number", "integer") else None
-    hint = number and f"write {number}"
-    if "exclusiveMinimum" in type.bounds and isinstance(value, str):  # all of them are seconds
-        hint = f"write seconds without a unit{f': {number}' if number else ''}"
-    return hint, None if number is None else Fix(number)
+        return f"write {truth}" if truth in _TRUTHS.values() else None
+    return None
 
 
-def _number_meant(type: Type, value: JSON) -> str | None:
+def _hint_at_number(type: Type, text: str) -> str | None:
     """The number in a text, also a percentage or seconds with their unit, if it is in bounds."""
-    found = re.fullmatch(r"\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(%|s?)\s*", str(value))
+    found = re.fullmatch(r"\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(%|s?)\s*", text)
     if found is None:
         return None
-    meant: float = float(found[1])
+    meant = float(found[1])
     # What 5 means of a share is unclear; 80 is a percentage.
     if type.bounds.get("maximum") == 1 and (found[2] == "%" or 9 < meant <= 100):
         meant = round(meant / 100, 6)
-    meant = int(meant) if type.json == "integer" and meant.is_integer() else meant
-    return f"{meant:g}" if _fits(type, meant) and type.contains(meant) else None
+    return f"write {meant:g}" if type.contains(meant) else None
 
 
-Schema = dict[str, Any]
+# JSON Schema
+
 
 ANYTHING: tuple[Schema, ...] = ({"type": "string"}, {"type": "object"}, {"type": "array"}, {})
 """Any value, as an `anyOf`: editors insert a name without a known type without its colon."""
@@ -412,11 +428,6 @@ def only_these(properties: Schema) -> Schema:
     """
     known = f"one of these names: {', '.join(properties)}"
     return {"type": "object", "properties": properties, "additionalProperties": {"const": known}}
-
-
-def describe_options(declared: type[Struct], nullable: bool = False) -> Schema:
-    """A mapping of the options that a Struct declares, and no others."""
-    return only_these(properties_of(fields_of(declared), nullable))
 
 
 def properties_of(options: Mapping[str, Option], nullable: bool = False) -> Schema:
@@ -446,21 +457,22 @@ def schema_of(type: Type, nullable: bool = False) -> Schema:
     """Each keyword stands beside its `type`, and there is no `anyOf` where types tell alternatives
     apart: editors then say what is wrong, where behind an `anyOf` they only say that nothing fits.
     """
-    if type.kind.schema is not None:
-        return type.kind.schema
+    if type.schema is not None:
+        return type.schema
     if type.json == "union":
         return _unite_schemas([schema_of(each, nullable) for each in type.alternatives])
-    if issubclass(type.holds, Struct):
-        needed = [name for name, each in fields_of(type.holds).items() if each.needed]
-        return {**describe_options(type.holds, nullable), "required": needed}
-    if type.kind.inside is not None:  # a mapping of values, or of options in place of a value
-        options = describe_options(type.kind.inside, nullable=True)
-        each: Schema = {"if": {"type": "object"}, "then": options}
+    if issubclass(type.makes, Struct):
+        options = fields_of(type.makes)
+        needed = [name for name, each in options.items() if each.needed]
+        return {**only_these(properties_of(options, nullable)), "required": needed}
+    if type.inside is not None:  # a mapping of values, or of options in place of a value
+        mapping = only_these(properties_of(fields_of(type.inside), nullable=True))
+        each: Schema = {"if": {"type": "object"}, "then": mapping}
         return {"type": "object", "minProperties": 1, "additionalProperties": each}
     item = {} if type.item is None else schema_of(type.item)
     if not item:
         return {**type.bounds}
-    if type.item is not None and type.item.kind.nullable:
+    if type.item is not None and type.item.nullable:
         named = item["type"]
         item = {**item, "type": [*([named] if isinstance(named, str) else named), "null"]}
     if type.item is not None and type.item.about:
