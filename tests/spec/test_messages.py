@@ -67,7 +67,7 @@ def test_list_in_input_is_always_a_message_list(item: str) -> None:
     """A list in `input` is never data, so what isn't a message in it is an error."""
     (problem,) = problems_of(f"input: [{item}]")
     assert problem.severity == "error"
-    assert (problem.line, problem.end_line) == (1, 1)
+    assert (problem.span or (0,) * 4)[::2] == (1, 1)
     if "role" not in item:
         assert problem.span == (1, 9, 1, 9 + len(item))
         assert problem.code == "wrong-type"

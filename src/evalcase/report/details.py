@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from evalcase.report.terminal import INDENT, Screen, cut
 from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
-from evalcase.types.result import Outcome, Result, outcome_of_one
+from evalcase.types.result import Outcome, Result, outcome_of
 from evalcase.types.value import JSON, decode_object
 from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT, name_missing_text, read_ending, shown_content
@@ -538,7 +539,7 @@ def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: b
 def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
     """What was expected of a trial, what was said, and why it did not pass; with its case also what
     was asked."""
-    screen, outcome = Screen(width), outcome_of_one(result.verdict, result.pass_rate)
+    screen, outcome = Screen(width), outcome_of(Counter([result.verdict]), 1, result.pass_rate)
     lines = [*name_lines(result, outcome, screen, name_target=True)]
     lines += detail_lines(result, result_heard(result), case, screen)
     return "\n".join(lines)

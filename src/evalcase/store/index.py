@@ -35,7 +35,7 @@ from evalcase.types.result import (
     Result,
     Totals,
     Verdict,
-    outcome_of_one,
+    outcome_of,
 )
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
@@ -394,7 +394,7 @@ class Index:
         """The outcome of the case of a result."""
         found = self._repeated.find(mark_of(result.key[:3]))
         if found is None:
-            return outcome_of_one(result.verdict, result.pass_rate)
+            return outcome_of(Counter([result.verdict]), 1, result.pass_rate)
         return Outcome(None if found[0] < 0 else VERDICTS[found[0]], *found[1:])
 
     @cached_property

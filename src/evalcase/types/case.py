@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar, overload
+from typing import Annotated, Any, Generic, TypeVar, overload
 
 from msgspec import Meta, Struct, field
 
 from evalcase.types.answer import SimulatedUser
-from evalcase.types.message import Message, names_tool
+from evalcase.types.message import Message
 from evalcase.types.problem import Problem, Span, unknown_case
 from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object, expect
 from evalcase.types.workspace import Workspace
@@ -20,21 +20,13 @@ T = TypeVar("T")
 
 
 class _Field(Generic[T]):
-    """A field of a case that is text or a number."""
+    """A field of a case: of a list or a mapping, a fresh copy."""
 
     def __init__(self, default: object = None) -> None:
         self._default = default
 
     def __set_name__(self, _: type, name: str) -> None:
         self._name = name
-
-    def __get__(self, case: Case, _: type) -> T:
-        value: T = case._data.get(self._name, self._default)
-        return value
-
-
-class _CopiedField(_Field[T]):
-    """A field that is a list or a mapping: a fresh copy."""
 
     def __get__(self, case: Case, _: type) -> T:
         value: Any = copy_value(case._data.get(self._name, self._default))
@@ -68,11 +60,6 @@ class Case:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
         return {name: copy_value(value) for name, value in self._data.items()}
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same as `to_dict()`."""
-        return self.to_dict()
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Case) and are_same(self._data, other._data)
 
@@ -87,18 +74,18 @@ class Case:
 
     id = _Field[str]()
     description = _Field[str | None]()
-    tags = _CopiedField[tuple[str, ...]](())
-    metadata = _CopiedField[dict[str, JSON]]({})
+    tags = _Field[tuple[str, ...]](())
+    metadata = _Field[dict[str, JSON]]({})
     skip = _Field[str | bool](False)
     """The reason why the case is skipped, True where none is given, else False."""
     conversation_id = _Field[str | None]()
     criteria = _Field[str | None]()
-    rubrics = _CopiedField[tuple[dict[str, JSON], ...]](())
+    rubrics = _Field[tuple[dict[str, JSON], ...]](())
     """Each `{text, id?, weight?, required?}`."""
-    graders = _CopiedField[tuple[dict[str, JSON], ...]](())
+    graders = _Field[tuple[dict[str, JSON], ...]](())
     """Each `{type, …}`, the suite's before the case's own."""
-    targets = _CopiedField[tuple[str, ...]](())
-    vars = _CopiedField[dict[str, JSON]]({})
+    targets = _Field[tuple[str, ...]](())
+    vars = _Field[dict[str, JSON]]({})
     """The variables that its texts were made with."""
     threshold = _Field[float | None]()
     timeout_s = _Field[float | None]()
@@ -125,10 +112,7 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        for each in self._written():  # noqa: SIM110 - each trial asks
-            if type(each.get("content")) in (list, dict):
-                return True
-        return False
+        return any(type(each.get("content")) in (list, dict) for each in self._written())
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:
@@ -215,20 +199,9 @@ class RubricFields(Value, frozen=True):
     levels: Any = None
 
 
-class MessageFields(Struct):
-    """What each message of a recorded case has; others of its keys may hold anything."""
-
-    role: str
-    tool_calls: list[Any] | None = None
-
-    def __post_init__(self) -> None:
-        if self.tool_calls and not all(map(names_tool, self.tool_calls)):
-            raise ValueError("one of its calls names no tool")
-
-
 class TurnFields(Value, frozen=True):
-    input: tuple[MessageFields, ...]
-    expected_output: tuple[MessageFields, ...] = ()
+    input: tuple[Message, ...]
+    expected_output: tuple[Message, ...] = ()
     criteria: str | None = None
     rubrics: tuple[RubricFields, ...] = ()
     graders: tuple[dict[str, Any], ...] = ()
@@ -243,8 +216,8 @@ class CaseFields(Value, frozen=True):
     """The fields of a recorded case, in the order of the canonical form."""
 
     id: str
-    input: tuple[MessageFields, ...] = ()
-    expected_output: tuple[MessageFields, ...] = ()
+    input: tuple[Message, ...] = ()
+    expected_output: tuple[Message, ...] = ()
     turns: tuple[TurnFields, ...] = ()
     stop_on_failure: bool = False
     user: SimulatedUser | None = None
@@ -277,10 +250,6 @@ def check_case(data: dict[str, Any]) -> None:
         raise ValueError("it asks nothing")
 
 
-Placer: TypeAlias = Callable[[str, int], "Span | None"]
-"""Finds the place of a case by the path of its file and its number from 0."""
-
-
 class Suite(Struct, frozen=True, eq=False):
     """A valid suite. Iterating over it gives its cases. `load` and `loads` make one of a file or
     a text."""
@@ -290,7 +259,8 @@ class Suite(Struct, frozen=True, eq=False):
     _about: dict[str, Any]
     cases: tuple[Case, ...] = ()
     warnings: tuple[Problem, ...] = ()
-    _placer: Placer | None = None
+    _placer: Callable[[str, int], Span | None] | None = None
+    """Finds the place of a case by the path of its file and its number from 0."""
 
     def __post_init__(self) -> None:
         named = isinstance(self._about.get("name"), str)

@@ -91,7 +91,6 @@ class Grade(Value, frozen=True):
 
 _ROUNDING = 1e-9
 """A score of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
-_MOST_SUMMED = 6
 
 
 def reaches(score: float, threshold: float) -> bool:
@@ -116,7 +115,7 @@ def mean_score(grades: Sequence[Grade]) -> float | None:
 def write_sum(grades: Sequence[Grade]) -> str:
     """The sum behind the mean of some grades, for people; empty for one grade, or for many."""
     scored = [grade for grade in grades if grade.score is not None and not grade.indicator]
-    if not 1 < len(scored) <= _MOST_SUMMED:
+    if not 1 < len(scored) <= 6:
         return ""
     by_weight = any(grade.weight != 1 for grade in scored)
     parts = [f"{grade.weight:g} × {grade.score:.4g}" if by_weight else f"{grade.score:.4g}"

@@ -41,8 +41,7 @@ class ReadOnly(dict[str, Any]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict.__repr__(self)})"
 
-    def copy(self) -> dict[str, Any]:
-        return self.to_dict()
+    copy = to_dict
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} can't be changed; change what to_dict() returns")
@@ -161,17 +160,13 @@ def copy_of(value: T) -> T:
     if isinstance(value, Message):
         copy = Message.copy_of(value)
     elif isinstance(value, Struct):
-        held = {name: getattr(value, name) for name in value.__struct_fields__}
-        inside = {name: copy_of(each) for name, each in held.items() if isinstance(each, _HOLDERS)}
-        copy = replace(value, **inside)
+        held = {name: copy_of(getattr(value, name)) for name in value.__struct_fields__}
+        copy = replace(value, **held)
     elif isinstance(value, tuple):
         copy = tuple([copy_of(each) for each in value])
     elif isinstance(value, dict | list):
         copy = copy_value(value)
     return copy  # type: ignore[no-any-return]
-
-
-_HOLDERS = (tuple, list, dict, Struct)
 
 
 def fault_of_message(message: Mapping[str, Any]) -> str | None:
@@ -192,14 +187,9 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
 
 def check_messages(messages: object, whose: str) -> None:
     """Raise TypeError for anything but a tuple of messages."""
-    if type(messages) is tuple:
-        for each in messages:
-            if not isinstance(each, Message):
-                break
-        else:
-            return
-    what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
-    raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
+    if type(messages) is not tuple or not all(isinstance(each, Message) for each in messages):
+        what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
+        raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
 
 
 def is_message(value: object) -> bool:
@@ -212,7 +202,6 @@ def is_message(value: object) -> bool:
 
 
 _TEXT_PARTS = ("text", "output_text")
-_FILE_PARTS = ("file", "image")
 
 
 def is_part(value: object) -> bool:
@@ -222,9 +211,8 @@ def is_part(value: object) -> bool:
 
 def is_lone_part(content: object) -> bool:
     """Whether content that is no list is one part all the same: a file or an image."""
-    if not isinstance(content, dict) or not isinstance(content.get("path"), str):
-        return False
-    return content.get("type") in _FILE_PARTS
+    is_named = isinstance(content, dict) and isinstance(content.get("path"), str)
+    return is_named and content.get("type") in ("file", "image")  # type: ignore[attr-defined]
 
 
 def parts_of(content: JSON) -> list[dict[str, JSON]]:
@@ -257,7 +245,6 @@ def said_text(part: Mapping[str, JSON]) -> str | None:
 
 _PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
 """How PNG, JPEG, GIF and WebP begin in base64."""
-_LONGEST_NAME = 255
 
 
 class PictureSource(NamedTuple):
@@ -277,7 +264,8 @@ def find_picture(part: Mapping[str, JSON]) -> PictureSource | None:
             continue
         if key != "path" and is_address(text):
             return PictureSource(key, text, "address")
-        if key == "data" or (key == "value" and _is_base64(text)):
+        # No name of a file is that long.
+        if key == "data" or (key == "value" and (text.startswith(_PICTURES) or len(text) > 255)):
             return PictureSource(key, text, "base64")
         if key != "url":
             return PictureSource(key, text, "file")
@@ -302,12 +290,6 @@ def named_files(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def is_address(text: str) -> bool:
     """Whether a text is the address of an image on the web, or holds the image itself."""
     return text[:8].lower().startswith(("http://", "https://", "data:"))
-
-
-def _is_base64(value: str) -> bool:
-    """Whether a value is a picture, and not the name of a file."""
-    start = value.lstrip()
-    return start.startswith(_PICTURES) or len(start) > _LONGEST_NAME
 
 
 StepKind = Literal["model", "tool", "agent", "other"]

@@ -142,14 +142,6 @@ class Problem(Value, frozen=True):
         return self.span.column if self.span else None
 
     @property
-    def end_line(self) -> int | None:
-        return self.span.end_line if self.span else None
-
-    @property
-    def end_column(self) -> int | None:
-        return self.span.end_column if self.span else None
-
-    @property
     def place(self) -> str:
         """`path:line:column`, as far as it is known."""
         if self.span is None:
@@ -158,10 +150,10 @@ class Problem(Value, frozen=True):
 
     def to_dict(self) -> dict[str, str | int | None]:
         """The JSON object that `evalcase check --format json` prints."""
+        span = dict.fromkeys(Span._fields) if self.span is None else self.span._asdict()
         return {
             "code": self.code, "severity": self.severity, "message": self.message,
-            "hint": self.hint, "path": self.path, "line": self.line, "column": self.column,
-            "end_line": self.end_line, "end_column": self.end_column, "case": self.case,
+            "hint": self.hint, "path": self.path, **span, "case": self.case,
         }  # fmt: skip
 
     def __str__(self) -> str:

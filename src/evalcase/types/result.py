@@ -208,10 +208,12 @@ class Outcome(NamedTuple):
     """The share of them that must pass."""
 
 
-def outcome_of_one(verdict: Verdict, pass_rate: float = 1.0) -> Outcome:
-    """The outcome of a case with one trial."""
-    decided = decide_case_verdict((verdict,), pass_rate)
-    return Outcome(decided, int(verdict == "passed"), 1, 1, pass_rate)
+def outcome_of(counts: Counter[Verdict], repeats: int = 1, pass_rate: float = 1.0) -> Outcome:
+    """The outcome of a case by the verdicts of its trials so far."""
+    trials, verdict = counts.total(), None
+    if trials >= repeats:
+        verdict = decide_case_verdict(list(counts.elements()), pass_rate)
+    return Outcome(verdict, counts["passed"], trials, repeats, pass_rate)
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -227,7 +229,7 @@ class Folding(Generic[Key]):
         """Add a trial of a case. The outcome has a verdict once the case has all trials."""
         counts, *_ = self._open.setdefault(name, (Counter(), repeats, pass_rate))
         counts[verdict] += 1
-        outcome = _outcome_of(counts, repeats, pass_rate)
+        outcome = outcome_of(counts, repeats, pass_rate)
         if outcome.verdict is not None:
             del self._open[name]
         return outcome
@@ -238,14 +240,7 @@ class Folding(Generic[Key]):
 
     def left(self) -> Iterator[tuple[Key, Outcome]]:
         """Those cases, with their outcomes so far."""
-        return ((name, _outcome_of(*known)) for name, known in self._open.items())
-
-
-def _outcome_of(counts: Counter[Verdict], repeats: int, pass_rate: float) -> Outcome:
-    trials, verdict = counts.total(), None
-    if trials >= repeats:
-        verdict = decide_case_verdict(list(counts.elements()), pass_rate)
-    return Outcome(verdict, counts["passed"], trials, repeats, pass_rate)
+        return ((name, outcome_of(*known)) for name, known in self._open.items())
 
 
 class CaseVerdict(Value, frozen=True):

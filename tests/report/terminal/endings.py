@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from evalcase.config.config import Config
@@ -17,7 +18,7 @@ from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import take_message
-from evalcase.types.result import Result, Totals, Verdict, outcome_of_one
+from evalcase.types.result import Result, Totals, Verdict, outcome_of
 from evalcase.types.target import TrialKey
 from evalcase.types.value import replace
 
@@ -217,7 +218,7 @@ def one_case(screen: Screen) -> list[str]:
     lines = list(case_lines("evals/shop.eval.yaml", "own", find_case("", "own"), screen))
     for number, each in enumerate(results):
         trial = replace(each, key=each.key._replace(repeat=number + 1))
-        outcome = outcome_of_one(each.verdict)._replace(repeats=len(results))
+        outcome = outcome_of(Counter([each.verdict]))._replace(repeats=len(results))
         lines += trial_lines(trial, None, outcome, screen, is_first=not number)
-    lines += trial_lines(results[0], None, outcome_of_one("failed"), screen, is_first=True)
+    lines += trial_lines(results[0], None, outcome_of(Counter(["failed"])), screen, is_first=True)
     return lines
