@@ -79,19 +79,15 @@ def finish_reason_of(said: Mapping[str, Any]) -> str | None:
         return None
     about = said.get(_ABOUT)
     places = (said, about) if isinstance(about, dict) else (said,)
-    for place in places:
-        for name in _REASONS:
-            if isinstance(reason := place.get(name), str):
-                return reason
-    return None
+    found = (place.get(name) for place in places for name in _REASONS)
+    return next((reason for reason in found if isinstance(reason, str)), None)
 
 
 def read_ending(answer: Answer) -> Ending:
     """The end of the last message of the assistant."""
-    for message in reversed(answer.messages[answer.last_at :]):
-        if message["role"] == "assistant":
-            break
-    else:
+    last = answer.messages[answer.last_at :]
+    message = next((each for each in reversed(last) if each["role"] == "assistant"), None)
+    if message is None:
         return Ending(None, None)
     reason, refusal = finish_reason_of(message), message.get("refusal")
     if type(content := message.get("content")) is not str:
@@ -125,20 +121,18 @@ Spoken = Sequence[Mapping[str, JSON]]
 
 def name_missing_text(messages: Spoken) -> str:
     """A description in brackets, shown beside the tool calls; empty where there is a text."""
-    shown = shown_content(messages) or ""
-    if shown.strip():
-        return ""
-    instead = _describe_end(messages)
-    blank = name_blank(shown, NO_TEXT if instead or _list_calls(messages) else "(empty)")
-    return f"{blank[:-1]}, but {shorten_text(instead, 400)})" if instead else blank
+    shown = shown_content(messages)
+    if shown:
+        return name_blank(shown)
+    if instead := _describe_end(messages):
+        return f"(no text, but {shorten_text(instead, 400)})"
+    return NO_TEXT if any(line for each in messages for line in call_lines(each)) else "(empty)"
 
 
-def shown_content(messages: Spoken) -> str | None:
-    """The last content of the assistant as people see it; None where there is none."""
-    for message in reversed(messages):
-        if message.get("role") == "assistant" and message.get("content") is not None:
-            return content_text(message["content"])
-    return None
+def shown_content(messages: Spoken) -> str:
+    """The last content of the assistant as people see it."""
+    said = (each.get("content") for each in reversed(messages) if each.get("role") == "assistant")
+    return content_text(next((each for each in said if each is not None), None))
 
 
 def describe_missing_text(messages: Spoken, text: str) -> str:
@@ -146,33 +140,27 @@ def describe_missing_text(messages: Spoken, text: str) -> str:
     instead = describe_instead(messages)
     if text:
         return f"only white space: {as_json(shorten_text(text, _SHORT))}{instead}"
-    is_there = shown_content(messages) is not None
+    is_there = any(each.get("content") is not None for each in messages)
     return "an empty text" if is_there and not instead else f"no text{instead}"
 
 
 def describe_instead(messages: Spoken) -> str:
     """The rest of a sentence that says that there is no text: `, but tool calls: …`."""
-    calls = _list_calls(messages)
-    instead = (shown_content(messages) or "").strip() or _describe_end(messages)
+    instead = shown_content(messages).strip() or _describe_end(messages)
+    calls = [line for message in messages for line in call_lines(message)]
     if calls and not instead:
         more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
         instead = f"tool calls: {shorten_text(calls[0], _SHORT)}{more}"
     return f", but {shorten_text(instead, _MOST_SAID)}" if instead else ""
 
 
-def _list_calls(messages: Spoken) -> list[str]:
-    return [line for message in messages for line in call_lines(message)]
-
-
 def _describe_end(messages: Spoken) -> str:
     """The refusal of the assistant, or why it ended early."""
-    for message in reversed(messages):
-        if message.get("role") == "assistant":
-            if refusal := message.get("refusal"):
-                return f"a refusal: {value_as_text(refusal)}"
-            reason = finish_reason_of(message)
-            return f"finish_reason: {reason}" if kind_of_end(reason) is not None else ""
-    return ""
+    message = next((each for each in reversed(messages) if each.get("role") == "assistant"), {})
+    if refusal := message.get("refusal"):
+        return f"a refusal: {value_as_text(refusal)}"
+    reason = finish_reason_of(message)
+    return f"finish_reason: {reason}" if kind_of_end(reason) is not None else ""
 
 
 _INVISIBLE = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"
@@ -218,7 +206,6 @@ def has_text(answer: Answer) -> bool:
 
 
 def shows_nothing(text: str) -> bool:
-    """Whether a text has only white space and invisible characters."""
     return not text.strip() or not text.strip(_INVISIBLE)
 
 

@@ -18,7 +18,6 @@ from hashlib import sha256
 from importlib import import_module, invalidate_caches
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from itertools import accumulate
 from threading import Lock
 from traceback import extract_tb, walk_tb
 from types import ModuleType
@@ -74,25 +73,26 @@ def _parse(text: bytes) -> ast.Module:
         return ast.parse(text)
 
 
-def _bindings(scope: ast.AST) -> Iterator[tuple[str, int, int]]:
-    """The names that a file may define, with their lines and columns, outer ones first. It may
-    hold more than those: what a function or a class has for itself is among them."""
-    for node in ast.walk(scope):
+@lru_cache(maxsize=4)
+def _names_in(text: bytes) -> dict[str, tuple[int, int]]:
+    """The names that a file may define, with the line and column where each is first bound. What a
+    function or a class has for itself is among them."""
+    places: dict[str, tuple[int, int]] = {}
+    for node in ast.walk(_parse(text)):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name, node.lineno, node.col_offset
+                names = [node.name]
             case ast.Name(ctx=ast.Store()):
-                yield node.id, node.lineno, node.col_offset
+                names = [node.id]
             case ast.alias():
-                name = node.asname or node.name.partition(".")[0]
-                yield name, node.lineno, node.col_offset
+                names = [node.asname or node.name.partition(".")[0]]
             case ast.Global():
-                yield from ((name, node.lineno, node.col_offset) for name in node.names)
-
-
-@lru_cache(maxsize=4)
-def _names_in(scope: ast.AST) -> frozenset[str]:
-    return frozenset(name for name, *_ in _bindings(scope))
+                names = node.names
+            case _:
+                continue
+        for name in names:
+            places.setdefault(name, (node.lineno, node.col_offset))
+    return places
 
 
 def object_to_function(
@@ -100,52 +100,35 @@ def object_to_function(
 ) -> Finding | None:
     """Why `module:function` can't be imported, as far as the files of the project tell."""
     module, _, name = reference.partition(":")
-    packages = [] if module.startswith("./") else module.split(".")[:-1]
-    path, text = "", b""
-    for each in (*accumulate(packages, "{}.{}".format), module):
-        try:
-            path, text = _read_module(each, root)
-        except SyntaxError as error:
-            line = f"line {error.lineno}: " if error.lineno is not None else ""
-            shown = os.path.relpath(file_of_module(each, root) or "", root)
-            written = (error.text or "").strip()
-            hint = f"the line is `{written:.80}`" if written else None
-            message = f"{shown} is not valid Python: {line}{error.msg}"
-            return Finding((), message, hint, code=f"bad-{what}")
-        except _UNREADABLE:
-            path = ""
-    if not path:
+    path = file_of_module(module, root)
+    if path is None:
         return _find_missing_module(module, root) if name else None
+    shown = os.path.relpath(path, root)
+    try:
+        text = read_file(path, _MOST_BYTES, root)
+        names = _names_in(text)
+    except SyntaxError as error:
+        message = f"{shown} is not valid Python: line {error.lineno}: {error.msg}"
+        return Finding((), message, code=f"bad-{what}")
+    except _UNREADABLE:
+        return None
     name, (folder, file) = name.partition(".")[0], os.path.split(path)
     is_module = file == "__init__.py" and name in list_modules(folder)
-    bound = _names_in(_parse(text))
-    if name in bound or is_module or not name.isidentifier() or _DYNAMIC.search(text):
+    if name in names or is_module or not name.isidentifier() or _DYNAMIC.search(text):
         return None
-    hint = did_you_mean(name, (each for each in bound if each[0] != "_"))
-    message = f"{os.path.relpath(path, root)} has no `{name}`"
-    return Finding((), message, hint, code=f"unknown-{what}")
-
-
-def _read_module(reference: str, root: str) -> tuple[str, bytes]:
-    """The file of `module:name`, and its text, which is valid Python."""
-    path = file_of_module(reference.partition(":")[0], root)
-    if path is None:
-        raise FileNotFoundError
-    text = read_file(path, _MOST_BYTES, root)
-    _parse(text)
-    return path, text
+    hint = did_you_mean(name, (each for each in names if each[0] != "_"))
+    return Finding((), f"{shown} has no `{name}`", hint, code=f"unknown-{what}")
 
 
 def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
     """The file, line from 1 and column from 0 where `module:name` is defined in the project."""
+    path = file_of_module(reference.partition(":")[0], root)
     try:
-        path, text = _read_module(reference, root)
+        names = _names_in(read_file(path, _MOST_BYTES, root)) if path is not None else {}
     except _UNREADABLE:
         return None
-    last = reference.rpartition(":")[2].rpartition(".")[2]
-    found = (place for name, *place in _bindings(_parse(text)) if name == last)
-    line, column = next(found, (0, 0))
-    return (path, line, column) if line else None
+    place = names.get(reference.rpartition(":")[2].rpartition(".")[2])
+    return (path, *place) if path is not None and place is not None else None
 
 
 def _find_missing_module(module: str, root: str) -> Finding | None:
@@ -153,16 +136,16 @@ def _find_missing_module(module: str, root: str) -> Finding | None:
     steps = module.split(".")
     if not all(step.isidentifier() for step in steps) or module in sys.modules:
         return None
-    folder = root
-    for count, step in enumerate(steps):
-        known, above = list_modules(folder), ".".join([*steps[:count], ""])
+    folder, above = root, ""
+    for step in steps:
+        known = list_modules(folder)
         if step not in known:
-            if not count and _is_installed(step):
+            if not above and _is_installed(step):
                 return None
-            near = did_you_mean(f"{above}{step}", [f"{above}{each}" for each in known]) or _WHERE
-            hint = near if count else hint_at_module(step, root)
+            near = did_you_mean(f"{above}{step}", [f"{above}{each}" for each in known])
+            hint = near or _WHERE if above else hint_at_module(step, root)
             return Finding((), f"there is no module `{above}{step}`", hint, code="missing-module")
-        folder = os.path.join(folder, step)
+        folder, above = os.path.join(folder, step), f"{above}{step}."
         if not os.path.isfile(os.path.join(folder, "__init__.py")):
             return None  # a namespace package, which may have other folders
     return None
@@ -219,33 +202,23 @@ def _files_imported(text: bytes, path: str, search: Iterable[str]) -> Iterator[s
     while os.path.isfile(package := os.path.join(above, "__init__.py")):
         yield package
         above = os.path.dirname(above)
+    modules: list[tuple[int, str]] = []
+    """Levels of relative imports, and names whose last part may be that of an object."""
+    with suppress(*_UNREADABLE):
+        for node in ast.walk(_parse(text)):
+            if isinstance(node, ast.Import):
+                modules += [(0, each.name) for each in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules += [(node.level, f"{node.module or ''}.{e.name}") for e in node.names]
     # A program imports from its own folder, a module from the folder of its outermost package.
     bases = list(dict.fromkeys([folder, above, *search]))
-    for module in dict.fromkeys(_imports_in(text)):
-        name = module.lstrip(".")
-        level = len(module) - len(name)
+    for level, name in dict.fromkeys(modules):
         within = os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))
         for base in [within] if level else bases:
             at = base
             for part in filter(None, name.split(".")):
                 at = os.path.join(at, part)
                 yield from filter(os.path.isfile, (f"{at}.py", os.path.join(at, "__init__.py")))
-
-
-def _imports_in(text: bytes) -> Iterator[str]:
-    """The modules that a file imports, `.name` if relative. The last part of a name may be that of
-    an object."""
-    try:
-        tree = _parse(text)
-    except _UNREADABLE:
-        return
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import():
-                yield from (each.name for each in node.names)
-            case ast.ImportFrom():
-                start = "." * node.level + (f"{node.module}." if node.module else "")
-                yield from (start + each.name for each in node.names)
 
 
 def sources_of_module(module: str) -> dict[str, str]:
@@ -353,7 +326,12 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            raise ConfigError(_describe_no_attribute(found, attribute, wanted)) from None
+            hint = did_you_mean(attribute, [each for each in dir(found) if each[0] != "_"])
+            shown = f"`{getattr(found, '__name__', type(found).__name__)}`"
+            if file := getattr(found, "__file__", None):
+                shown += f" ({file})"
+            said = f"{wanted}: {shown} has no `{attribute}`"
+            raise ConfigError(f"{said}: {hint}" if hint else said) from None
     return found
 
 
@@ -428,18 +406,6 @@ def _refuse_gevent(wanted: str) -> None:
             f"{wanted}: it patches threads with gevent (`monkey.patch_all()`) while they are in "
             f"use, and nothing would ever end; make it a program, for `command` or `script`"
         )
-
-
-def _describe_no_attribute(found: object, attribute: str, wanted: str) -> str:
-    hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
-    file = getattr(found, "__file__", None)
-    where = f" ({file})" if file else ""
-    own = f"{found.__name__.replace('.', '/')}.py" if isinstance(found, ModuleType) else ""
-    path = os.path.realpath(os.path.join(sys.path[0], own))
-    if own and os.path.isfile(path) and path != os.path.realpath(file or ""):
-        hint = f"name the project's own file: ./{own}:{attribute}"
-    shown = getattr(found, "__name__", type(found).__name__)
-    return f"{wanted}: `{shown}`{where} has no `{attribute}`{f': {hint}' if hint else ''}"
 
 
 def describe_error(error: BaseException) -> str:
