@@ -55,7 +55,7 @@ def check_text(done: Done) -> None:
 
 JOURNALS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a line without end": (lambda: b"x" * (MAX_LINE + 10) + b"\n\n", "longer than a journal's"),
-    "no JSON": (lambda: b"pickle\x80\x04\n\n", "has no checksum"),
+    "no JSON": (lambda: b"pickle\x80\x04\n\n", "does not match its checksum"),
     "deep": (lambda: signed(b'{"type":"result","a":' + b"[" * 100_000), "not a row of a journal"),
     "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "not a row of a journal"),
     "huge number": (lambda: signed(b'{"type":"result","n":' + b"9" * 10_000), "not a row"),

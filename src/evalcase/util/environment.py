@@ -8,10 +8,10 @@ import os
 import random
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from datetime import UTC, datetime
+from functools import partial
 from tempfile import mkstemp
 
 from evalcase.types.value import Value
@@ -63,13 +63,7 @@ def this_environment() -> Environment:
 
 def stamp() -> str:
     """The time as the record has it: UTC, ISO 8601, to the millisecond."""
-    second, millisecond = divmod(int(wall_time() * 1000), 1000)
-    return f"{_write_second(second)}.{millisecond:03}+00:00"
-
-
-@lru_cache(maxsize=4)
-def _write_second(second: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+    return datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="milliseconds")
 
 
 def state_folder(environment: Mapping[str, str]) -> str | None:
@@ -123,11 +117,10 @@ def allow_descriptors(count: int) -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MOST_DESCRIPTORS
-    wanted = min(count, most if hard == resource.RLIM_INFINITY else min(hard, most))
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    most = _MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < count:
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(count, most)), hard))
 
 
 def has_spare_descriptors(descriptor: int) -> bool:

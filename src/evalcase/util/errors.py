@@ -46,9 +46,9 @@ def to_user_code_error(error: BaseException) -> UserCodeError:
     """What is known of an error, so that its own code is called only once."""
     if type(error) is UserCodeError:
         return error
-    name = type(error).__name__
+    shown = type(error).__name__
     try:
-        first, failure, shown = leaves_of(error)[0], failure_of(error), name
+        first, failure = leaves_of(error)[0], failure_of(error)
         with suppress(Exception):  # code of the user
             shown = _cap(repr(error))
         sort: ErrorSort = "of a grader" if isinstance(first, GraderError) else "any"
@@ -63,8 +63,8 @@ def to_user_code_error(error: BaseException) -> UserCodeError:
             retry_after_s=first.retry_after_s, overloaded=bool(first.overloaded), sort=sort,
         )  # fmt: skip
     except BaseException as raised:  # noqa: BLE001 - code of the user
-        what = f"{name}, which can't say what it is: that raised {type(raised).__name__}"
-        return UserCodeError(Failure("exception", what), name)
+        what = f"{shown}, which can't say what it is: that raised {type(raised).__name__}"
+        return UserCodeError(Failure("exception", what), shown)
 
 
 def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
@@ -82,11 +82,9 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     told_by = TracebackException.from_exception(error)
     message = _cap(str(told_by))
     if isinstance(error, TargetError | GraderError):
-        holds = kind == "exception" or isinstance(error, GraderError)
-        details = recordable_details(error.details)
-        told_kind = error.kind if holds else kind
-        known: FailureKind = told_kind if told_kind in FAILURE_KINDS else "exception"
-        return Failure(known, message, details)
+        own = error.kind if kind == "exception" or isinstance(error, GraderError) else kind
+        known: FailureKind = own if own in FAILURE_KINDS else "exception"
+        return Failure(known, message, recordable_details(error.details))
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
     name = type(error).__name__
@@ -97,14 +95,9 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
 
 def leaves_of(error: BaseException) -> list[BaseException]:
     """The errors of a group in order, to any depth; else the error itself."""
-    leaves, left = [], [error]
-    while left:
-        each = left.pop()
-        if isinstance(each, ExceptionGroup):
-            left += reversed(each.exceptions)
-        else:
-            leaves.append(each)
-    return leaves
+    if not isinstance(error, ExceptionGroup):
+        return [error]
+    return [leaf for each in error.exceptions for leaf in leaves_of(each)]
 
 
 def _cap(text: str) -> str:

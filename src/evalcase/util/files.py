@@ -107,12 +107,7 @@ def read_file(
 ) -> bytes:
     """All of a file. OversizeError if that is more than the bound."""
     with open_file(path, inside, links=links) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > most_bytes:
-            raise OversizeError(most_bytes)
-        data = file.read(size + 1)
-        if len(data) > size:  # files in /proc, for one, say nothing of their size
-            data += file.read(most_bytes + 1 - len(data))
+        data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise OversizeError(most_bytes)
     return data
@@ -218,7 +213,7 @@ def write_atomically(
     path = os.path.realpath(path)
     if not replace and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-    replaced = _check_replaceable(path)
+    replaced = _find_replaceable(path)
     draft = os.path.join(os.path.dirname(path), f".evalcase-{os.urandom(6).hex()}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
     try:
@@ -244,12 +239,10 @@ def write_atomically(
         sync_folder(disk, os.path.dirname(path))
 
 
-def _check_replaceable(path: str) -> os.stat_result | None:
-    """What is known of a file that is to be replaced; None if there is none."""
-    try:
-        about = os.stat(path)
-    except FileNotFoundError:
+def _find_replaceable(path: str) -> os.stat_result | None:
+    if not os.path.exists(path):
         return None
+    about = os.stat(path)
     if about.st_nlink > 1:
         raise OSError(errno.EMLINK, "it has several names (hard links), which would go apart")
     if not os.access(path, os.W_OK):

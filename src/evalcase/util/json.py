@@ -81,12 +81,6 @@ def whole_text(text: str) -> str:
 
 _MOST_BITS = 14_000
 """Just under 4,300 digits, beyond which Python refuses to write an integer out."""
-_HINTS = {
-    "model_dump": "return its .model_dump()",
-    "__dataclass_fields__": "return dataclasses.asdict() of it",
-    "__next__": "join what it yields and return that",
-    "__anext__": "join what it yields and return that",
-}
 
 
 class NotJsonError(ValueError):
@@ -114,7 +108,8 @@ def copy_json(value: object, level: int = 0) -> JSON:
         return {_copy_key(key): copy_json(item, level + 1) for key, item in dict.items(value)}
     if isinstance(value, list | tuple):
         return [copy_json(item, level + 1) for item in value]
-    hint = next((f"; {hint}" for name, hint in _HINTS.items() if hasattr(value, name)), "")
+    yields = hasattr(value, "__next__") or hasattr(value, "__anext__")
+    hint = "; join what it yields and return that" if yields else ""
     raise NotJsonError(f"{type(value).__name__} is not a JSON value{hint}")
 
 
@@ -218,8 +213,7 @@ def _take_steps(value: JSON, step: str) -> Iterable[tuple[str, JSON]]:
 def _take_step(value: JSON, step: str) -> JSON:
     if isinstance(value, dict):
         return value[step]
-    counts = is_index(step) or (step[:1] == "-" and step != "-0" and is_index(step[1:]))
-    if isinstance(value, list) and counts:
+    if isinstance(value, list) and step != "-0" and is_index(step.removeprefix("-")):
         return value[int(step)]
     raise LookupError(step)
 
@@ -256,8 +250,7 @@ def fault_in(line: bytes) -> str | None:
         return None
     if not line.endswith(b"\n"):
         return "is longer than a journal's may be" if len(line) > MAX_LINE else "is cut short"
-    has_sum = line[-_TAIL:].startswith(_SUM)
-    return "does not match its checksum" if has_sum else "has no checksum"
+    return "does not match its checksum"
 
 
 def body_of(line: bytes) -> bytes:

@@ -13,17 +13,15 @@ from evalcase.errors import ConfigError
 from evalcase.types.message import is_address, named_files
 from evalcase.types.problem import Finding
 from evalcase.util.files import is_inside
+from evalcase.util.text import shorten_text
 
 MAX_ATTACHED_BYTES = 100 << 20
 _MARKS = ("evalcase.toml", "pyproject.toml", ".git")
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/")
 """Links of the system to the open files of a process."""
-_LONGEST_SHOWN = 200
-"""A name may be a whole picture by mistake."""
 
 
 def find_project(folder: str) -> str | None:
-    """The nearest folder upwards with a project file; None if there is none."""
     current = folder
     while True:
         if any(os.path.lexists(os.path.join(current, mark)) for mark in _MARKS):
@@ -111,7 +109,7 @@ class Attachments:
         folders = [self.folder]
         while folders[-1] != self.root and is_inside(folders[-1], self.root):
             folders.append(os.path.dirname(folders[-1]))
-        shown = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+        shown = shorten_text(name, 200)  # it may be a whole picture by mistake
         for folder in folders:
             path = os.path.join(folder, name)
             try:
@@ -148,14 +146,14 @@ class Attachments:
         if is_folder is not False and stat.S_ISDIR(found.st_mode):
             return path
         if is_folder:
-            return Finding((), f"`{name}` is not a folder", code="bad-file")
-        if not stat.S_ISREG(found.st_mode):
-            return Finding((), f"`{name}` is not a regular file", code="bad-file")
-        if found.st_size > MAX_ATTACHED_BYTES:
-            return Finding(
-                (), f"`{name}` is larger than {MAX_ATTACHED_BYTES >> 20} MiB", code="bad-file"
-            )
-        return path
+            fault = "not a folder"
+        elif not stat.S_ISREG(found.st_mode):
+            fault = "not a regular file"
+        elif found.st_size > MAX_ATTACHED_BYTES:
+            fault = f"larger than {MAX_ATTACHED_BYTES >> 20} MiB"
+        else:
+            return path
+        return Finding((), f"`{name}` is {fault}", code="bad-file")
 
 
 def _refuse_outside(name: str) -> Finding:

@@ -44,7 +44,6 @@ class RowStore:
         return self._file.read(self._size)
 
     def write(self, number: int, row: bytes) -> None:
-        """Replace a row."""
         self._file.seek(number * self._size)
         self._file.write(row)
 
@@ -84,7 +83,6 @@ class Table:
             self._grow()
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
-        """The numbers of a mark."""
         row = self._number_of(mark)
         return None if row < 0 else self._row.unpack(self._rows.read(row))
 
