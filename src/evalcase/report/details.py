@@ -100,7 +100,7 @@ def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str
     nothing = name_missing_text(last)
     lines = chain.from_iterable(map(call_lines, messages))
     calls = tuple(cut_long(line) for line in islice(lines, _MOST_CALLS))
-    text = None if nothing else cut_long(shown_content(last))
+    text = None if nothing else cut_long(shown_content(last) or "")
     return Said(text, nothing, calls, sum(1 for _ in lines), asked=asked)
 
 

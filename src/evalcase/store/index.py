@@ -122,16 +122,16 @@ class GradedBy(NamedTuple):
         return f"{got}, the others as before it"
 
     def __str__(self) -> str:
-        return f"{self.number} of {self.of}, {self._origin()}"
-
-    def _origin(self) -> str:
         if self.graders:
-            return "by --grader " + ", ".join(self.graders)
-        if self.number == 1:
-            return "with the suite files at the start of the run"
-        if self.recorded:
-            return "by the cases in the record"
-        return f"with the suite files at the time of `{'resume' if self.resumed else 'grade'}`"
+            origin = "by --grader " + ", ".join(self.graders)
+        elif self.number == 1:
+            origin = "with the suite files at the start of the run"
+        elif self.recorded:
+            origin = "by the cases in the record"
+        else:
+            command = "resume" if self.resumed else "grade"
+            origin = f"with the suite files at the time of `{command}`"
+        return f"{self.number} of {self.of}, {origin}"
 
 
 class Index:
@@ -163,8 +163,6 @@ class Index:
         self._trials = Table(_TYPES)
         self._cases = Table("QB")
         """The byte at which a case begins, and whether it has tags or variables."""
-        self._replaced: list[tuple[Table, int, tuple[float, ...]]] = []
-        """Rows that were replaced in this session, with their tables."""
         self._has_repeats = False
         self._asked: dict[Asked, int] = {}
         """Numbers of targets in their versions."""
@@ -184,24 +182,26 @@ class Index:
         if lines.torn is not None:
             self.end = End("incomplete", HALF_WRITTEN)
 
-    def add(self, row: Row, at: int) -> None:  # noqa: C901 - one branch for each type
+    def add(self, row: Row, at: int) -> None:  # noqa: C901, PLR0912 - one branch for each type
         """Take the row that begins at a byte of the journal."""
         self.end = _INCOMPLETE
         if self._is_past and not isinstance(row, GradingRow):
             return
         match row:
             case CaseRow():
-                mark = mark_of((row.suite, row.case))
-                self._remember(self._cases, mark)
-                self._cases.add(mark, at, bool(row.data.get("tags") or row.data.get("vars")))
+                is_tagged = bool(row.data.get("tags") or row.data.get("vars"))
+                self._cases.add(mark_of((row.suite, row.case)), at, is_tagged)
             case Result():
                 self._add_result(row, at)
             case Regraded():
                 self._add_grading(row, at)
             case GradingRow():
-                self._begin_grading(row)
+                self.gradings = max(self.gradings, row.number)
+                self.grading_rows[row.number] = row
+                self._is_past = self._upto is not None and row.number > self._upto
+                if not self._is_past:
+                    self._complete.discard(row.number)
             case End():
-                self._replaced.clear()
                 self.end = self.ends[self.gradings] = row
                 if row.graded is not None:
                     self._complete.add(row.graded)
@@ -224,7 +224,6 @@ class Index:
         self._talking.discard(mark)
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
         self.last_repeat = max(self.last_repeat, key.repeat)
-        self._remember(self._trials, mark)
         answer, grading_usd = row.answer, grading_cost(row)
         cost_usd = None if answer is None else answer.cost_usd
         user_usd = None if row.user is None else row.user.cost_usd
@@ -247,7 +246,7 @@ class Index:
         if grading_usd is not None:
             self._spent.append(grading_usd)
         found = self._find(mark)
-        if found is None or (self._upto is not None and row.grading > self._upto):
+        if found is None:
             return
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
         self._trials.add(*found._replace(
@@ -256,33 +255,13 @@ class Index:
             grading_usd=nan if grading_usd is None else grading_usd,
         ))  # fmt: skip
 
-    def _begin_grading(self, row: GradingRow) -> None:
-        self.gradings = max(self.gradings, row.number)
-        self.grading_rows[row.number] = row
-        if self._upto is not None and row.number > self._upto and not self._is_past:
-            # What this session did before belongs to the later grading, too.
-            self._is_past = True
-            for table, mark, before in reversed(self._replaced):
-                table.add(mark, *before)
-        if not self._is_past:
-            self._complete.discard(row.number)
-
-    def _remember(self, table: Table, mark: int) -> None:
-        """Before a row is replaced: a later grading may begin in this session."""
-        if self._upto is not None and (before := table.find(mark)) is not None:
-            self._replaced.append((table, mark, before))
-
     def _number_asked(self, target: str) -> int:
         asked = target, self.versions.get(target) if self.versions else None
-        number = self._asked.get(asked)
-        if number is None:
-            number = self._asked[asked] = min(len(self._asked), _MOST_ASKED)
-        return number
+        return self._asked.setdefault(asked, min(len(self._asked), _MOST_ASKED))
 
     # One trial or case.
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
-        """What is known of a trial; None if it has no result."""
         return self._find(_mark_trial(key))
 
     def _find(self, mark: int) -> FinishedTrial | None:
@@ -293,11 +272,8 @@ class Index:
         return map(FinishedTrial._make, self._trials)
 
     def find_result(self, key: TrialKey) -> Result | None:
-        """The result of a trial; None if it has none."""
         found = self.find(key)
-        if found is None:
-            return None
-        return self.read_result(found)
+        return None if found is None else self.read_result(found)
 
     def read_result(self, found: FinishedTrial) -> Result:
         with open_journal_file(self.path) as file:
@@ -348,21 +324,15 @@ class Index:
         """Every result, in the order of the cases; of a case in the order of `targets`."""
         if not len(self):
             return
-        with open_journal_file(self.path) as file:
-            for row in self._in_order(targets):
-                yield self._read_result(row, file)
-
-    def _in_order(self, targets: Sequence[str]) -> Iterator[FinishedTrial]:
-        rows = map(FinishedTrial._make, self._trials.in_order_of(_NUMBER, _ANSWER_AT))
-        if len(self._asked) < 2:
-            yield from rows
-            return
         given = {name: number for number, name in enumerate(targets)}
         ranks = {
             number: (given.get(name, len(given)), name) for (name, _), number in self._asked.items()
         }
-        for _, group in groupby(rows, attrgetter("number")):
-            yield from sorted(group, key=lambda row: ranks[row.asked])
+        rows = map(FinishedTrial._make, self._trials.in_order_of(_NUMBER, _ANSWER_AT))
+        with open_journal_file(self.path) as file:
+            for _, group in groupby(rows, attrgetter("number")):
+                for row in sorted(group, key=lambda row: ranks[row.asked]):
+                    yield self._read_result(row, file)
 
     def by_case(self) -> Iterator[FinishedTrial]:
         """Each trial once; those of a case together, if any is repeated. All trials of a case have
@@ -391,7 +361,6 @@ class Index:
         return tally
 
     def outcome(self, result: Result) -> Outcome:
-        """The outcome of the case of a result."""
         found = self._repeated.find(mark_of(result.key[:3]))
         if found is None:
             return outcome_of(Counter([result.verdict]), 1, result.pass_rate)
@@ -410,8 +379,6 @@ class Index:
 
     def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
         """How many trials have a result whose verdict is not in `again`."""
-        if not again:
-            return len(self)
         return sum(each.verdict not in again for each in self._all())
 
     def count_cases(self) -> int:
@@ -542,8 +509,5 @@ class Tally:
 
 def grading_cost(graded: Result | Regraded) -> float | None:
     """The cost of the questions of graders; None where none has a price."""
-    costs = []
-    for grade in graded.grades:
-        if grade.cost_usd is not None:
-            costs.append(grade.cost_usd)
+    costs = [grade.cost_usd for grade in graded.grades if grade.cost_usd is not None]
     return fsum(costs) if costs else None

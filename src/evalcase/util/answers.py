@@ -129,10 +129,11 @@ def name_missing_text(messages: Spoken) -> str:
     return NO_TEXT if any(line for each in messages for line in call_lines(each)) else "(empty)"
 
 
-def shown_content(messages: Spoken) -> str:
-    """The last content of the assistant as people see it."""
+def shown_content(messages: Spoken) -> str | None:
+    """The last content of the assistant as people see it; None where there is none."""
     said = (each.get("content") for each in reversed(messages) if each.get("role") == "assistant")
-    return content_text(next((each for each in said if each is not None), None))
+    content = next((each for each in said if each is not None), None)
+    return None if content is None else content_text(content)
 
 
 def describe_missing_text(messages: Spoken, text: str) -> str:
@@ -140,13 +141,13 @@ def describe_missing_text(messages: Spoken, text: str) -> str:
     instead = describe_instead(messages)
     if text:
         return f"only white space: {as_json(shorten_text(text, _SHORT))}{instead}"
-    is_there = any(each.get("content") is not None for each in messages)
+    is_there = shown_content(messages) is not None
     return "an empty text" if is_there and not instead else f"no text{instead}"
 
 
 def describe_instead(messages: Spoken) -> str:
     """The rest of a sentence that says that there is no text: `, but tool calls: …`."""
-    instead = shown_content(messages).strip() or _describe_end(messages)
+    instead = (shown_content(messages) or "").strip() or _describe_end(messages)
     calls = [line for message in messages for line in call_lines(message)]
     if calls and not instead:
         more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
