@@ -25,10 +25,9 @@ from queue import SimpleQueue
 from evalcase.errors import RecordError
 from evalcase.store.index import Tally
 from evalcase.store.reader import JournalLines, lock_journal, unlock_journal
-from evalcase.store.rows import CaseRow, LostRow, Row, write_row
+from evalcase.store.rows import CaseRow, LostRow, Row
 from evalcase.store.scrub import encode_clean
 from evalcase.types.answer import Answer, Failure
-from evalcase.types.case import Case, canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.result import Regraded, Result, Totals, Trial
@@ -42,7 +41,6 @@ from evalcase.util.files import (
     sync_folder,
     write_all,
 )
-from evalcase.util.json import body_of, parse_body
 from evalcase.util.secrets import Scrubber
 
 Done = Callable[[], None]
@@ -72,13 +70,12 @@ class Journal:
         """Why no more rows are taken; None if all is well."""
         self._fd, self._disk, self.scrubber = fd, disk, scrubber
         self._deliver, self._on_failure = deliver, on_failure
-        self._size, self._last = old.size, old.last
+        self._size = old.size
         self._queue: SimpleQueue[tuple[bytes, Done] | None] = SimpleQueue()
         """None is the last entry."""
         self._is_awaited = threading.Event()
         """Whether a caller waits until the queued rows are on disk."""
         self._synced_at = -inf
-        self._finished = self._is_over = False
         # A daemon, so that the process can end after a crash elsewhere.
         self._thread = threading.Thread(target=self._write_groups, name="journal", daemon=True)
         self._thread.start()
@@ -92,14 +89,13 @@ class Journal:
         """The same for encoded rows: all of them are written, or none."""
         if self.failure is not None:
             raise self.failure
-        if self._fd < 0 or self._is_over:
+        if self._fd < 0:
             raise RecordError(f"{self.path} is closed")
         self._queue.put((lines, done))
 
     def hurry(self) -> None:
         """Write queued rows at once, because a caller waits for them."""
-        if not self._is_awaited.is_set():
-            self._is_awaited.set()
+        self._is_awaited.set()
 
     def close(self) -> None:
         """Wait until every row is on disk, and release the lock. RecordError if one is not."""
@@ -112,8 +108,6 @@ class Journal:
         unlock_journal(fd, self.path)
         if self.failure is not None:
             raise self.failure
-        if not self._finished:
-            raise RecordError(f"{self.path} may lack rows: its writer was ended by an exception")
 
     def release_in_child(self) -> None:
         """In a forked child: a process that outlives this one must not hold the lock."""
@@ -128,9 +122,9 @@ class Journal:
                 group, more = self._take_group()
                 if group:
                     self._commit(group)
-            self._finished = True
-        finally:
-            self._is_over = True
+        except BaseException as error:
+            self.failure = RecordError(f"{self.path} may lack rows: its writer ended: {error!r}")
+            raise
 
     def _take_group(self) -> tuple[list[tuple[bytes, Done]], bool]:
         """All rows that wait, at least one entry; and whether more may come."""
@@ -171,30 +165,20 @@ class Journal:
         # An agent may delete the folder that it works in, and the record with it.
         meddling = find_tampering(self._fd, self.path, self._size)
         if meddling is not None:
-            self.rows, self._last = 0, b""
+            self.rows = 0
             self._fail(OSError(errno.ESTALE, meddling))
             return
-        self._last = group[-1][0]
         self.rows += data.count(b"\n")
         self._deliver([done for _, done in group])
 
     def _fail(self, error: OSError) -> None:
-        """Say which rows are safe, those of earlier sessions included."""
         what = f"{self.path} can't be written: {error.strerror or error}"
-        line = self._last[self._last.rfind(b"\n", 0, -1) + 1 :]
         if error.errno == errno.ESTALE:
             what += ". If a target clears up there, `--runs-dir` keeps records elsewhere"
-        elif line:
-            what += f"; safe are the first {self.rows} rows, the last of them {_name_row(line)!r}"
         else:
-            what += "; no row is safe"
+            what += f"; safe are the first {self.rows} rows"
         self.failure = RecordError(what)
         self._on_failure(self.failure)
-
-
-def _name_row(line: bytes) -> str:
-    row = parse_body(body_of(line))
-    return str(row["key"][1] if "key" in row else row.get("case", row.get("type")))
 
 
 def open_journal(
@@ -291,7 +275,6 @@ class RunWriter:
             result = replace(
                 result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
             )
-            trial = trial._replace(case=_make_stub(trial, error))
             is_full = self._queue(trial, result, result)
         if is_full:
             await self._wait_for_room()
@@ -340,7 +323,10 @@ class RunWriter:
             case = CaseRow(trial.suite, result.key.case, trial.case._data)
             lines = encode_clean(case, secrets)[0] + lines
         if clean is not row:  # what is reported has no secrets either
-            result = _as_written(result, clean)
+            if isinstance(clean, Result):
+                result = clean
+            else:
+                result = replace(result, grades=clean.grades)
         size = len(lines)
         try:
             self._journal.put(lines, partial(self._stored, result, size))
@@ -381,23 +367,6 @@ def _without_answer(result: Result) -> Regraded:
         result.key, result.verdict, result.grading_hash, result.grading, result.grades,
         result.pass_rate, result.repeats,
     )  # fmt: skip
-
-
-def _as_written(result: Result, clean: Row) -> Result:
-    if isinstance(clean, Result):
-        return clean
-    assert isinstance(clean, Regraded)
-    return replace(result, grades=clean.grades)
-
-
-def _make_stub(trial: Trial, error: ValueError) -> Case:
-    """The case; or a note in its place, if the case itself can't be written."""
-    try:
-        write_row(CaseRow.of(trial.suite, trial.case))
-    except ValueError:
-        said = f"[the case can't be recorded: {error}]"
-        return canonical_case({"id": trial.case.id, "input": [{"role": "user", "content": said}]})
-    return trial.case
 
 
 class TooLargeError(ValueError):

@@ -45,7 +45,6 @@ class JournalLines(Struct):
     """The byte at which the last line begins."""
     size: int = 0
     """The bytes of all lines so far."""
-    last: bytes = b""
     torn: Torn | None = None
 
     def __iter__(self) -> Iterator[bytes]:
@@ -54,12 +53,15 @@ class JournalLines(Struct):
             file.seek(self.size)
             while line := file.readline(MAX_LINE + 1):
                 if not is_whole(line):
-                    self._stop_at(line)
+                    # A writer that is cut short leaves no line feed. A whole line that is wrong was
+                    # changed.
+                    if line.endswith(b"\n") or len(line) > MAX_LINE:
+                        raise damaged_error(self.path, self.count + 1, fault_in(line) or "")
+                    self.torn = Torn(self.count + 1, self.size)
                     return
                 self.start = self.size
                 self.size += len(line)
                 self.count += 1
-                self.last = line
                 yield line
 
     def rows(self) -> Iterator[Row]:
@@ -70,12 +72,6 @@ class JournalLines(Struct):
             except ValueError as error:
                 what = f"is not a row of a journal: {error}"
                 raise damaged_error(self.path, self.count, what) from error
-
-    def _stop_at(self, line: bytes) -> None:
-        # A writer that is cut short leaves no line feed. A whole line that is wrong was changed.
-        if line.endswith(b"\n") or len(line) > MAX_LINE:
-            raise damaged_error(self.path, self.count + 1, fault_in(line) or "")
-        self.torn = Torn(self.count + 1, self.size)
 
 
 def damaged_error(path: str, line: int, fault: str) -> RecordError:
@@ -167,17 +163,15 @@ def is_written(path: str) -> bool:
         return False
     try:
         os.kill(writer, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
+    except OSError as error:
+        return error.errno == errno.EPERM
     return True
 
 
 def _read_writer(path: str) -> int | None:
     try:
         with open_file(_path_of_note(path), links=False) as file:
-            return int(file.read(20))
+            return int(file.read(9))
     except (OSError, ValueError):
         return None
 

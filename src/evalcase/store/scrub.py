@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from evalcase.store.rows import Row, encode_struct
+from evalcase.store.rows import encode_struct
 from evalcase.types.value import decode_hook
 from evalcase.util.json import parse_body, seal_line
 from evalcase.util.secrets import KnownSecrets
@@ -30,11 +30,9 @@ _OF_CASE = (
 )  # fmt: skip
 _OF_USER = ("goal", "persona", "facts", "first")
 _NAMES = ("type", "name")
-_OF_GRADE = ("reason", "details")
-_OF_FAILURE = ("message", "details")
 
 
-def encode_clean(row: Row, known: KnownSecrets) -> tuple[bytes, Row]:
+def encode_clean(row: S, known: KnownSecrets) -> tuple[bytes, S]:
     """The line of a row without secrets, and the row as it is then. Raise ValueError for what
     can't be written as JSON."""
     body = encode_struct(row)
@@ -60,19 +58,15 @@ def scrub_struct(row: S, known: KnownSecrets, body: bytes | None = None) -> S:
 def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     scrub = known.told if answer.get("truncated") else known.data
     clean = {name: _scrub_typed(value, known.data) for name, value in answer.items()}
-    clean["messages"] = [
-        (known.told if _is_in_parts(message) else scrub)(message) for message in answer["messages"]
-    ]
+    clean["messages"] = []
+    for message in answer["messages"]:
+        content = message.get("content")
+        is_divided = isinstance(content, list) and len(content) > 1  # a secret may be, too
+        clean["messages"].append((known.told if is_divided else scrub)(message))
     clean |= {name: _scrub_typed(answer[name], known.told) for name in _CUT if name in answer}
     # Standard error is not graded.
     is_same = clean | {"stderr": None} == answer | {"stderr": None}
     return clean if is_same else {**clean, MARK: True}
-
-
-def _is_in_parts(message: dict[str, Any]) -> bool:
-    """Whether the content has several parts, which may divide a secret."""
-    content = message.get("content")
-    return isinstance(content, list) and len(content) > 1
 
 
 def _scrub_typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - fields of any type
@@ -88,7 +82,10 @@ def _scrub_typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN40
 def _scrub_case(data: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     clean = {name: known.data(data[name]) for name in _OF_CASE if name in data}
     if "graders" in data:
-        clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
+        clean["graders"] = [
+            {name: value if name in _NAMES else known.data(value) for name, value in each.items()}
+            for each in data["graders"]
+        ]
     if "turns" in data:
         clean["turns"] = [_scrub_case(turn, known) for turn in data["turns"]]
     if "user" in data:
@@ -98,35 +95,25 @@ def _scrub_case(data: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     return {**data, **clean}
 
 
-def _scrub_grader(grader: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
-    clean = {name: known.data(value) for name, value in grader.items() if name not in _NAMES}
-    return {**grader, **clean}
-
-
 def _scrub_grade(grade: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
-    clean = {name: known.told(grade[name]) for name in _OF_GRADE if name in grade}
+    clean: dict[str, Any] = _told_fields("reason", "details")(grade, known)
     if "failure" in grade:
         clean["failure"] = _scrub_failure(grade["failure"], known)
-    return {**grade, **clean}
+    return clean
 
 
-def _scrub_failure(failure: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
-    clean = {name: known.told(failure[name]) for name in _OF_FAILURE if name in failure}
-    return {**failure, **clean}
-
-
-def _scrub_changes(changes: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
-    """What an agent changed: paths and the diff may hold what it was given."""
-    for name in ("changed", "diff"):
-        if name in changes:
-            changes = {**changes, name: known.told(changes[name])}
-    return changes
+def _told_fields(*names: str) -> ScrubPart:
+    """A function that takes secrets, and pieces of them, out of some fields."""
+    return lambda data, known: {
+        **data, **{name: known.told(data[name]) for name in names if name in data}
+    }  # fmt: skip
 
 
 def _scrub_each(part: ScrubPart) -> ScrubPart:
     return lambda items, known: [part(item, known) for item in items]
 
 
+_scrub_failure = _told_fields("message", "details")
 _GRADED: dict[str, ScrubPart] = {"grades": _scrub_each(_scrub_grade)}
 _PARTS: dict[str, dict[str, ScrubPart]] = {
     "case": {"data": _scrub_case},
@@ -135,7 +122,7 @@ _PARTS: dict[str, dict[str, ScrubPart]] = {
         "answer": _scrub_answer,
         "failure": _scrub_failure,
         "retried": _scrub_each(_scrub_failure),
-        "workspace": _scrub_changes,
+        "workspace": _told_fields("changed", "diff"),
     },
     "answer": {"answer": _scrub_answer},
     "regraded": _GRADED,
