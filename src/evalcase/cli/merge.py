@@ -15,7 +15,7 @@ from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
-from evalcase.store.folder import Run, Sealer, is_own, make_sealer
+from evalcase.store.folder import Run, Sealer, find_sealer, is_own
 from evalcase.store.merge import merge_shards, read_shards
 from evalcase.store.runs import FoundRun, find_run, list_runs
 from evalcase.store.stored import StoredRun
@@ -90,5 +90,5 @@ def _find_runs(name: str, folder: str) -> list[FoundRun]:
 def _sealer_for(runs: list[Run], config: Config, environment: Environment) -> Sealer | None:
     """What seals the result: nothing, if any of it is a stranger's."""
     if all(is_own(run, environment.state, config.root) for run in runs):
-        return make_sealer(environment.state, config.root, environment.entropy)
+        return find_sealer(environment.state, config.root, environment.entropy)
     return None

@@ -42,7 +42,7 @@ from evalcase.runner.record import conclude_run, describe_basis, describe_plan
 from evalcase.runner.resume import Pending
 from evalcase.runner.schedule import EarlyStop, Engine, FailFast
 from evalcase.runner.trials import Trials
-from evalcase.store.folder import Run, create_run, make_sealer, read_run
+from evalcase.store.folder import Run, create_run, find_sealer, read_run
 from evalcase.store.index import Index
 from evalcase.store.journal import Journal, RunWriter, open_journal, rows_ahead
 from evalcase.store.rows import End
@@ -255,7 +255,7 @@ class Execution:
 
     def _create_record(self) -> Run:
         plan, environment = self.plan, self.plan.environment
-        sealer = make_sealer(environment.state, plan.config.root, environment.entropy)
+        sealer = find_sealer(environment.state, plan.config.root, environment.entropy)
         return create_run(
             self._request.folder, describe_plan(plan), now=environment.now(),
             random=environment.entropy, sealer=sealer,

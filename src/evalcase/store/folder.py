@@ -14,9 +14,8 @@ import re
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from time import gmtime, strftime
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, field
@@ -191,19 +190,15 @@ class Sealer(Value, frozen=True):
         return hmac.compare_digest(given, self.seal(run.facts).encode())
 
 
-def make_sealer(state: str | None, root: str, entropy: Callable[[int], bytes]) -> Sealer | None:
-    """The sealer of the user whose state is in a folder, with a new key if there is none. None
-    where no key can be stored: such runs have no seal."""
-    try:
-        return Sealer(make_key(state, entropy), root) if state is not None else None
-    except OSError:
+def find_sealer(
+    state: str | None, root: str, entropy: Callable[[int], bytes] | None = None
+) -> Sealer | None:
+    """The sealer of the user whose state is in a folder; with `entropy`, a new key is made if there
+    is none. None where there is no key, or none can be stored: such runs have no seal."""
+    if state is None:
         return None
-
-
-def find_sealer(state: str | None, root: str) -> Sealer | None:
-    """The same with a key that exists; None if there is none."""
     try:
-        return Sealer(read_key(state), root) if state is not None else None
+        return Sealer(read_key(state) if entropy is None else make_key(state, entropy), root)
     except OSError:
         return None
 
@@ -223,8 +218,8 @@ def why_unsealed(run: Run, state: str | None) -> str:
     try:
         read_key(state)
     except OSError as error:
-        path, why = make_visible(os.path.join(state, "key")), error.strerror or error
-        return f"evalcase can't recognise your runs: {path} can't be used: {why}"
+        path = make_visible(os.path.join(state, "key"))
+        return f"evalcase can't recognise your runs: {path} can't be used: {error.strerror}"
     return ""
 
 
@@ -257,8 +252,8 @@ def create_run(
 
 def write_time(seconds: float) -> str:
     """A time in UTC, ISO 8601, to the microsecond."""
-    whole, rest = divmod(round(seconds * 1_000_000), 1_000_000)
-    return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(whole))}.{rest:06}Z"
+    time = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+    return time.replace("+00:00", "Z")
 
 
 def _follow_newest(runs_dir: str, name: str) -> str:
@@ -339,20 +334,20 @@ def describe_commit(run: Run) -> str:
     if about.commit is None:
         return ""
     branch = f" on {about.branch}" if about.branch else ""
-    return f"{about.commit[:7]}{branch}{', modified' if about.dirty else ''}"
+    return about.commit[:7] + branch + (", modified" if about.dirty else "")
 
 
 def describe_part(run: Run) -> str:
     """The cases of a run, in words; empty where it has all cases of its suites."""
     if run.about.failed_of is not None:
         return f"cases that did not pass in {run.about.failed_of}"
-    if (selected := run.about.selected) is not None:
-        selection = run.about.options.get("selection")
-        by = ""
-        if isinstance(selection, dict) and selection.get("sample") is not None:
-            by = f", seed {selection.get('seed', 0)}"
-        return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected{by}"
-    return ""
+    if (selected := run.about.selected) is None:
+        return ""
+    selection = run.about.options.get("selection")
+    by = ""
+    if isinstance(selection, dict) and selection.get("sample") is not None:
+        by = f", seed {selection.get('seed', 0)}"
+    return f"{selected.chosen:,} of {write_count(selected.total, 'case')} selected{by}"
 
 
 # A note beside the runs.

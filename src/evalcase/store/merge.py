@@ -25,9 +25,9 @@ from evalcase.util.table import Table, mark_of
 _MERGING = ".merging"
 """The folder in which a run is merged: it is listed only when it is whole."""
 _BUFFER = 1 << 20
-_MAY_DIFFER = frozenset({"evalcase", "python", "prices", "options", "targets", "trials", "cases",
-                         "target_versions", "suites", "dealt", "rests_on", "selected", "name",
-                         "note", "commit", "branch", "dirty"})  # fmt: skip
+_MARKS = ("name", "note", "commit", "branch", "dirty")
+_MAY_DIFFER = frozenset({*_MARKS, "evalcase", "python", "prices", "options", "targets", "trials",
+                         "cases", "target_versions", "suites", "dealt", "rests_on", "selected"})  # fmt: skip
 """Fields of RunAbout that may differ between shards, or are compared on their own."""
 _OF_MACHINE = ("concurrency", "env_file")
 """Options that decide no result, and may differ between machines."""
@@ -155,9 +155,8 @@ def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
                 how += "; `evalcase resume` brings each of them up to date"
             elif name in names:
                 values = ["nothing" if each is None else str(each)[:60] for each in (before, fact)]
-                how = " and ".join(values)
-            hint = _SAME_GRADERS if name == _GRADED else ""
-            yield f"{other.name} and {part.name} differ in {name}: {how}{hint}"
+                how = " and ".join(values) + (_SAME_GRADERS if name == _GRADED else "")
+            yield f"{other.name} and {part.name} differ in {name}: {how}"
         if part.stored.mixed:
             targets = [f"`{name}`" for name in part.stored.mixed]
             yield f"{part.name} has answers from before and after {', '.join(targets)} changed"
@@ -231,6 +230,9 @@ def _merge_about(shards: Shards) -> RunAbout:
     for part in shards.parts:
         versions |= part.target_versions
         rests_on |= part.stored.basis.rests_on or {}
+    marks: dict[str, set[Any]] = {
+        name: {getattr(about, name) for about in abouts} for name in _MARKS
+    }
     return replace(
         abouts[0], options=shards.first.options.to_dict(), target_versions=versions, dealt=None,
         suites=shards.first.stored.basis.suites, rests_on=rests_on or None,
@@ -238,15 +240,10 @@ def _merge_about(shards: Shards) -> RunAbout:
         trials=_add_up([each.trials for each in abouts], shards),
         cases=_add_up([each.cases for each in abouts], shards),
         selected=_add_selected([each.selected for each in abouts]),
-        merged=tuple(part.source for part in shards.parts), **_merge_marks(abouts),
+        merged=tuple(part.source for part in shards.parts),
+        # Where all shards have the same.
+        **{name: each.pop() if len(each) == 1 else None for name, each in marks.items()},
     )  # fmt: skip
-
-
-def _merge_marks(abouts: Sequence[RunAbout]) -> dict[str, Any]:
-    """Names, notes and commits, where all shards have the same."""
-    names = ("name", "note", "commit", "branch", "dirty")
-    values = {name: {getattr(about, name) for about in abouts} for name in names}
-    return {name: each.pop() if len(each) == 1 else None for name, each in values.items()}
 
 
 def _add_up(counts: list[int | None], shards: Shards) -> int | None:
@@ -256,9 +253,8 @@ def _add_up(counts: list[int | None], shards: Shards) -> int | None:
 
 
 def _add_selected(shards: Sequence[SelectedCases | None]) -> SelectedCases | None:
-    known = [each for each in shards if each is not None]
-    chosen = sum(each.chosen for each in known)
-    total = max((each.total for each in known), default=0)
+    chosen = sum(each.chosen for each in shards if each is not None)
+    total = max((each.total for each in shards if each is not None), default=0)
     return SelectedCases(chosen, total) if chosen < total else None
 
 

@@ -27,8 +27,6 @@ _PLACES = {"latest": 0, "previous": 1}
 """Names that count from the newest run."""
 _NAMED = 5
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_SECOND = 15
-"""The characters of an id that are its date and time."""
 _PRUNED = ".pruned-"
 """The start of the name of a run that is being removed."""
 
@@ -78,25 +76,25 @@ def newest_runs(runs_dir: str) -> Iterator[ListedRun]:
 
 def newest_run(runs_dir: str) -> Run | None:
     """The newest run of all. Raise RecordError if it can't be read."""
-    for listed in newest_runs(runs_dir):
-        if listed.run is None:
-            raise RecordError(listed.problem)
-        return listed.run
-    return None
+    newest = next(newest_runs(runs_dir), None)
+    if newest is not None and newest.run is None:
+        raise RecordError(newest.problem)
+    return None if newest is None else newest.run
 
 
 def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
     """The newest run that is not complete; with `errored`, or that has errored trials."""
     for listed in newest_runs(runs_dir):
-        run = listed.run
-        if run is not None and (listed.status != "completed" or (errored and _has_errored(run))):
-            return run
+        if listed.run is None:
+            continue
+        end = read_end(listed.run.journal)
+        if end.status != "completed":
+            return listed.run
+        if errored:
+            count = end.errored
+            if StoredRun(listed.run).totals.trials.errored if count is None else count:
+                return listed.run
     return None
-
-
-def _has_errored(run: Run) -> bool:
-    errored = read_end(run.journal).errored
-    return bool(StoredRun(run).totals.trials.errored if errored is None else errored)
 
 
 def _read_names(runs_dir: str) -> list[str]:
@@ -132,8 +130,8 @@ def find_run(name: str, runs_dir: str) -> FoundRun:
 def _find_path(name: str, runs_dir: str) -> str | None:
     """The folder of a run; None if there is none of that name."""
     if name in _PLACES:
-        runs = list_runs(runs_dir, _PLACES[name] + 1)
-        return runs[_PLACES[name]].path if len(runs) > _PLACES[name] else None
+        place = next(islice(newest_runs(runs_dir), _PLACES[name], None), None)
+        return None if place is None else place.path
     if RUN_ID.fullmatch(name) and os.path.isdir(os.path.join(runs_dir, name)):
         return os.path.join(runs_dir, name)
     found = _find_all(name, runs_dir) if name else []
@@ -253,14 +251,11 @@ def find_old(runs_dir: str, keeping: Keeping, now: datetime) -> list[OldRun]:
 
 
 def _time_of_run(run: ListedRun) -> datetime:
-    """By its name, or by run.json if that is earlier: after a clock that was ahead, names are too
-    late. A run without a time counts as young."""
-    times = [datetime.max.replace(tzinfo=UTC)]
-    created_at = run.run.created_at if run.run is not None else ""
-    for text in (run.id[:_SECOND].replace("-", "T"), created_at):
-        with suppress(ValueError):
-            times.append(datetime.fromisoformat(text).replace(tzinfo=UTC))
-    return min(times)
+    """When it was started, by its id. A run without a time counts as young."""
+    try:
+        return datetime.strptime(run.id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def _why_kept(run: ListedRun, keeping: Keeping) -> str:
@@ -274,12 +269,8 @@ def _why_kept(run: ListedRun, keeping: Keeping) -> str:
 
 
 def _measure_folder(path: str) -> int:
-    total = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_size
-    return total
+    paths = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return sum(os.lstat(each).st_size for each in paths if os.path.lexists(each))
 
 
 def remove_run(run: ListedRun) -> None:

@@ -59,18 +59,13 @@ class StoredRun:
         if end.status != "completed":
             return end
         notice = None
-        planned = self.planned if end.trials is None else end.trials
+        planned = self.run.about.trials if end.trials is None else end.trials
         if not index.is_complete(index.grading):
             notice = f"grading {index.grading} was interrupted"
         elif planned is not None and len(index) < planned:
             # Rows that were lost leave no other trace.
             notice = f"the record lacks {planned - len(index):,} of {planned:,} results"
         return end if notice is None else replace(end, status="incomplete", notice=notice)
-
-    @property
-    def planned(self) -> int | None:
-        """How many trials were planned, if the record says so."""
-        return self.run.about.trials
 
     @property
     def basis(self) -> Basis:
@@ -93,7 +88,6 @@ class StoredRun:
         return tuple(self._index.count_answers())
 
     def count_answers(self) -> dict[str, int]:
-        """How many answers there are of each target."""
         return self._index.count_answers()
 
     @cached_property
@@ -104,7 +98,6 @@ class StoredRun:
 
     @property
     def gradings(self) -> int:
-        """How many gradings of its answers there are."""
         return self._index.gradings
 
     @cached_property
@@ -116,11 +109,10 @@ class StoredRun:
     def graded_suites(self, suites: frozenset[str]) -> dict[str, str] | None:
         """The hashes of these suites when answers were last graded by them again; None if they
         never were."""
-        found = None
-        for row in self._index.grading_rows.values():
-            if row.suites is not None and suites == row.suites.keys():
-                found = row.suites
-        return found
+        rows = reversed(self._index.grading_rows.values())
+        return next(
+            (row.suites for row in rows if row.suites and suites == row.suites.keys()), None
+        )
 
     def before_interrupted(self) -> StoredRun:
         """The run before gradings by `grade` that were interrupted: those ask no target, and the
@@ -151,17 +143,14 @@ class StoredRun:
         repeats and pass rate, also where these were changed in between."""
         for result in self._index.results(self.run.about.targets):
             outcome = self.outcome(result)
-            if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
-                yield result
-            else:
-                yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
+            if (outcome.repeats, outcome.pass_rate) != (result.repeats, result.pass_rate):
+                result = replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
+            yield result
 
     def find_result(self, key: TrialKey) -> Result | None:
-        """The result of a trial; None if there is none."""
         return self._index.find_result(key)
 
     def outcome(self, result: Result) -> Outcome:
-        """The outcome of the case of a result."""
         return self._index.outcome(result)
 
     def cases(self, results: Iterable[Result] | None = None) -> Iterator[CaseVerdict]:
