@@ -26,8 +26,10 @@ _MERGING = ".merging"
 """The folder in which a run is merged: it is listed only when it is whole."""
 _BUFFER = 1 << 20
 _MARKS = ("name", "note", "commit", "branch", "dirty")
-_MAY_DIFFER = frozenset({*_MARKS, "evalcase", "python", "prices", "options", "targets", "trials",
-                         "cases", "target_versions", "suites", "dealt", "rests_on", "selected"})  # fmt: skip
+_MAY_DIFFER = frozenset({
+    *_MARKS, "evalcase", "python", "prices", "options", "targets", "trials", "cases",
+    "target_versions", "suites", "dealt", "rests_on", "selected",
+})  # fmt: skip
 """Fields of RunAbout that may differ between shards, or are compared on their own."""
 _OF_MACHINE = ("concurrency", "env_file")
 """Options that decide no result, and may differ between machines."""

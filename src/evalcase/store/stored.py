@@ -109,10 +109,8 @@ class StoredRun:
     def graded_suites(self, suites: frozenset[str]) -> dict[str, str] | None:
         """The hashes of these suites when answers were last graded by them again; None if they
         never were."""
-        rows = reversed(self._index.grading_rows.values())
-        return next(
-            (row.suites for row in rows if row.suites and suites == row.suites.keys()), None
-        )
+        graded = [row.suites or {} for row in self._index.grading_rows.values()]
+        return next((each for each in reversed(graded) if suites == each.keys()), None)
 
     def before_interrupted(self) -> StoredRun:
         """The run before gradings by `grade` that were interrupted: those ask no target, and the
@@ -143,9 +141,10 @@ class StoredRun:
         repeats and pass rate, also where these were changed in between."""
         for result in self._index.results(self.run.about.targets):
             outcome = self.outcome(result)
-            if (outcome.repeats, outcome.pass_rate) != (result.repeats, result.pass_rate):
-                result = replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
-            yield result
+            if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
+                yield result
+            else:
+                yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
 
     def find_result(self, key: TrialKey) -> Result | None:
         return self._index.find_result(key)
