@@ -13,8 +13,8 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.client import retry_after_s
-from evalcase.targets.http import HttpOptions, HttpTarget
-from evalcase.targets.web import Endpoint, find_proxy
+from evalcase.targets.http import HttpTarget
+from evalcase.targets.web import find_proxy
 from tests.for_each import for_each
 from tests.targets.questions import LIMIT_S, ask, question, target_of
 from tests.targets.server import Reply, serving
@@ -258,8 +258,7 @@ PROXY = "http://proxy:3128"
     ],
 )
 def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
-    endpoint = Endpoint("http", url, HttpOptions(url=url))
-    assert find_proxy(endpoint.kind, endpoint.url, environment) == found
+    assert find_proxy(url, environment) == found
 
 
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])

@@ -38,7 +38,7 @@ def test_a_provider_is_asked_where_it_is_with_its_own_key(name: str) -> None:
     given = f"{name}:some-model" + ("" if preset.base_url else f"@{address}")
     table = {"kind": name, "model": "some-model", "base_url": address}
     for target in (made(given), made("it", it=table)):
-        assert target._endpoint.url == f"{address}/chat/completions"
+        assert target._url == f"{address}/chat/completions"
         assert target.traits.key_names == ((preset.key_env,) if preset.key_env else ())
     elsewhere = made("it", it={**table, "base_url": "https://gateway.example/v1"})
     assert elsewhere.traits.key_names == ()
@@ -71,7 +71,7 @@ def test_every_provider_has_its_lines_in_the_docs() -> None:
     assert all(made("it", it=table) for table in tables)
     for name, preset in PRESETS.items():
         assert (preset.base_url or preset.example) in page, name
-        assert preset.key_env is None or f"`{preset.key_env}`" in page, name
+        assert not preset.key_env or f"`{preset.key_env}`" in page, name
 
 
 # The Responses API.

@@ -23,7 +23,6 @@ from evalcase.targets.usage import (
 )
 from evalcase.targets.web import (
     Address,
-    Endpoint,
     SecretHeader,
     WebOptions,
     WebTarget,
@@ -156,8 +155,8 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
     def key_rule(self) -> SecretHeader:
         """The variable of the key is for the provider's own address only."""
         preset = self.preset
-        is_theirs = preset.is_own_address(self.address)
-        return SecretHeader(preset.header, preset.key_env if is_theirs else None, preset.prefix)
+        variable = preset.key_env if preset.is_own_address(self.address) else ""
+        return SecretHeader(preset.header, variable, preset.prefix)
 
     def conflicts(self) -> Iterator[Finding]:
         if self.base_url is None and not self.preset.base_url:
@@ -257,10 +256,8 @@ class ChatTarget(WebTarget):
     """Asks a model."""
 
     def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
-        assert self.kind is not None
-        name = options.kind or self.kind.name
-        endpoint = Endpoint(name, options.url, options, options.own_headers)
-        super().__init__(endpoint, surroundings)
+        own_headers = options.own_headers
+        super().__init__(options, surroundings, options.url, own_headers=own_headers)
         self._api = options.chat_api
         self._options = options
         self._streams = options.params.get("stream") is True
@@ -269,7 +266,7 @@ class ChatTarget(WebTarget):
         """The ways to ask by a schema, without those that the service refused."""
         self._batches = self._make_batches() if options.batch else None
         self.traits = Traits(
-            options.concurrency, self._endpoint.key_names, caching="keyed",
+            options.concurrency, self._key_names, caching="keyed",
             batching=self._batches, only_reads=True,
         )  # fmt: skip
 
@@ -290,7 +287,7 @@ class ChatTarget(WebTarget):
 
     async def open(self) -> None:
         environment = self._surroundings.environment
-        refuse_other_host(self._options, self._endpoint.kind, environment)
+        refuse_other_host(self._options, self._name, environment)
         await super().open()
         self._pricing.load()
 
@@ -321,7 +318,7 @@ class ChatTarget(WebTarget):
         files = load_files(question, self._surroundings.root)
         # Not as the service turned out to take it: the next run doesn't know that before it asks.
         mode: SchemaMode = next(iter(self._api.schema_modes), "prompt")
-        return self._endpoint.cache_key(self._make_body(question, files, mode), self._environment)
+        return self._request_key(self._make_body(question, files, mode))
 
     async def _load_files(self, question: Question) -> Files:
         if not any(True for _ in named_files(question.messages)):
@@ -333,7 +330,7 @@ class ChatTarget(WebTarget):
 
     async def _ask(self, body: JSON) -> dict[str, Any]:
         most_bytes = self._options.max_output_bytes
-        async with await self._http().reply(body) as reply:
+        async with await self._http().ask(self._method, body) as reply:
             if self._streams and reply.content_type == "text/event-stream":
                 return self._join(await read_stream(reply, self._api.last_events, most_bytes))
             return _read_object(await reply.read(most_bytes))

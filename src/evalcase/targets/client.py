@@ -31,7 +31,7 @@ from evalcase import __version__
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.web import (
     ALLOW_HINT,
-    Endpoint,
+    WebOptions,
     check_literal,
     error_message,
     find_proxy,
@@ -41,7 +41,6 @@ from evalcase.targets.web import (
     protocol_error,
     without_query,
 )
-from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON
 from evalcase.util.environment import has_spare_descriptors
 from evalcase.util.processes import Output
@@ -60,34 +59,29 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class HttpClient:
-    """Asks one endpoint."""
+    """Asks one host."""
 
-    def __init__(self, endpoint: Endpoint, surroundings: Surroundings) -> None:
-        self._endpoint = endpoint
-        self._surroundings = surroundings
-        self._session: aiohttp.ClientSession | None = None
-        self._url: URL | str = endpoint.url
-        self._headers: CIMultiDict[str] = CIMultiDict()
-        self._how: dict[str, Any] = {}
-        """Arguments of every request: proxy, authorities, no redirects."""
-
-    async def open(self) -> None:
-        """Raise ConfigError where a key is missing, or the address may not be asked."""
-        endpoint, environment = self._endpoint, self._surroundings.environment
-        kind, url, options = endpoint.kind, endpoint.url, endpoint.options
+    def __init__(
+        self, url: str, headers: Mapping[str, str], options: WebOptions, now: Callable[[], float],
+        environment: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        """Raise ConfigError where the address may not be asked. An event loop has to run."""
+        if not options.allow_link_local:
+            check_literal(url)
+        self._url = _read_url(url)
+        self._place = without_query(url)
+        self._options = options
+        self._now = now
         # They are no default of the session: aiohttp would send those to a proxy, too.
         # aiohttp takes half of a gzip file for a whole answer, so none is asked for.
         own = {"User-Agent": _AGENT, "Accept-Encoding": "identity"}
-        self._headers = CIMultiDict({**own, **endpoint.sent_headers(environment)})
-        if not options.allow_link_local:
-            check_literal(kind, url)
-        self._url = self._read_url(url)
-        proxy = find_proxy(kind, url, environment)
-        self._how = {
+        self._headers: CIMultiDict[str] = CIMultiDict({**own, **headers})
+        proxy = find_proxy(url, environment)
+        self._how: dict[str, Any] = {
             "allow_redirects": False,
             "proxy": proxy,
             "proxy_headers": None if proxy is None else {"User-Agent": _AGENT},
-            "ssl": load_trust(kind, url, proxy, environment) or True,
+            "ssl": load_trust(url, proxy, environment) or True,
         }
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
@@ -103,40 +97,32 @@ class HttpClient:
         )
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
+        await self._session.close()
 
     async def ask(
-        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
-    ) -> tuple[str, Output]:
-        """The content type and the whole answer, cut where it is larger than is kept."""
-        async with await self.reply(body, headers, query) as reply:
-            return reply.content_type, await reply.read(self._endpoint.options.max_output_bytes)
-
-    async def reply(
-        self, body: JSON, headers: Mapping[str, str] | None = None, query: str = ""
-    ) -> Reply:
-        """An answer with a status of 2xx, whose bytes come one by one. Headers and an encoded query
-        are for this request only."""
-        data = _to_json(body).encode() if self._endpoint.has_body else b""
+        self, method: str, body: JSON, headers: Mapping[str, str] | None = None,
+        url: str | None = None,
+    ) -> Reply:  # fmt: skip
+        """The beginning of an answer to a body of JSON; a GET has none."""
+        data = b"" if method == "GET" else _to_json(body).encode()
         # aiohttp writes a file in pieces, and warns of bytes as large as this.
         sent = data if len(data) < _LARGE_BODY else io.BytesIO(data)
-        url = self._read_url(self._endpoint.with_query(query)) if query else self._url
-        return await self.send(self._endpoint.method, url, sent, headers)
+        return await self.send(method, url, sent, headers)
 
     async def send(
-        self, method: str, url: URL | str, data: bytes | BinaryIO = b"",
+        self, method: str, url: str | None = None, data: bytes | BinaryIO = b"",
         headers: Mapping[str, str] | None = None,
     ) -> Reply:  # fmt: skip
-        """Ask anything of the host. The reply has to be closed."""
-        assert self._session is not None, "open() comes first"
+        """Ask anything of the host; headers are for this request only. The reply has a status of
+        2xx, and has to be closed."""
         sent = self._headers
         if headers:
             sent = sent.copy()
             sent.update(headers)
+        where = self._url if url is None else _read_url(url)
         try:
             response = await self._session.request(
-                method, self._read_url(url), data=data or None, headers=sent, **self._how
+                method, where, data=data or None, headers=sent, **self._how
             )
         except aiohttp.ClientError as error:
             raise self._failure(error) from None
@@ -148,46 +134,45 @@ class HttpClient:
             raise
         return reply
 
-    def _read_url(self, url: URL | str) -> URL:
-        try:
-            return URL(url)
-        except ValueError as error:
-            kind, place = self._endpoint.kind, without_query(str(url))
-            raise ConfigError(f"{kind} target: {place} can't be asked: {error}") from None
-
     async def _check_status(self, response: aiohttp.ClientResponse, reply: Reply) -> None:
-        headers, now_s, status = response.headers, self._surroundings.now(), response.status
+        headers, status, place = response.headers, response.status, self._place
         if 200 <= status <= 299 and status != _PARTIAL:
             encoding = headers.get("Content-Encoding", "identity").strip().lower()
             if encoding not in ("", "identity"):
                 what = f"its Content-Encoding is `{encoding:.40}`, and none was asked for"
-                raise protocol_error(f"{self._endpoint.place}: {what}", b"")
+                raise protocol_error(f"{place}: {what}", b"")
             return
-        place = self._endpoint.place
-        if status == HTTPStatus.UNAUTHORIZED and not self._endpoint.key_names:
+        if status == HTTPStatus.UNAUTHORIZED and not self._options.secret_headers:
             place += "; no key was sent: `key_env` in the configuration names the variable of one"
         if 300 <= status <= 399:
-            raise _redirect_error(response, place)
+            location = headers.get("Location")
+            with suppress(ValueError):
+                location = location and without_query(urljoin(str(response.url), location))
+            where = f" points to {location}" if location else ""
+            hint = "redirects are not followed; configure the address that is the right one"
+            message = f"HTTP {_status_name(status)}: {place}{where}; {hint}"
+            details: dict[str, JSON] = {"status": status, "location": location}
+            raise TargetError(message, kind="http", details=details)
         body = b""
         # The status says more than a body that breaks off, or never comes.
         with suppress(TargetError, TimeoutError):
             async with asyncio.timeout(_ERROR_S):
                 body = (await reply.read(_ERROR_BYTES)).data
-        raise _status_error(status, headers, body, place, now_s)
+        raise _status_error(status, headers, body, place, self._now())
 
     def _failure(self, error: Exception) -> TargetError:
         """The error of a connection, the more exact kinds first."""
-        place, what, later = self._endpoint.place, str(error) or type(error).__name__, True
+        place, what, later = self._place, str(error) or type(error).__name__, True
         match error:
             case aiohttp.ClientConnectorCertificateError():
                 what, later = f"its certificate is not trusted: {error.certificate_error}", False
             case aiohttp.ClientHttpProxyError():
-                where, now_s = f"the proxy for {place}", self._surroundings.now()
-                return _status_error(error.status, error.headers or {}, b"", where, now_s)
+                where = f"the proxy for {place}"
+                return _status_error(error.status, error.headers or {}, b"", where, self._now())
             case aiohttp.ClientResponseError():
                 return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
             case aiohttp.ConnectionTimeoutError():
-                what = f"no connection within {self._endpoint.options.connect_timeout_s:g} s"
+                what = f"no connection within {self._options.connect_timeout_s:g} s"
             case aiohttp.ClientConnectorError(os_error=OSError(errno=errno.ECONNREFUSED)):
                 host = f"[{error.host}]" if ":" in str(error.host) else error.host
                 what = f"can't connect: nothing listens at {host}:{error.port}; is it running?"
@@ -197,6 +182,13 @@ class HttpClient:
             case aiohttp.ClientPayloadError():
                 what = f"the answer is not whole: {error}"
         return connection_error(what, place, may_succeed_later=later)
+
+
+def _read_url(url: str) -> URL:
+    try:
+        return URL(url)
+    except ValueError as error:
+        raise ConfigError(f"{without_query(url)} can't be asked: {error}") from None
 
 
 class Reply:
@@ -307,36 +299,22 @@ def _status_error(
     )
 
 
-def _redirect_error(response: aiohttp.ClientResponse, place: str) -> TargetError:
-    status, location = response.status, response.headers.get("Location")
-    with suppress(ValueError):
-        location = location and without_query(urljoin(str(response.url), location))
-    where = f" points to {location}" if location else ""
-    hint = "redirects are not followed; configure the address that is the right one"
-    message = f"HTTP {_status_name(status)}: {place}{where}; {hint}"
-    return TargetError(message, kind="http", details={"status": status, "location": location})
-
-
 def _status_name(status: int) -> str:
     phrase = responses.get(status, "overloaded" if status == 529 else "")
     return f"{status} ({phrase})" if phrase else str(status)
 
 
-_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+_NUMBER = re.compile(r"\s*\d{1,15}(?:\.\d{1,9})?\s*")
 
 
 def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
     """The wait that a server asks for; None where it doesn't, or says something odd."""
     for name, per_s in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        number = _read_number(headers.get(name, ""))
-        if number is not None:
-            return number / per_s
+        said = headers.get(name, "")
+        if _NUMBER.fullmatch(said):
+            return float(said) / per_s
     try:
         when = parsedate_to_datetime(headers.get("retry-after", ""))
         return max(0.0, when.timestamp() - now_s)
     except (ValueError, OverflowError, TypeError):
         return None
-
-
-def _read_number(text: str) -> float | None:
-    return float(text) if _NUMBER.fullmatch(text.strip()) else None

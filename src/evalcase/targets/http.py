@@ -30,7 +30,6 @@ from evalcase.targets.streams import Event, read_events
 from evalcase.targets.usage import read_cost, read_usage
 from evalcase.targets.web import (
     Address,
-    Endpoint,
     Never,
     Parameters,
     ReplyPath,
@@ -122,19 +121,18 @@ class HttpOptions(WebOptions, frozen=True, kw_only=True):
         query_needed = 'is GET, which has no body: write query = {q = "{prompt}"}'
         whole = "is a path into one reply, and can't be combined with `stream`"
         text = "is a path into JSON, and can't be combined with output = 'text'"
-        is_stream, is_text, paths = self.stream is not None, self.output == "text", self._paths()
+        is_stream, is_text = self.stream is not None, self.output == "text"
+        paths = [
+            (name, getattr(self, name)) for name in ("answer", "tool_calls", "usage", "cost_usd")
+        ]
         yield from list_faults(
             *(("url", True, literal.format(f"{{{name}}}")) for name in _template(self.url).used),
             ("body", is_get and self.body is not None, "is not sent with a GET: ask by `query`"),
             ("method", is_get and not self.query, query_needed),
             (asked, is_same and getattr(self, asked), same),
-            *((name, is_stream and path, whole) for name, path in paths.items()),
-            *((name, is_text and path, text) for name, path in paths.items()),
+            *((name, is_stream and path, whole) for name, path in paths),
+            *((name, is_text and path, text) for name, path in paths),
         )
-
-    def _paths(self) -> dict[str, JsonPath | bool | None]:
-        names = ("answer", "tool_calls", "usage", "cost_usd")
-        return {name: getattr(self, name) for name in names}
 
 
 def _template(value: JSON) -> Template:
@@ -153,8 +151,7 @@ class HttpTarget(WebTarget):
     )
 
     def __init__(self, options: HttpOptions, surroundings: Surroundings) -> None:
-        endpoint = Endpoint("http", options.url, options, method=options.method)
-        super().__init__(endpoint, surroundings)
+        super().__init__(options, surroundings, options.url, options.method)
         self._options = options
         self._body = None if options.body is None else _template(options.body)
         self._query = _template(dict(options.query))
@@ -162,7 +159,7 @@ class HttpTarget(WebTarget):
         self._traces = pending_traces()
         stateless = options.stateless
         self.traits = Traits(
-            options.concurrency, self._endpoint.key_names,
+            options.concurrency, self._key_names,
             "session" not in self._used if stateless is None else stateless, caching="keyed",
             seen=self._traces.seen_of if options.trace else None,
             only_reads=True,
@@ -179,9 +176,12 @@ class HttpTarget(WebTarget):
             return replace(answer, trace=begun.trace)
 
     async def _ask(self, question: Question, headers: dict[str, str] | None = None) -> Answer:
-        body, query = self._make_body(question), self._make_query(question)
-        reply = await self._http().ask(body, headers, query)
-        return _ReplyReader(self._options, self._surroundings.warn, *reply).read()
+        body, url = self._make_body(question), self._with_query(self._make_query(question))
+        async with await self._http().ask(self._method, body, headers, url) as reply:
+            output = await reply.read(self._options.max_output_bytes)
+        return _ReplyReader(
+            self._options, self._surroundings.warn, reply.content_type, output
+        ).read()
 
     def cache_key(self, question: Question) -> JSON:
         options = self._options
@@ -195,13 +195,12 @@ class HttpTarget(WebTarget):
         if self._body is None and isinstance(body, dict):
             del body["session"], body["turn"], body["attempt"]
         query = self._make_query(question)
-        request = self._endpoint.cache_key(body, self._environment, query)
-        return {"request": request, "how": how}
+        return {"request": self._request_key(body, query), "how": how}
 
     def _make_body(self, question: Question) -> JSON:
         if self._body is not None:
             return self._body.fill(self._values(self._body, question))
-        if not self._endpoint.has_body:
+        if self._method == "GET":
             return None
         files = describe_files(question, self._surroundings.root)
         return {**describe_question(question), "files": files}
@@ -259,10 +258,13 @@ class _ReplyReader:
             answer = replace(answer, messages=ignore_calls(answer.messages))
         elif options.answer is not None:
             answer = replace(answer, messages=note_unread(answer.messages, value, _HINT))
-        return self._add_usage(answer, value)
-
-    def _error(self, what: str, **more: bool) -> TargetError:
-        return protocol_error(what, self._output.data, **more)
+        usage = self._find_beside(options.usage, value)
+        cost_usd = self._find_beside(options.cost_usd, value)
+        return replace(
+            answer,
+            usage=answer.usage if usage is None else read_usage(usage, self._warn),
+            cost_usd=answer.cost_usd if cost_usd is None else read_cost(cost_usd, self._warn),
+        )
 
     def _parse(self) -> JSON:
         """The body as JSON, if a path leads into it."""
@@ -278,6 +280,9 @@ class _ReplyReader:
             if needed is None:
                 return None
             raise self._error(f"the answer is not JSON: {error}") from None
+
+    def _error(self, what: str, **more: bool) -> TargetError:
+        return protocol_error(what, self._output.data, **more)
 
     def _find_calls(self, value: JSON) -> tuple[bool, Message | None]:
         """Whether the path of calls leads anywhere; and the calls there, as a message."""
@@ -312,15 +317,6 @@ class _ReplyReader:
             raise self._error(str(error)) from None
         return answer if end is None else replace(answer, messages=note_end(answer.messages, end))
 
-    def _add_usage(self, answer: Answer, value: JSON) -> Answer:
-        usage = self._find_beside(self._options.usage, value)
-        cost_usd = self._find_beside(self._options.cost_usd, value)
-        if usage is not None:
-            answer = replace(answer, usage=read_usage(usage, self._warn))
-        if cost_usd is not None:
-            answer = replace(answer, cost_usd=read_cost(cost_usd, self._warn))
-        return answer
-
     def _find_beside(self, path: JsonPath | None, value: JSON) -> JSON:
         try:
             return None if path is None else path.find(value)
@@ -334,21 +330,24 @@ class _ReplyReader:
         something else."""
         if self._output.truncated:
             raise self._error("`stream`: it is larger than `max_output_bytes`")
-        found = read_events(self._output.data)
-        datas = [event.data.strip() for event in found]
-        is_over = b"[DONE]" in datas
-        events = [*map(self._read_event, found[: datas.index(b"[DONE]")] if is_over else found)]
-        pieces = [piece for event in events if (piece := _find_piece(path, event)) is not None]
-        odd = next((piece for piece in pieces if not isinstance(piece, str)), None)
-        if odd is not None:
-            what = f"there is {describe_kind(odd)}, and no text"
-            raise self._error(f"`stream`: at `{path.text}` {what}")
+        events, pieces, is_over = list[JSON](), list[str](), False
+        for event in read_events(self._output.data):
+            is_over = event.data.strip() == b"[DONE]"
+            if is_over:
+                break
+            events.append(self._read_event(event))
+            piece = _find_piece(path, events[-1])
+            if isinstance(piece, str):
+                pieces.append(piece)
+            elif piece is not None:
+                what = f"there is {describe_kind(piece)}, and no text"
+                raise self._error(f"`stream`: at `{path.text}` {what}")
         end = find_end(events)
         if not is_over and is_broken_off(events):
             raise self._error("`stream`: it breaks off before its end", may_succeed_later=True)
         if not pieces and kind_of_end(end) is None and not any(find_calls(events)):
             raise self._error(f"`stream`: no event has a text at `{path.text}`")
-        messages = note_end([content_message("".join(map(str, pieces)))], end)
+        messages = note_end([content_message("".join(pieces))], end)
         if self._options.tool_calls is False:
             return Answer(ignore_calls(messages))
         return Answer(note_unread(messages, events, _HINT))

@@ -12,9 +12,9 @@ class Preset(NamedTuple):
     name: str
     base_url: str
     """The address of the API; empty if each user has an address of their own."""
-    key_env: str | None = None
-    """The variable of the key in the provider's own documentation. Its value is sent to the
-    provider's own address only: a key belongs to a host."""
+    key_env: str = ""
+    """The variable of the key in the provider's own documentation, if it needs one. Its value is
+    sent to the provider's own address only: a key belongs to a host."""
     header: str = "Authorization"
     prefix: str = "Bearer "
     address_env: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ from evalcase.types.options import (
 )
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings, Target, TargetOptions
-from evalcase.types.value import JSON, Value
+from evalcase.types.value import JSON
 from evalcase.util.json import JsonPath
 from evalcase.util.secrets import is_common, mask_credentials
 from evalcase.util.text import cut_bytes
@@ -152,10 +152,10 @@ _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 
 
 class SecretHeader(NamedTuple):
-    """A header whose value an environment variable has; None for a key without a known one."""
+    """A header whose value an environment variable has; empty for a key without a known one."""
 
     name: str = "Authorization"
-    variable: str | None = None
+    variable: str = ""
     prefix: str = "Bearer "
 
 
@@ -185,17 +185,21 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
         return SecretHeader()
 
     @property
-    def key(self) -> SecretHeader | None:
-        """The header of the key. One that is set by hand takes the place of a key by default."""
+    def secret_headers(self) -> list[SecretHeader]:
+        """Headers with the variables of their values. One that is set by hand takes the place of a
+        key by default."""
+        named = [SecretHeader(name, each, "") for name, each in self.header_env.items()]
         rule, given = self.key_rule, {*map(str.lower, (*self.headers, *self.header_env))}
-        default = None if rule.name.lower() in given else rule.variable
+        default = "" if rule.name.lower() in given else rule.variable
         variable = self.key_env or default
-        return None if variable is None else rule._replace(variable=variable)
+        return [*named, rule._replace(variable=variable)] if variable else named
 
     def conflicts(self) -> Iterator[Finding]:
         named = [("headers", each) for each in self.headers]
-        named += [("header_env", each) for each in self.header_env]
-        named += [] if self.key is None else [("key_env", self.key.name)]
+        named += [
+            ("header_env" if each.name in self.header_env else "key_env", each.name)
+            for each in self.secret_headers
+        ]
         seen: set[str] = set()
         for option_name, header in named:
             if not _TOKEN.fullmatch(header) or header.lower() in _FRAMING:
@@ -206,109 +210,88 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
             seen.add(header.lower())
 
 
-class Endpoint(Value, frozen=True):
-    """An address, and everything that a request has beside its body."""
-
-    kind: str
-    """The kind of target, for messages."""
-    url: str
-    options: WebOptions
-    own_headers: dict[str, str] = {}
-    """Headers that this kind of target always sends."""
-    method: str = "POST"
-
-    @property
-    def place(self) -> str:
-        return without_query(self.url)
-
-    @property
-    def has_body(self) -> bool:
-        return self.method != "GET"
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers without those whose values are secret."""
-        given = {*map(str.lower, (*self.options.headers, *self.options.header_env))}
-        own = {"Content-Type": "application/json", **self.own_headers} if self.has_body else {}
-        kept = {name: value for name, value in own.items() if name.lower() not in given}
-        return {**kept, **self.options.headers}
-
-    @property
-    def secrets(self) -> dict[str, tuple[str, str]]:
-        """The environment variable of each secret header, and what stands before its value."""
-        found = {name: (variable, "") for name, variable in self.options.header_env.items()}
-        key = self.options.key
-        if key is not None and key.variable is not None:
-            found[key.name] = key.variable, key.prefix
-        return found
-
-    @property
-    def key_names(self) -> tuple[str, ...]:
-        """Every environment variable that a secret is taken from."""
-        return tuple(dict.fromkeys(variable for variable, _ in self.secrets.values()))
-
-    def with_query(self, query: str) -> str:
-        """The address with a query that is encoded already, beside its own."""
-        if not query:
-            return self.url
-        return f"{self.url}{'&' if urlsplit(self.url).query else '?'}{query}"
-
-    def cache_key(self, body: JSON, environment: Mapping[str, str], query: str = "") -> JSON:
-        """Everything that decides an answer, with hashes of headers and proxy in place of their
-        values. A key says who pays, and decides no answer; a tenant in a header does."""
-        options, proxy = self.options, find_proxy(self.kind, self.url, environment)
-        named = {name: environment.get(each, "") for name, each in options.header_env.items()}
-        given = sorted({**self.headers, **named}.items())
-        values = "\n".join(f"{name}: {value}" for name, value in given)
-        return {
-            "method": self.method,
-            "url": self.with_query(query),
-            "header_names": [*self.headers, *self.secrets],
-            "headers_sha256": sha256(values.encode()).hexdigest(),
-            "proxy_sha256": None if proxy is None else sha256(proxy.encode()).hexdigest(),
-            "body": body,
-        }
-
-    def sent_headers(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """All headers. Raise ConfigError where a variable is missing, or can't be sent."""
-        sent = dict(self.headers)
-        for name, (variable, prefix) in self.secrets.items():
-            value, start = environment.get(variable), f"the environment variable {variable}"
-            if not value:
-                how = "not set" if value is None else "empty"
-                hint = "export it, or name a file that has it with --env-file"
-                raise ConfigError(f"{self.kind} target: {start} is {how}: {hint}")
-            if not _is_header_value(value):
-                what = "a line end, a space around it, or a character that is not ASCII"
-                raise ConfigError(f"{self.kind} target: {start} can't be sent: it holds {what}")
-            sent[name] = prefix + value
-        return sent
-
-
 class WebTarget(Target):
-    """A target that asks one endpoint."""
+    """A target that asks one address."""
 
-    def __init__(self, endpoint: Endpoint, surroundings: Surroundings) -> None:
-        self._endpoint = endpoint
+    def __init__(
+        self, options: WebOptions, surroundings: Surroundings, url: str, method: str = "POST",
+        own_headers: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        assert self.kind is not None
+        self._name = options.kind or self.kind.name
+        self._url = url
+        self._method = method
+        self._web = options
         self._surroundings = surroundings
         self._environment = surroundings.environment
         self._client: HttpClient | None = None
+        own = {} if method == "GET" else {"Content-Type": "application/json", **(own_headers or {})}
+        given = {*map(str.lower, (*options.headers, *options.header_env))}
+        kept = {name: value for name, value in own.items() if name.lower() not in given}
+        self._headers = {**kept, **options.headers}
+        """Those without a secret."""
+        self._key_names = tuple(dict.fromkeys(each.variable for each in options.secret_headers))
 
     async def open(self) -> None:
         from evalcase.targets.client import HttpClient  # aiohttp is slow to import
 
         # The cache key must be of what is sent from now on.
-        self._environment = dict(self._surroundings.environment)
-        self._client = HttpClient(self._endpoint, self._surroundings)
-        await self._client.open()
+        self._environment = environment = dict(self._surroundings.environment)
+        try:
+            headers = {**self._headers, **self._read_secrets()}
+            self._client = HttpClient(
+                self._url, headers, self._web, self._surroundings.now, environment
+            )
+        except ConfigError as error:
+            raise ConfigError(f"{self._name} target: {error}") from None
 
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
 
+    def _read_secrets(self) -> dict[str, str]:
+        """The values of secret headers. Raise ConfigError for one that is missing, or can't be
+        sent."""
+        found = {}
+        for name, variable, prefix in self._web.secret_headers:
+            value = self._environment.get(variable)
+            if not value:
+                how = "not set" if value is None else "empty"
+                hint = "export it, or name a file that has it with --env-file"
+                raise ConfigError(f"the environment variable {variable} is {how}: {hint}")
+            if not _is_header_value(value):
+                what = "a line end, a space around it, or a character that is not ASCII"
+                raise ConfigError(
+                    f"the environment variable {variable} can't be sent: it holds {what}"
+                )
+            found[name] = prefix + value
+        return found
+
     def _http(self) -> HttpClient:
         assert self._client is not None, "open() comes first"
         return self._client
+
+    def _with_query(self, query: str) -> str:
+        """The address with an encoded query beside its own."""
+        join = "&" if urlsplit(self._url).query else "?"
+        return f"{self._url}{join}{query}" if query else self._url
+
+    def _request_key(self, body: JSON, query: str = "") -> dict[str, JSON]:
+        """Everything that decides an answer, with hashes of headers and proxy in place of their
+        values. A key says who pays, and decides no answer; a tenant in a header does."""
+        proxy = find_proxy(self._url, self._environment)
+        variables = self._web.header_env.items()
+        named = {name: self._environment.get(each, "") for name, each in variables}
+        given = sorted({**self._headers, **named}.items())
+        values = "\n".join(f"{name}: {value}" for name, value in given)
+        return {
+            "method": self._method,
+            "url": self._with_query(query),
+            "header_names": [*self._headers, *(each.name for each in self._web.secret_headers)],
+            "headers_sha256": sha256(values.encode()).hexdigest(),
+            "proxy_sha256": None if proxy is None else sha256(proxy.encode()).hexdigest(),
+            "body": body,
+        }
 
 
 # Addresses that are never asked.
@@ -327,7 +310,7 @@ _TRANSLATED = ip_network("64:ff9b::/96")
 ALLOW_HINT = "set allow_link_local = true if you mean it"
 
 
-def check_literal(kind: str, url: str) -> None:
+def check_literal(url: str) -> None:
     """Raise ConfigError if an address is written out that gives away the keys of a machine."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     try:
@@ -337,7 +320,7 @@ def check_literal(kind: str, url: str) -> None:
         number = ""
     if host in _REFUSED_NAMES or is_refused(host) or is_refused(number):
         what = "a link-local or metadata address, which gives away the keys of a machine"
-        raise ConfigError(f"{kind} target: {host} is {what}; {ALLOW_HINT}")
+        raise ConfigError(f"{host} is {what}; {ALLOW_HINT}")
 
 
 def is_refused(address: str) -> bool:
@@ -362,7 +345,7 @@ _HOST = re.compile(r"[\w.:%-]+")
 
 
 def load_trust(
-    kind: str, url: str, proxy: str | None, environment: Mapping[str, str]
+    url: str, proxy: str | None, environment: Mapping[str, str]
 ) -> ssl.SSLContext | None:
     """The authorities of the system, or those that the environment names; None where neither the
     address nor a proxy needs any."""
@@ -378,11 +361,11 @@ def load_trust(
         if name:
             context.load_verify_locations(file, folder)
     except OSError as error:
-        raise ConfigError(f"{kind} target: {name} can't be read: {error}") from None
+        raise ConfigError(f"{name} can't be read: {error}") from None
     return context
 
 
-def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
+def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
     """The proxy for an address, by HTTP_PROXY and the like. Raise ConfigError for an odd one."""
     parts = urlsplit(url)
     proxies = {  # small letters win, as in curl
@@ -396,12 +379,11 @@ def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | Non
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     scheme = proxy.partition("://")[0].lower()
     if scheme not in ("http", "https"):
-        raise ConfigError(f"{kind} target: a {scheme} proxy is set, and only http ones work")
+        raise ConfigError(f"a {scheme} proxy is set, and only http ones work")
     split = _split_url(proxy)
     if split is None or not _HOST.fullmatch(split.hostname or ""):
         # It isn't shown: there may be a password in it.
-        what = "the proxy that is set is not an address such as http://127.0.0.1:3128"
-        raise ConfigError(f"{kind} target: {what}")
+        raise ConfigError("the proxy that is set is not an address such as http://127.0.0.1:3128")
     return proxy
 
 
