@@ -11,8 +11,7 @@ import pytest
 
 import evalcase
 from evalcase import Answer, TargetError
-from evalcase.targets.agent_messages import LONGEST_OUTPUT
-from evalcase.targets.transcripts import TranscriptFormat
+from evalcase.targets.transcripts import LONGEST_OUTPUT, TranscriptFormat
 
 RECORDED = Path(__file__).parents[1] / "answers"
 CLAUDE: TranscriptFormat = "claude-stream-json"

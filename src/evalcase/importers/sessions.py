@@ -9,8 +9,7 @@ import os
 from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.agent_messages import object_of
-from evalcase.targets.transcripts import StoredFormat, read_transcript
+from evalcase.targets.transcripts import StoredFormat, part_of, read_transcript
 from evalcase.types.value import encode_object
 from evalcase.util.files import OversizeError, read_file
 from evalcase.util.json import BadJsonError, parse_object
@@ -60,7 +59,7 @@ def _read_events(data: bytes) -> list[dict[str, Any]]:
         except BadJsonError:
             lines = enumerate(text.split("\n"), 1)
             events = [_parse(line, f"line {n} of the session") for n, line in lines if line]
-        places = [each.get("cwd") or object_of(each.get("payload")).get("cwd") for each in events]
+        places = [each.get("cwd") or part_of(each, "payload").get("cwd") for each in events]
         folder = next((each for each in places if isinstance(each, str) and len(each) > 1), None)
         if folder in (None, _WORKSPACE):
             break

@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack
-from functools import partial
 from shlex import split
 from tempfile import TemporaryDirectory
 from typing import Annotated, ClassVar, Literal
@@ -26,7 +25,7 @@ from evalcase.targets.base import (
     warn_of_hidden,
     write_content,
 )
-from evalcase.targets.transcripts import FORMATS, TranscriptFormat, is_end, read_transcript
+from evalcase.targets.transcripts import FORMATS, TranscriptFormat, is_last_event, read_transcript
 from evalcase.tracing.context import HEADER, VARIABLE, TraceContext, pending_traces, start_trace
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
@@ -273,9 +272,10 @@ class CommandTarget(Target):
         self._stdin = options.given_stdin
         self._cwd = os.path.join(os.path.abspath(surroundings.root), options.cwd or "")
         self._watch = None
-        if options.time_s or options.idle_s or options.output in FORMATS:
-            ends = partial(is_end, format=options.output or "")
-            self._watch = Watch(options.time_s, options.idle_s, ends)
+        if options.output in FORMATS:
+            self._watch = Watch(options.time_s, options.idle_s, is_last_event)
+        elif options.time_s or options.idle_s:
+            self._watch = Watch(options.time_s, options.idle_s)
         self._sees_object = self._stdin == "json" or "input_file" in template.used
         self._is_open = False
         self._most_workers = most

@@ -6,30 +6,21 @@ call is an error: a call that is not read would make `tool_calls: {forbidden: â€
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 from evalcase.errors import TargetError
-from evalcase.targets.agent_messages import (
-    OVERLOADED,
-    End,
-    Transcript,
-    calls_of,
-    count_of,
-    count_tokens,
-    failed,
-    money_of,
-    object_of,
-    objects_of,
-    text_of_parts,
-    unreadable,
-)
 from evalcase.types.answer import Answer, Usage
-from evalcase.types.value import JSON, replace
-from evalcase.util.calls import CallKind, parse_arguments
+from evalcase.types.message import Message
+from evalcase.types.value import JSON
+from evalcase.util.calls import CallKind, find_calls, kind_of_tool, parse_arguments
 from evalcase.util.json import BadJsonError, parse_json
 
+LONGEST_OUTPUT = 16 * 1024
+"""How many characters of a tool's output are kept."""
 StreamFormat = Literal[
     "claude-stream-json", "codex-json", "gemini-stream-json", "copilot-jsonl", "opencode-json",
 ]  # fmt: skip
@@ -43,15 +34,13 @@ STORED: tuple[StoredFormat, ...] = get_args(StoredFormat)
 FORMATS: tuple[TranscriptFormat, ...] = (*get_args(StreamFormat), *STORED)
 
 _Events = list[dict[str, Any]]
-
-
-class _Format(NamedTuple):
-    agent: str
-    """Whose it is, for people."""
-    read: Callable[[_Events, Transcript], End | None]
-    """Collects texts and calls, and returns the end; None where there is none."""
-    ends: tuple[str, ...] = ()
-    """The types of the events after which nothing follows."""
+_Names = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""How an agent calls tokens: of input, of output, and those of input that a cache had."""
+_LAST = ("result", "turn.completed", "turn.failed")
+"""The types of the events after which an agent prints nothing."""
+_SESSIONS = ("session_id", "sessionId", "sessionID", "thread_id")
+_OVERLOADED = (429, 529)
+"""Statuses of a service that has too much to do."""
 
 
 def read_transcript(
@@ -67,7 +56,7 @@ def read_transcript(
     """
     if format not in _FORMATS:
         raise ValueError(f"`format` is one of {', '.join(FORMATS)}, not {format!r}")
-    agent, read, _ = _FORMATS[format]
+    agent, read = _FORMATS[format]
     events = list(_read_events(items, is_cut=stopped is not None))
     if not events and stopped is None:
         raise TargetError("the agent printed no JSON", kind="protocol")
@@ -79,33 +68,23 @@ def read_transcript(
         why = f" (exit code {exit_code})" if exit_code else ": was it cut off?"
         what = f"the transcript of {agent} has no end{why}"
         raise TargetError(what, kind="protocol", details={"exit_code": exit_code})
-    return replace(transcript.answer(end), session=_find_session(events))
+    return transcript.answer(end, next(filter(None, map(_find_session, events)), None))
 
 
-_SESSION_NAMES = ("session_id", "sessionId", "sessionID", "thread_id")
-_SESSION_HOLDERS = ("payload", "data", "source")
-"""Parts of an event that may have the id in its place."""
+def _find_session(event: dict[str, Any]) -> str | None:
+    """The id of the agent's session, where an event has it."""
+    holders = (event, *(part_of(event, name) for name in ("payload", "data", "source")))
+    names = (*_SESSIONS, "id") if event.get("type") == "session_meta" else _SESSIONS  # of Codex
+    found = (each.get(name) for each in holders for name in names)
+    return next((each for each in found if isinstance(each, str)), None)
 
 
-def _find_session(events: _Events) -> str | None:
-    """The id that the agent gave its session."""
-    for event in events:
-        for each in (event, *(object_of(event.get(name)) for name in _SESSION_HOLDERS)):
-            found = next((each[name] for name in _SESSION_NAMES if name in each), None)
-            if event.get("type") == "session_meta":  # of Codex
-                found = each.get("id")
-            if isinstance(found, str):
-                return found
-    return None
-
-
-def is_end(line: bytes, format: str) -> bool:
-    """Whether a line is the last event of an agent."""
-    ends = _FORMATS[format].ends if format in _FORMATS else ()
-    if not any(each.encode() in line for each in ends):
+def is_last_event(line: bytes) -> bool:
+    """Whether a line of what an agent prints is its last event."""
+    if not any(each.encode() in line for each in _LAST):
         return False
     event = (_parse(line.decode("utf-8", "replace")) or [{}])[0]
-    return event.get("type") in ends and event.get("origin") in (None, "human")
+    return event.get("type") in _LAST and event.get("origin") in (None, "human")
 
 
 def _read_events(
@@ -124,7 +103,7 @@ def _read_events(
             if found is None and item.startswith('{"') and not is_cut:
                 raise unreadable(f"a line that is not JSON: {item:.80}")
             yield from found or ()
-        elif is_dataclass(item) and not isinstance(item, type):
+        elif is_dataclass(item):
             yield _event_of_sdk(item)
         elif isinstance(item, dict):
             yield item
@@ -141,20 +120,12 @@ def _parse(text: str) -> list[dict[str, Any]] | None:
     return [value] if isinstance(value, dict) else objects_of(value)
 
 
-_SDK_TYPES = {
-    "SystemMessage": "system", "AssistantMessage": "assistant", "UserMessage": "user",
-    "ResultMessage": "result", "StreamEvent": "stream_event", "TextBlock": "text",
-    "ThinkingBlock": "thinking", "ToolUseBlock": "tool_use", "ToolResultBlock": "tool_result",
-    "ServerToolUseBlock": "server_tool_use", "ServerToolResultBlock": "server_tool_result",
-}  # fmt: skip
-
-
-def _event_of_sdk(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass of another package
-    """A message of the Claude Agent SDK for Python, as the program prints it."""
-    kind = _SDK_TYPES.get(type(item).__name__)
-    value = {field.name: getattr(item, field.name) for field in fields(item)}
-    if kind is None:
-        return {"type": type(item).__name__, **value}
+def _event_of_sdk(item: object) -> dict[str, Any]:
+    """A message of the Claude Agent SDK for Python, as the program prints it: an AssistantMessage
+    with a ToolUseBlock is of the type `assistant`, with a `tool_use`."""
+    name = type(item).__name__.removesuffix("Message").removesuffix("Block")
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    value = dict(vars(item))
     content = value.get("content")
     if isinstance(content, list):
         value["content"] = [_event_of_sdk(each) for each in content if is_dataclass(each)]
@@ -162,10 +133,157 @@ def _event_of_sdk(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass of
         parent = value.pop("parent_tool_use_id", None)
         return {"type": kind, "parent_tool_use_id": parent, "message": {"role": kind, **value}}
     if kind == "system":
-        return {"type": kind, **object_of(value.get("data"))}
-    if kind == "result":
-        value["modelUsage"] = value.pop("model_usage", None)
-    return {"type": kind, **value}
+        return {"type": kind, **part_of(value, "data")}
+    return {"type": kind, **value, "modelUsage": value.get("model_usage")}
+
+
+class End(NamedTuple):
+    """How an agent ended."""
+
+    text: str | None = None
+    """The answer; by default, the last text that was said."""
+    finish: object = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    model: object = None
+
+
+class Transcript:
+    """Collects the texts and calls of one agent, in order."""
+
+    def __init__(self, exit_code: int) -> None:
+        self.exit_code = exit_code
+        self._messages: list[dict[str, Any]] = []
+        self._calls: dict[str, dict[str, Any]] = {}
+
+    def say(self, text: object, parent: object = None) -> None:
+        """A text of the agent. What a subagent says is no part of the answer."""
+        if text and parent is None:
+            self._messages.append({"role": "assistant", "content": str(text)})
+
+    def call(
+        self, id: object, tool: object, input: JSON, parent: object = None,
+        kind: CallKind | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """A call of a tool; `parent` is the call of the subagent that made it."""
+        if not isinstance(tool, str) or not tool:
+            raise unreadable(f"a tool call without a name: {json.dumps(input)[:200]}")
+        known = self._calls.get(id) if isinstance(id, str) else None
+        if known is not None:  # a later event of the same call knows more
+            if known["tool"] != tool or ("output" in known and known["input"] != input):
+                raise unreadable(f"two calls with the id {id!r:.80}")
+            known["input"] = input
+            return known
+        call: dict[str, Any] = {"tool": tool, "input": input}
+        if isinstance(id, str) and id:
+            call["id"] = id
+            self._calls[id] = call
+        if parent is not None:
+            call["parent"] = parent
+        found = kind or kind_of_tool(tool)
+        if found is not None:
+            call["kind"] = found
+        self._messages.append({"role": "assistant", "tool_calls": [call]})
+        return call
+
+    def result(self, id: object, output: object, *, is_error: bool) -> None:
+        call = self._calls.get(id) if isinstance(id, str) else None
+        if call is None:
+            raise unreadable(f"a result of no call: {id!r:.80}")
+        text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+        call["output"] = output
+        if len(text) > LONGEST_OUTPUT:
+            call["output"] = text[:LONGEST_OUTPUT]
+            call["output_cut"] = len(text) - LONGEST_OUTPUT
+        if is_error:
+            call["is_error"] = True
+
+    def deny(self, id: object, tool: object, input: JSON) -> None:
+        """A call that the agent's permissions refused."""
+        known = self._calls.get(id) if isinstance(id, str) else None
+        call = self.call(id, tool, input) if known is None else known
+        call |= {"output": call.get("output", "denied"), "is_error": True, "denied": True}
+
+    def skip(self, event: Mapping[str, Any]) -> None:
+        """An event of an unknown type. It must not hold a call."""
+        call: object = next(find_calls(dict(event)), None)
+        if call is None and isinstance(event.get("name"), str) and "input" in event:
+            call = f"`{event['name']:.80}`"
+        if call is not None:
+            raise unreadable(f"a tool call in an unknown form: {call}")
+
+    def answer(self, end: End, session: str | None) -> Answer:
+        messages = self._messages
+        last = messages[-1] if messages else None
+        text = end.text
+        if text is None:
+            text = str(last["content"]) if last is not None and "content" in last else ""
+        if last is not None and last.get("content") == text:
+            messages.pop()
+        # An empty text, not null: an earlier text is not the answer.
+        final: dict[str, Any] = {"role": "assistant", "content": text}
+        if isinstance(end.finish, str):
+            final["finish_reason"] = end.finish
+        said = tuple(Message(each) for each in (*messages, final))
+        name = end.model if isinstance(end.model, str) else None
+        return Answer(said, end.usage, end.cost_usd, model=name, session=session)
+
+
+def unreadable(what: str) -> TargetError:
+    return TargetError(f"the transcript has {what}", kind="protocol")
+
+
+def failed(agent: str, said: object, **more: Any) -> TargetError:  # noqa: ANN401 - as of TargetError
+    """The error of an agent that says itself that it failed."""
+    return TargetError(f"{agent} failed: {said}"[:500], **{"may_succeed_later": True, **more})
+
+
+def part_of(value: object, *keys: str) -> dict[str, Any]:
+    """The object under some keys; an empty one where there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: object) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def calls_of(value: object) -> list[dict[str, Any]]:
+    """Objects that are tool calls, or hold them. Raise TargetError for another shape."""
+    found = objects_of(value)
+    if value is not None and found != value:
+        raise unreadable(f"tool calls in an unknown form: {value!r:.200}")
+    return found
+
+
+def count_of(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def count_tokens(rows: Iterable[Mapping[str, Any]], names: _Names) -> Usage | None:
+    """The sums of tokens in some rows; None if none is known."""
+    listed = list(rows)
+
+    def total(names: tuple[str, ...]) -> int | None:
+        counts = [count_of(row.get(name)) for row in listed for name in names]
+        known = [each for each in counts if each is not None]
+        return sum(known) if known else None
+
+    usage = Usage(*map(total, names))
+    return None if usage == Usage() else usage
+
+
+def money_of(value: object) -> float | None:
+    return float(value) if type(value) in (int, float) and value >= 0 else None  # type: ignore[operator, arg-type]
+
+
+def text_of_parts(content: object) -> JSON:
+    """The output of a tool: text, or the joined text of content parts."""
+    texts = [each.get("text") for each in objects_of(content)]
+    if texts and all(isinstance(text, str) for text in texts):
+        return "".join(map(str, texts))
+    return content  # type: ignore[return-value]
 
 
 # Claude Code: `claude -p --output-format stream-json --verbose`, and the sessions that it keeps
@@ -180,7 +298,7 @@ def _read_claude(events: _Events, transcript: Transcript) -> End | None:
         if kind == "system":
             model = model or event.get("model")
         elif kind in ("assistant", "user"):
-            message = object_of(event.get("message"))
+            message = part_of(event, "message")
             stopped = message.get("stop_reason") or stopped
             _read_blocks(transcript, message, event.get("parent_tool_use_id"))
         elif kind == "result":
@@ -194,7 +312,7 @@ def _read_claude(events: _Events, transcript: Transcript) -> End | None:
         hint = "run Claude Code with --output-format stream-json --verbose"
         raise unreadable(f"no messages, so its tool calls are unknown: {hint}")
     for denied in objects_of(end.get("permission_denials")):
-        transcript.mark_denied(
+        transcript.deny(
             denied.get("tool_use_id"), denied.get("tool_name"), denied.get("tool_input")
         )
     return _end_claude({"stop_reason": stopped, **end}, model)
@@ -214,20 +332,19 @@ def _read_blocks(transcript: Transcript, message: Mapping[str, Any], parent: obj
             transcript.call(block.get("id"), block.get("name"), block.get("input"), parent)
         elif kind.endswith("tool_result"):
             output = block.get("content")
-            is_error = str(object_of(output).get("type", "")).endswith("_error")
+            is_error = str(part_of(output).get("type", "")).endswith("_error")
             is_error = is_error or bool(block.get("is_error"))
             transcript.result(block.get("tool_use_id"), text_of_parts(output), is_error=is_error)
         elif kind not in ("thinking", "redacted_thinking", "image", "document"):
             transcript.skip(block)
 
 
-_CACHE_READ = "cache_read_input_tokens"
-_GIVEN = ("input_tokens", _CACHE_READ, "cache_creation_input_tokens")
-_SNAKE = {
-    "inputTokens": "input_tokens", "outputTokens": "output_tokens",
-    "cacheReadInputTokens": _CACHE_READ,
-    "cacheCreationInputTokens": "cache_creation_input_tokens",
-}  # fmt: skip
+_CLAUDE_CACHED = ("cache_read_input_tokens", "cacheReadInputTokens")
+_CLAUDE_TOKENS: _Names = (
+    ("input_tokens", "inputTokens", *_CLAUDE_CACHED, "cache_creation_input_tokens",
+     "cacheCreationInputTokens"),
+    ("output_tokens", "outputTokens"), _CLAUDE_CACHED,
+)  # fmt: skip
 _CLAUDE_LIMITS = {"error_max_turns": "max_turns", "error_max_budget_usd": "max_cost"}
 
 
@@ -241,18 +358,14 @@ def _end_claude(end: Mapping[str, Any], model: object) -> End:
             "Claude Code", end.get("result") or end.get("errors") or subtype,
             kind="http" if status is not None else "exception",
             details={"status": status, "subtype": subtype},
-            may_succeed_later=status is None or status in OVERLOADED or status >= 500,
-            overloaded=status in OVERLOADED,
+            may_succeed_later=status is None or status in _OVERLOADED or status >= 500,
+            overloaded=status in _OVERLOADED,
         )  # fmt: skip
     # `usage` leaves out subagents, so `modelUsage` comes first.
-    by_model = [object_of(each) for each in object_of(end.get("modelUsage")).values()]
-    by_model = [{_SNAKE.get(key, key): each[key] for key in each} for each in by_model]
-    rows, text = by_model or [object_of(end.get("usage"))], end.get("result")
-    return End(
-        text if isinstance(text, str) else None, limit or reason,
-        count_tokens(rows, _GIVEN, ("output_tokens",), _CACHE_READ),
-        money_of(end.get("total_cost_usd")), model,
-    )  # fmt: skip
+    by_model = [part_of(each) for each in part_of(end, "modelUsage").values()]
+    usage = count_tokens(by_model or [part_of(end, "usage")], _CLAUDE_TOKENS)
+    text, cost_usd = end.get("result"), money_of(end.get("total_cost_usd"))
+    return End(text if isinstance(text, str) else None, limit or reason, usage, cost_usd, model)
 
 
 def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
@@ -264,8 +377,8 @@ def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
     for line in events:
         event, parent = line, line.get("parentToolUseID")
         if line.get("type") == "progress" and parent is not None:  # what a subagent does
-            event = {**object_of(object_of(line.get("data")).get("message")), "agentId": parent}
-        message, kind = object_of(event.get("message")), event.get("type")
+            event = {**part_of(line, "data", "message"), "agentId": parent}
+        message, kind = part_of(event, "message"), event.get("type")
         if kind not in ("assistant", "user"):
             if kind not in ("system", "summary", "file-history-snapshot", "progress"):
                 transcript.skip(event)
@@ -273,20 +386,19 @@ def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
         subagent = event.get("agentId") or ("sidechain" if event.get("isSidechain") else None)
         _read_blocks(transcript, message, subagent)
         if kind == "assistant":
-            used[str(message.get("id") or len(used))] = object_of(message.get("usage"))
+            used[str(message.get("id") or len(used))] = part_of(message, "usage")
             if subagent is None:
                 last, model, finish = event, message.get("model"), message.get("stop_reason")
     if last is None:
         return None
     if last.get("isApiErrorMessage"):
-        raise failed("Claude Code", text_of_parts(object_of(last.get("message")).get("content")))
-    usage = count_tokens(used.values(), _GIVEN, ("output_tokens",), _CACHE_READ)
-    return End(None, finish, usage, None, model)
+        raise failed("Claude Code", text_of_parts(part_of(last, "message").get("content")))
+    return End(None, finish, count_tokens(used.values(), _CLAUDE_TOKENS), None, model)
 
 
 # Codex: `codex exec --json`, and `~/.codex/sessions/â€¦/rollout-*.jsonl`
 
-_CODEX_USAGE = ("input_tokens",), ("output_tokens",), "cached_input_tokens"
+_CODEX_TOKENS = ("input_tokens",), ("output_tokens",), ("cached_input_tokens",)
 
 
 def _read_codex(events: _Events, transcript: Transcript) -> End | None:
@@ -294,19 +406,19 @@ def _read_codex(events: _Events, transcript: Transcript) -> End | None:
     for event in events:
         kind = event.get("type")
         if kind in ("item.started", "item.completed"):
-            item, is_done = object_of(event.get("item")), kind == "item.completed"
+            item, is_done = part_of(event, "item"), kind == "item.completed"
             _read_codex_item(transcript, item, is_done=is_done)
         elif kind == "turn.started":
             end = None
         elif kind == "turn.completed":
             end = event  # its usage is the total of the thread
         elif kind == "turn.failed":
-            raise failed("Codex", object_of(event.get("error")).get("message"))
+            raise failed("Codex", part_of(event, "error").get("message"))
         elif kind not in ("item.updated", "error"):
             transcript.skip(event)
     if end is None or transcript.exit_code:
         return None
-    return End(usage=count_tokens([object_of(end.get("usage"))], *_CODEX_USAGE))
+    return End(usage=count_tokens([part_of(end, "usage")], _CODEX_TOKENS))
 
 
 def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done: bool) -> None:
@@ -325,7 +437,7 @@ def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done
         given = {"changes": item.get("changes")}
     elif kind == "mcp_tool_call":
         tool, given, of_kind = item.get("tool"), item.get("arguments"), "mcp"
-        output = item.get("error") or text_of_parts(object_of(item.get("result")).get("content"))
+        output = item.get("error") or text_of_parts(part_of(item, "result").get("content"))
         is_error = is_error or item.get("error") is not None
     elif kind == "web_search":
         given = {"query": item.get("query")}
@@ -345,7 +457,7 @@ def _read_codex_rollout(events: _Events, transcript: Transcript) -> End | None:
     total: dict[str, Any] = {}
     is_said = False
     for event in events:
-        kind, item = event.get("type"), object_of(event.get("payload"))
+        kind, item = event.get("type"), part_of(event, "payload")
         if kind == "response_item":
             _read_response_item(transcript, item)
             is_said = is_said or item.get("role") == "assistant"
@@ -354,10 +466,10 @@ def _read_codex_rollout(events: _Events, transcript: Transcript) -> End | None:
         elif kind == "event_msg":  # what the response items say, once more
             if item.get("type") in ("error", "turn_aborted"):
                 raise failed("Codex", item.get("message") or item.get("reason"))
-            total = object_of(object_of(item.get("info")).get("total_token_usage")) or total
+            total = part_of(item, "info", "total_token_usage") or total
         elif kind not in ("session_meta", "compacted"):
             transcript.skip(event)
-    return End(usage=count_tokens([total], *_CODEX_USAGE), model=model) if is_said else None
+    return End(usage=count_tokens([total], _CODEX_TOKENS), model=model) if is_said else None
 
 
 def _read_response_item(transcript: Transcript, item: Mapping[str, Any]) -> None:
@@ -369,12 +481,12 @@ def _read_response_item(transcript: Transcript, item: Mapping[str, Any]) -> None
         given = parse_arguments(item.get("arguments", item.get("input")))
         transcript.call(id, item.get("name"), given)
     elif kind in ("local_shell_call", "web_search_call"):
-        given = object_of(item.get("action"))
+        given = part_of(item, "action")
         transcript.call(id, kind.removesuffix("_call"), given)
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output = item.get("output")
-        inner = object_of(parse_arguments(output) if isinstance(output, str) else output)
-        code = object_of(inner.get("metadata")).get("exit_code")
+        inner = part_of(parse_arguments(output))
+        code = part_of(inner, "metadata").get("exit_code")
         text = text_of_parts(inner.get("output", inner.get("content", output)))
         is_error = code not in (0, None) or inner.get("success") is False
         if isinstance(text, str) and text.startswith("Exit code: "):
@@ -408,7 +520,7 @@ def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
             transcript.call(event.get("tool_id"), event.get("tool_name"), event.get("parameters"))
         elif kind == "tool_result":
             is_error = event.get("status") == "error" or event.get("error") is not None
-            output = event.get("output") or object_of(event.get("error")).get("message")
+            output = event.get("output") or part_of(event, "error").get("message")
             transcript.result(event.get("tool_id"), output, is_error=is_error)
         elif kind == "result":
             end = event
@@ -416,13 +528,12 @@ def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
             transcript.skip(event)
     if end is None:
         return None
-    error = object_of(end.get("error"))
+    error, stats = part_of(end, "error"), part_of(end, "stats")
     limited = (
         error.get("type") == "FatalTurnLimitedError" or transcript.exit_code == _GEMINI_TURN_LIMIT
     )
     if end.get("status") != "success" and not limited:
         raise failed("Gemini CLI", error.get("message"), may_succeed_later=False)
-    stats = object_of(end.get("stats"))
     given, total = count_of(stats.get("input_tokens")), count_of(stats.get("total_tokens"))
     # `output_tokens` leaves out thoughts, which the total has.
     output = count_of(total - given) if total is not None and given is not None else None
@@ -437,7 +548,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
     end: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")
-        data = object_of(event.get("data")) or event
+        data = part_of(event, "data") or event
         id = data.get("toolCallId") or data.get("tool_call_id") or data.get("id")
         parent = data.get("parentToolCallId")
         if kind == "assistant.message":
@@ -449,7 +560,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
             transcript.call(id, data.get("toolName"), data.get("arguments"), parent)
         elif kind == "tool.execution_complete":
             is_error = data.get("success") is False
-            output = data.get("error") if is_error else object_of(data.get("result")).get("content")
+            output = data.get("error") if is_error else part_of(data, "result").get("content")
             transcript.result(id, output, is_error=is_error)
         elif kind == "skill.invoked":
             transcript.call(event.get("id"), "skill", {"skill": data.get("name")})
@@ -470,10 +581,10 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
             transcript.skip(event)
     if end is None or end.get("exitCode", transcript.exit_code):
         return None
-    models = object_of(end.get("modelMetrics"))
-    used = [object_of(object_of(each).get("usage")) for each in models.values()]
-    names = ("inputTokens",), ("outputTokens",), "cacheReadTokens"
-    return End(finish="stop", usage=count_tokens(used, *names), model=next(iter(models), None))
+    models = part_of(end, "modelMetrics")
+    used = [part_of(each, "usage") for each in models.values()]
+    names = ("inputTokens",), ("outputTokens",), ("cacheReadTokens",)
+    return End(finish="stop", usage=count_tokens(used, names), model=next(iter(models), None))
 
 
 # opencode: `opencode run --format json`
@@ -482,33 +593,32 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
 def _read_opencode(events: _Events, transcript: Transcript) -> End | None:
     steps: list[dict[str, Any]] = []
     for event in events:
-        kind, part = event.get("type"), object_of(event.get("part"))
-        if kind == "text":
-            transcript.say(part.get("text"))
-        elif kind == "tool_use":
-            state = object_of(part.get("state"))
-            transcript.call(part.get("callID"), part.get("tool"), state.get("input"))
-            is_error = state.get("status") == "error"
-            output = state.get("error") if is_error else state.get("output")
-            transcript.result(part.get("callID"), output, is_error=is_error)
-        elif kind == "step_finish":
-            steps.append(part)
-        elif kind == "error":
-            data = object_of(object_of(event.get("error")).get("data"))
-            raise failed("opencode", data.get("message"))
-        elif kind not in ("step_start", "reasoning"):
-            transcript.skip(event)
+        part = part_of(event, "part")
+        match event.get("type"):
+            case "text":
+                transcript.say(part.get("text"))
+            case "tool_use":
+                state, id = part_of(part, "state"), part.get("callID")
+                transcript.call(id, part.get("tool"), state.get("input"))
+                is_error = state.get("status") == "error"
+                output = state.get("error" if is_error else "output")
+                transcript.result(id, output, is_error=is_error)
+            case "step_finish":
+                steps.append(part)
+            case "error":
+                raise failed("opencode", part_of(event, "error", "data").get("message"))
+            case "step_start" | "reasoning":
+                pass
+            case _:
+                transcript.skip(event)
     if transcript.exit_code or not steps:
         return None
     costs = [money_of(step.get("cost")) for step in steps]
-    cost = None if None in costs else sum(each for each in costs if each is not None)
-    used = [object_of(step.get("tokens")) for step in steps]
+    known = [each for each in costs if each is not None]
     # Input leaves out what the cache read, and output leaves out reasoning.
-    usage = count_tokens(
-        ({**tokens, **object_of(tokens.get("cache"))} for tokens in used),
-        ("input", "read", "write"), ("output", "reasoning"), "read",
-    )  # fmt: skip
-    return End(None, steps[-1].get("reason"), usage, cost)
+    rows = [{**part_of(each, "tokens"), **part_of(each, "tokens", "cache")} for each in steps]
+    usage = count_tokens(rows, (("input", "read", "write"), ("output", "reasoning"), ("read",)))
+    return End(None, steps[-1].get("reason"), usage, sum(known) if known == costs else None)
 
 
 # mini-swe-agent: the file that `mini -o FILE` writes
@@ -518,13 +628,10 @@ _MINI_LIMITS = {"LimitsExceeded": "max_turns", "TimeExceeded": "max_time"}
 
 def _read_mini(events: _Events, transcript: Transcript) -> End | None:
     whole = events[-1] if events else {}
-    info = object_of(whole.get("info"))
-    status = info.get("exit_status")
-    status = None if status is None else str(status)
     usages: list[dict[str, Any]] = []
     pending: list[str] = []
     for number, message in enumerate(calls_of(whole.get("messages"))):
-        extra = object_of(message.get("extra"))
+        extra = part_of(message, "extra")
         if message.get("role") == "assistant":
             text = message.get("content")
             transcript.say(text if isinstance(text, str) else "")
@@ -532,22 +639,23 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
                 id = str(action.get("tool_call_id") or f"{number}-{index}")
                 transcript.call(id, "bash", {"command": action.get("command")})
                 pending.append(id)
-            usages.append(object_of(object_of(extra.get("response")).get("usage")))
+            usages.append(part_of(extra, "response", "usage"))
         elif "raw_output" in extra and pending:
             id = str(message.get("tool_call_id") or pending[0])
             pending = [each for each in pending if each != id]
             is_error = extra.get("returncode") not in (0, None)
             transcript.result(id, extra.get("raw_output"), is_error=is_error)
-    if "messages" not in whole or status is None:
+    info = part_of(whole, "info")
+    if "messages" not in whole or info.get("exit_status") is None:
         return None
+    status = str(info["exit_status"])
     if status != "Submitted" and status not in _MINI_LIMITS:
         raise failed("mini-swe-agent", status)
-    usage = count_tokens(usages, ("prompt_tokens",), ("completion_tokens",), "")
-    return End(
-        str(info.get("submission") or ""), _MINI_LIMITS.get(status, "stop"),
-        usage if all("prompt_tokens" in each for each in usages) else None,
-        money_of(object_of(info.get("model_stats")).get("instance_cost")),
-    )  # fmt: skip
+    usage = count_tokens(usages, (("prompt_tokens",), ("completion_tokens",), ()))
+    is_known = all("prompt_tokens" in each for each in usages)
+    cost_usd = money_of(part_of(info, "model_stats").get("instance_cost"))
+    text, finish = str(info.get("submission") or ""), _MINI_LIMITS.get(status, "stop")
+    return End(text, finish, usage if is_known else None, cost_usd)
 
 
 # ATIF, the trajectory format of Harbor, and the transcripts of AgentV
@@ -567,16 +675,15 @@ def _read_atif(events: _Events, transcript: Transcript) -> End | None:
         for call in calls_of(step.get("tool_calls")):
             id = call.get("tool_call_id")
             transcript.call(id, call.get("function_name"), call.get("arguments"))
-        for result in objects_of(object_of(step.get("observation")).get("results")):
+        for result in objects_of(part_of(step, "observation").get("results")):
             if result.get("source_call_id") is not None:
                 output = text_of_parts(result.get("content"))
                 transcript.result(result["source_call_id"], output, is_error=False)
-    metrics = object_of(whole.get("final_metrics"))
-    usage = count_tokens(
-        [metrics], ("total_prompt_tokens",), ("total_completion_tokens",), "total_cached_tokens"
-    )
-    model = object_of(whole.get("agent")).get("model_name")
-    return End(None, None, usage, money_of(metrics.get("total_cost_usd")), model)
+    metrics = part_of(whole, "final_metrics")
+    names = ("total_prompt_tokens",), ("total_completion_tokens",), ("total_cached_tokens",)
+    model = part_of(whole, "agent").get("model_name")
+    cost_usd = money_of(metrics.get("total_cost_usd"))
+    return End(None, None, count_tokens([metrics], names), cost_usd, model)
 
 
 def _read_agentv(events: _Events, transcript: Transcript) -> End | None:
@@ -596,21 +703,22 @@ def _read_agentv(events: _Events, transcript: Transcript) -> End | None:
     if not any(event.get("role") == "assistant" for event in events):
         return None
     row = events[-1]
-    used = [object_of(row.get("transcript_token_usage"))]
-    usage = count_tokens(used, ("input",), ("output",), "cached")
+    used = [part_of(row, "transcript_token_usage")]
+    usage = count_tokens(used, (("input",), ("output",), ("cached",)))
     return End(usage=usage, cost_usd=money_of(row.get("transcript_cost_usd")))
 
 
-_FORMATS: dict[str, _Format] = {
-    "claude-stream-json": _Format("Claude Code", _read_claude, ("result",)),
-    "codex-json": _Format("Codex", _read_codex, ("turn.completed", "turn.failed")),
-    "gemini-stream-json": _Format("Gemini CLI", _read_gemini, ("result",)),
-    "copilot-jsonl": _Format("Copilot", _read_copilot, ("result",)),
-    "opencode-json": _Format("opencode", _read_opencode),
-    "claude-session": _Format("Claude Code", _read_claude_session),
-    "codex-rollout": _Format("Codex", _read_codex_rollout),
-    "copilot-events": _Format("Copilot", _read_copilot),
-    "traj": _Format("mini-swe-agent", _read_mini),
-    "atif": _Format("the agent", _read_atif),
-    "agentv-transcript": _Format("the agent", _read_agentv),
+_FORMATS: dict[str, tuple[str, Callable[[_Events, Transcript], End | None]]] = {
+    "claude-stream-json": ("Claude Code", _read_claude),
+    "codex-json": ("Codex", _read_codex),
+    "gemini-stream-json": ("Gemini CLI", _read_gemini),
+    "copilot-jsonl": ("Copilot", _read_copilot),
+    "opencode-json": ("opencode", _read_opencode),
+    "claude-session": ("Claude Code", _read_claude_session),
+    "codex-rollout": ("Codex", _read_codex_rollout),
+    "copilot-events": ("Copilot", _read_copilot),
+    "traj": ("mini-swe-agent", _read_mini),
+    "atif": ("the agent", _read_atif),
+    "agentv-transcript": ("the agent", _read_agentv),
 }
+"""Whose each format is; and what collects texts and calls, and returns the end, if there is one."""
