@@ -169,22 +169,12 @@ def test_code_is_not_run_where_that_is_forbidden() -> None:
 
 @for_each("kind", MODELS)
 @for_each(
-    ("place", "meant"),
-    [
-        ("127.0.0.1:8911/v1", "http://127.0.0.1:8911/v1"),
-        ("localhost:11434/v1", "http://localhost:11434/v1"),
-        ("gpu-box:8000", "http://gpu-box:8000"),
-        ("api.example.com/v1", "https://api.example.com/v1"),
-        ("q4_k_m.gguf", "https://q4_k_m.gguf"),
-    ],
+    "place", ["127.0.0.1:8911/v1", "localhost:11434/v1", "gpu-box:8000", "api.example.com/v1"]
 )
-def test_an_at_without_a_whole_address_is_an_error_with_both_ways(
-    kind: str, place: str, meant: str
-) -> None:
+def test_an_at_without_a_whole_address_is_an_error(kind: str, place: str) -> None:
     assert refusal(f"{kind}:org/m@v2@{place}") == (
-        f"{kind} target: `org/m@v2@{place}` has an @ without a whole address: "
-        f"did you mean {kind}:org/m@v2@{meant}? "
-        f"If the @ is a part of the name, write {kind}:org/m@v2@{place}@http://HOST"
+        f"{kind} target: `org/m@v2@{place}` has an @ without a whole address: write "
+        f"{kind}:MODEL@http://HOST, also if the @ is a part of the name of the model"
     )
 
 

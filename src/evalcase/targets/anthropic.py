@@ -13,11 +13,14 @@ from evalcase.targets.chat import (
     ChatApi,
     ChatOptions,
     ChatTarget,
+    ChatTurn,
     SchemaMode,
+    SentCall,
     has_address,
+    read_turns,
     split_model,
+    write_parts,
 )
-from evalcase.targets.messages import ChatTurn, SentCall, read_turns, write_parts
 from evalcase.targets.presets import ANTHROPIC, Preset
 from evalcase.targets.replies import leave_out, read_anthropic
 from evalcase.targets.streams import join_pieces

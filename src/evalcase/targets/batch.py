@@ -15,16 +15,18 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from json import dumps
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
-from evalcase.targets.client import HttpClient, Reply, connection_error
-from evalcase.targets.web import error_message, protocol_error
+from evalcase.targets.web import connection_error, error_message, protocol_error
 from evalcase.types.target import Question, SentBatch
 from evalcase.types.value import JSON, Value
 from evalcase.util.json import BadJsonError, parse_object
 from evalcase.util.table import Table, mark_of
+
+if TYPE_CHECKING:
+    from evalcase.targets.client import HttpClient, Reply
 
 _LONGEST_S = 600.0
 _MOST_BYTES = 10_000_000

@@ -1,17 +1,20 @@
-"""A model behind a chat API: options, replies and streams, and the target. What the APIs differ in
-is in `openai`, `responses` and `anthropic`."""
+"""A model behind a chat API: messages, options, and the target. What the APIs differ in is in
+`openai` and `anthropic`."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
-from evalcase.targets.base import Files, list_faults, load_files
+from evalcase.targets.base import ContentFile, Files, image_type, list_faults, load_files
+from evalcase.targets.batch import AnthropicBatches, ChatBatches, OpenAIBatches
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import Stream, read_stream, service_error
 from evalcase.targets.usage import (
@@ -26,12 +29,18 @@ from evalcase.targets.web import (
     SecretHeader,
     WebOptions,
     WebTarget,
-    complete_address,
     protocol_error,
     without_query,
 )
 from evalcase.types.answer import Answer, Earlier
-from evalcase.types.message import named_files
+from evalcase.types.message import (
+    Message,
+    ToolCall,
+    find_picture,
+    named_files,
+    part_text,
+    parts_of,
+)
 from evalcase.types.options import Seconds, Text, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Question, Surroundings, Traits, Warn
@@ -40,8 +49,164 @@ from evalcase.util.json import parse_object
 from evalcase.util.processes import Output
 from evalcase.util.user_calls import run_in_thread
 
-if TYPE_CHECKING:
-    from evalcase.targets.batch import ChatBatches
+# Messages of a question, as every chat API takes them: turns, in which each result of a tool names
+# its call, and content parts.
+
+_CALL_KEYS = frozenset({"id", "type", "function", "tool", "input", "output"})
+_COMMON_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
+_ANSWER_KEYS = frozenset({"finish_reason", "stop_reason", "annotations", "status", "id"})
+"""Keys that an API puts beside an answer and doesn't take back. They stand in every later turn of a
+conversation, where no person has written them."""
+
+
+class SentCall(NamedTuple):
+    """A tool call as it is sent: with an id, and with arguments as data and as text."""
+
+    id: str
+    name: str
+    arguments: JSON
+    text: str
+    """The arguments as JSON text; where they came as text, just that."""
+
+
+class ChatTurn(NamedTuple):
+    role: str
+    content: JSON
+    calls: tuple[SentCall, ...] = ()
+    call_id: str | None = None
+    """The id of the call that a tool message answers."""
+    extras: dict[str, JSON] = {}
+
+    def warn_of_extras(self, known: frozenset[str], api: str, warn: Warn) -> None:
+        """Name keys of a message that are not sent, because the API would refuse them."""
+        for key in self.extras.keys() - known - _ANSWER_KEYS:
+            warn(f"`{key}` of a message is not sent: {api} doesn't know it")
+
+
+def read_turns(messages: Iterable[Message], warn: Warn) -> list[ChatTurn]:
+    """The turns. Ids are made where calls have none, and tool messages without an id are matched to
+    calls: by `name` or `tool`, else in order. The `output` of a call becomes a tool message, unless
+    there is one. Raise TargetError for a tool message without a call."""
+    messages = list(messages)
+    used = {call.id for message in messages for call in message.tool_calls}
+    fresh_ids = (each for number in count(1) if (each := f"call_{number}") not in used)
+    open_calls: dict[str, str] = {}
+    """The names of calls without a result so far, by their ids."""
+    outputs: dict[str, JSON] = {}
+    """Results that stand with their call, by the same ids."""
+    turns: list[ChatTurn] = []
+
+    def add_outputs() -> None:
+        for id in [*outputs]:
+            del open_calls[id]
+            turns.append(ChatTurn("tool", outputs.pop(id), call_id=id))
+
+    def write_call(call: ToolCall) -> SentCall:
+        for key in call.keys() - _CALL_KEYS:
+            warn(f"`{key}` of a tool call is not sent: no API knows it")
+        id = call.id if isinstance(call.id, str) and call.id else next(fresh_ids)
+        open_calls[id] = call.name
+        if "output" in call:
+            outputs[id] = call.output
+        arguments = {} if call.arguments is None else call.arguments
+        raw = None if "tool" in call else call["function"].get("arguments")
+        text = raw if isinstance(raw, str) else json.dumps(arguments, ensure_ascii=False)
+        return SentCall(id, call.name, arguments, text)
+
+    for number, message in enumerate(messages, 1):
+        extras = {key: value for key, value in message.items() if key not in _COMMON_KEYS}
+        if message.role != "tool":
+            add_outputs()
+            calls = tuple(map(write_call, message.tool_calls))
+            turns.append(ChatTurn(message.role, message.content, calls, None, extras))
+            continue
+        call_id = message.get("tool_call_id")
+        if not isinstance(call_id, str) or not call_id:
+            name = message.get("name", message.get("tool"))
+            named = [each for each, tool in open_calls.items() if tool == name]
+            # A call that has a result already is the less likely one.
+            call_id = min(named or open_calls, key=outputs.__contains__, default=None)
+        if call_id is None:
+            what = f"message {number} is the result of a tool without a call"
+            raise TargetError(f"{what}; give it the `tool_call_id` of a call before it")
+        open_calls.pop(call_id, None)
+        outputs.pop(call_id, None)
+        turns.append(ChatTurn("tool", message.content, (), call_id, extras))
+    add_outputs()
+    return turns
+
+
+# Content parts.
+
+
+def write_parts(content: JSON, files: Files) -> list[dict[str, JSON]]:
+    """The parts of some content, in the form of OpenAI's chat API: data is text as JSON, a part of
+    an unknown type is itself. Raise TargetError for one that can't be sent."""
+    if content is None:
+        return []
+    parts = parts_of(content)
+    if not parts:
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        return [{"type": "text", "text": text}]
+    return [_write_part(part, files) for part in parts]
+
+
+def _write_part(part: dict[str, JSON], files: Files) -> dict[str, JSON]:
+    text = part_text(part)
+    if text is not None:
+        return {"type": "text", "text": text, **_drop(part, "text", "value")}
+    name = part.get("path", part.get("value"))
+    if part["type"] == "file" and isinstance(name, str) and name in files:
+        return _write_file(files[name], _drop(part, "path", "value"))
+    found = find_picture(part) if part["type"] == "image" else None
+    if found is None:
+        return part  # in the shape of some provider
+    extras = _drop(part, found.key, "media_type", "mime_type")
+    if found.kind == "address":
+        return _write_image(found.text, extras)
+    if found.kind == "base64":
+        media_type = part.get("media_type", part.get("mime_type"))
+        return _write_image(_data_url(found.text, media_type), extras)
+    if not files[found.text].media_type.startswith("image/"):
+        raise TargetError(f"`{found.text}` is not a PNG, JPEG, GIF or WebP image")
+    return _write_file(files[found.text], extras)
+
+
+def _write_file(file: ContentFile, extras: dict[str, JSON]) -> dict[str, JSON]:
+    if file.media_type == "text/plain":
+        return {
+            "type": "text",
+            "text": f'<file name="{file.name}">\n{file.data}\n</file>',
+            **extras,
+        }
+    url = f"data:{file.media_type};base64,{file.data}"
+    if file.media_type == "application/pdf":
+        return {"type": "file", "file": {"filename": file.name, "file_data": url}, **extras}
+    return _write_image(url, extras)
+
+
+def _write_image(url: str, extras: dict[str, JSON]) -> dict[str, JSON]:
+    detail = {"detail": extras["detail"]} if "detail" in extras else {}
+    return {"type": "image_url", "image_url": {"url": url, **detail}, **_drop(extras, "detail")}
+
+
+def _data_url(data: str, media_type: JSON) -> str:
+    data = "".join(data.split())
+    try:
+        start = b64decode(data[:64], validate=True)
+    except ValueError:
+        raise TargetError("`data` of an image is not base64") from None
+    found = media_type if isinstance(media_type, str) and media_type else image_type(start)
+    if found is None:
+        raise TargetError("an image has `data` without a `media_type`, such as image/png")
+    return f"data:{found};base64,{data}"
+
+
+def _drop(part: dict[str, JSON], *names: str) -> dict[str, JSON]:
+    return {key: value for key, value in part.items() if key != "type" and key not in names}
+
+
+# An API.
 
 SchemaMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 """How an answer by a schema is asked for: by the schema, as any JSON, or by words only."""
@@ -186,7 +351,7 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         yield from super().conflicts()
 
 
-_AT = re.compile(r"@(?=https?://)", re.IGNORECASE)
+_PLACED = re.compile(r"(.*)@(https?://.*)", re.IGNORECASE | re.DOTALL)
 _ALONE = re.compile(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
 """An address in the place of a model."""
 
@@ -199,20 +364,17 @@ def has_address(value: str) -> bool:
 def split_model(kind: str, value: str) -> dict[str, JSON]:
     """The options of `kind:MODEL` and `kind:MODEL@http://host/v1`. An @ without a whole address is
     an error: nothing that was meant for another host may go to a provider. Raise ConfigError."""
-    found = [*_AT.finditer(value)]
-    model, _, place = (value if "@" in value else f"{value}@").rpartition("@")
-    model = value[: found[-1].start()] if found else model
-    if not model or (not found and "://" in model) or _ALONE.match(model):
+    found = _PLACED.fullmatch(value)
+    model = found[1] if found else value.rpartition("@")[0] or value.strip("@")
+    if not model or _ALONE.match(model) or (not found and "://" in model):
         raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
     if found:
-        return {"model": model, "base_url": value[found[-1].end() :]}
-    if "@" not in value:
-        return {"model": model}
-    place = complete_address(place) if "://" not in place else "http://HOST"
-    raise ConfigError(
-        f"{kind} target: `{value}` has an @ without a whole address: did you mean "
-        f"{kind}:{model}@{place}? If the @ is a part of the name, write {kind}:{value}@http://HOST"
-    )
+        return {"model": model, "base_url": found[2]}
+    if "@" in value:
+        what = f"`{value}` has an @ without a whole address"
+        how = f"{kind}:MODEL@http://HOST, also if the @ is a part of the name of the model"
+        raise ConfigError(f"{kind} target: {what}: write {how}")
+    return {"model": model}
 
 
 def refuse_other_host(options: ChatOptions, kind: str, environment: Mapping[str, str]) -> None:
@@ -264,26 +426,19 @@ class ChatTarget(WebTarget):
         self._pricing = Pricing(options.price, options.model, options.address)
         self._modes: list[SchemaMode] = [*self._api.schema_modes, "prompt"]
         """The ways to ask by a schema, without those that the service refused."""
-        self._batches = self._make_batches() if options.batch else None
+        self._batches: ChatBatches | None = None
+        if options.batch:
+            path, address = self._api.batch_path, options.address
+            service = (
+                OpenAIBatches(address, self._http, path)
+                if path
+                else AnthropicBatches(address, self._http)
+            )
+            self._batches = ChatBatches(service, options.batch_poll_s, self._batch_body)
         self.traits = Traits(
             options.concurrency, self._key_names, caching="keyed",
             batching=self._batches, only_reads=True,
         )  # fmt: skip
-
-    def _make_batches(self) -> ChatBatches:
-        from evalcase.targets.batch import (  # few targets use batches
-            AnthropicBatches,
-            ChatBatches,
-            OpenAIBatches,
-        )
-
-        address, path = self._options.address, self._api.batch_path
-        service = (
-            OpenAIBatches(address, self._http, path)
-            if path
-            else AnthropicBatches(address, self._http)
-        )
-        return ChatBatches(service, self._options.batch_poll_s, self._batch_body)
 
     async def open(self) -> None:
         environment = self._surroundings.environment

@@ -33,11 +33,11 @@ from evalcase.targets.web import (
     ALLOW_HINT,
     WebOptions,
     check_literal,
+    connection_error,
     error_message,
     find_proxy,
     is_refused,
     load_trust,
-    one_line,
     protocol_error,
     without_query,
 )
@@ -270,11 +270,6 @@ class _CheckedResolver(AbstractResolver):
 
 
 # Errors.
-
-
-def connection_error(what: str, place: str, *, may_succeed_later: bool = True) -> TargetError:
-    message = f"{place}: {one_line(what)}"
-    return TargetError(message, kind="connection", may_succeed_later=may_succeed_later)
 
 
 def _status_error(

@@ -14,13 +14,11 @@ from evalcase.targets.chat import (
     ChatApi,
     ChatOptions,
     ChatTarget,
+    ChatTurn,
     SchemaMode,
     has_address,
-    split_model,
-)
-from evalcase.targets.messages import (
-    ChatTurn,
     read_turns,
+    split_model,
     write_parts,
 )
 from evalcase.targets.presets import OPENAI, PRESETS, Preset

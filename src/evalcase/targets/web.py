@@ -61,8 +61,7 @@ def _check_address(value: str, place: Place) -> Iterator[Finding]:
             yield place.fault(what, _BY_HEADER, hides=True)
             return
     if parts is None:
-        hint = None if "://" in value or not value else f"did you mean {complete_address(value)}?"
-        yield place.fault(f"is {_ADDRESS}, not {value!r:.80}", hint)
+        yield place.fault(f"is {_ADDRESS}, not {value!r:.80}")
     elif parts.fragment:
         yield place.fault(f"ends in {mask_credentials(f'#{parts.fragment}')}, which is never sent")
 
@@ -75,13 +74,6 @@ def _split_url(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if is_usable else None
-
-
-def complete_address(place: str) -> str:
-    """An address without a scheme, with the one that it most likely has."""
-    host = place.partition("/")[0].rpartition(":")[0] or place.partition("/")[0]
-    is_local = "." not in host or host.replace(".", "").isdigit()
-    return f"{'http' if is_local else 'https'}://{place}"
 
 
 def without_query(url: str) -> str:
@@ -395,6 +387,11 @@ _LONGEST_LINE = 300
 def protocol_error(what: str, data: bytes, **more: bool) -> TargetError:
     """The error of an answer that makes no sense; the beginning of it is kept."""
     return TargetError(what, kind="protocol", details={"body": cut_bytes(data)}, **more)
+
+
+def connection_error(what: str, place: str, *, may_succeed_later: bool = True) -> TargetError:
+    message = f"{place}: {one_line(what)}"
+    return TargetError(message, kind="connection", may_succeed_later=may_succeed_later)
 
 
 def error_message(value: JSON) -> str | None:
