@@ -28,14 +28,7 @@ from evalcase.targets.replies import (
 )
 from evalcase.targets.usage import read_cost, read_usage
 from evalcase.types.answer import Answer
-from evalcase.types.message import (
-    ROLES,
-    Message,
-    is_message,
-    names_tool,
-    parts_of,
-    take_message,
-)
+from evalcase.types.message import ROLES, Message, is_message, names_tool, parts_of, take_message
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON, describe_kind, replace
 from evalcase.util.answers import finish_reason_of

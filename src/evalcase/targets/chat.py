@@ -17,13 +17,7 @@ from evalcase.targets.base import ContentFile, Files, image_type, list_faults, l
 from evalcase.targets.batch import AnthropicBatches, ChatBatches, OpenAIBatches
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import Stream, read_stream, service_error
-from evalcase.targets.usage import (
-    Price,
-    Pricing,
-    cache_write_tokens,
-    read_model,
-    read_usage,
-)
+from evalcase.targets.usage import Price, Pricing, cache_write_tokens, read_model, read_usage
 from evalcase.targets.web import (
     Address,
     SecretHeader,
@@ -33,14 +27,7 @@ from evalcase.targets.web import (
     without_query,
 )
 from evalcase.types.answer import Answer, Earlier
-from evalcase.types.message import (
-    Message,
-    ToolCall,
-    find_picture,
-    named_files,
-    part_text,
-    parts_of,
-)
+from evalcase.types.message import Message, ToolCall, find_picture, named_files, part_text, parts_of
 from evalcase.types.options import Seconds, Text, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Question, Surroundings, Traits, Warn

@@ -67,9 +67,7 @@ PRESETS = {
     "deepseek": Preset("DeepSeek", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
     "fireworks": Preset("Fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
     "gemini": Preset(
-        "Google Gemini",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        "GEMINI_API_KEY",
+        "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"
     ),
     "groq": Preset("Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     "llamacpp": Preset("llama.cpp", "http://localhost:8080/v1"),

@@ -86,9 +86,7 @@ def without_query(url: str) -> str:
 Address = Annotated[
     str,
     of_kind(
-        _ADDRESS,
-        check=_check_address,
-        schema={"type": "string", "pattern": "^https?://[^/?#@]+"},
+        _ADDRESS, check=_check_address, schema={"type": "string", "pattern": "^https?://[^/?#@]+"}
     ),
 ]
 
