@@ -43,12 +43,10 @@ class Reply(NamedTuple):
 def find_reply(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON value
     """The reply of a model service; None for any other value. Raise TargetError for one with
     several answers, and for one that failed or is not finished."""
-    if isinstance(value, list) and is_items(value):
-        return Reply(read_items(value, warn))
-    if not isinstance(value, dict):
-        return None
     messages: list[JSON]
     match value:
+        case [*items] if is_items(items):
+            return Reply(read_items(items, warn))
         case {"type": "message", "content": [*_]} if is_message(value):
             messages = read_anthropic(value)
         case {"output": [*items]} if value.get("object") == "response" or is_items(items):
@@ -63,14 +61,12 @@ def find_reply(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON
             "stopReason": str(end),
         }:  # Bedrock's Converse API
             messages = [{**message, "content": _type_parts(parts) or None, "finish_reason": end}]
-        case _:
-            candidate = _find_candidate(value)
-            if candidate is None:
-                return None
+        case {} if (candidate := _find_candidate(value)) is not None:
             messages = [candidate]
-    usages = (value.get(name) for name in ("usage", "usageMetadata", "usage_metadata"))
-    usage = read_usage(next(filter(None, usages), None), warn)
-    return Reply(messages, usage, read_model(value))
+        case _:
+            return None
+    usage = value.get("usage") or value.get("usageMetadata") or value.get("usage_metadata")
+    return Reply(messages, read_usage(usage, warn), read_model(value))
 
 
 def _no_answer(why: str, value: object) -> TargetError:
@@ -100,7 +96,7 @@ def read_completion(value: dict[str, Any], warn: Warn) -> list[JSON]:
         # Cut off or refused is an answer of sorts. Nothing at all is none.
         if reason is None and "refusal" not in kept:
             raise _no_answer("its message is empty", value)
-        kept = {"content": None, **kept}
+        kept["content"] = None
     if reason in _ENDS_OF_CALLS and not has_calls:
         warn(f"an answer has the finish reason `{reason}`, and no calls")
     end = {} if reason is None else {"finish_reason": reason}
@@ -122,16 +118,17 @@ def read_anthropic(value: dict[str, Any]) -> list[JSON]:
     cited: list[JSON] = [each for block in texts for each in block.get("citations") or ()]
     if not all(isinstance(block.get("text"), str) for block in texts):
         raise _no_answer("a block of text has none", value)
-    message: dict[str, JSON] = {"role": "assistant"}
-    if texts or not uses:
-        message["content"] = "".join(str(block["text"]) for block in texts)
-    if uses:
-        message["tool_calls"] = _read_uses(uses, rest)
-    if rest:
-        message["blocks"] = rest
-    if cited:
-        message["citations"] = cited
-    return [message if reason is None else {**message, "stop_reason": reason}]
+    said = "".join(block["text"] for block in texts) if texts or not uses else None
+    found = {
+        "content": said, "tool_calls": _read_uses(uses, rest), "blocks": rest,
+        "citations": cited, "stop_reason": reason,
+    }  # fmt: skip
+    return [
+        {
+            "role": "assistant",
+            **{key: each for key, each in found.items() if each not in (None, [])},
+        }
+    ]
 
 
 def _read_uses(uses: Iterable[dict[str, Any]], others: Iterable[JSON]) -> list[JSON]:
@@ -141,10 +138,12 @@ def _read_uses(uses: Iterable[dict[str, Any]], others: Iterable[JSON]) -> list[J
         for each in others
         if isinstance(each, dict) and isinstance(each.get("tool_use_id"), str)
     }
-    calls = (leave_out(use, ("type",)) for use in uses)
     return [
-        {**call, "output": outputs[call["id"]]} if call.get("id") in outputs else call
-        for call in calls
+        {
+            **leave_out(use, ("type",)),
+            **({"output": outputs[use["id"]]} if use.get("id") in outputs else {}),
+        }
+        for use in uses
     ]
 
 
