@@ -170,7 +170,6 @@ def test_an_exit_code_is_an_error_with_the_tail_of_stderr(make: Make) -> None:
         ({"command": "ls -l"}, "a shell line is one text, with shell = true"),
         ({"command": []}, "`command` is an empty list"),
         ({"command": ["ls"], "shell": True}, "`command` is one text with `shell`"),
-        ({"command": ["ls"], "env": {"A=B": "1"}}, "`env` can't hold"),
         ({"command": ["ls"], "workers": 2}, "`workers` goes with mode"),
         ({"command": ["ls", "{prompt}"], "mode": "worker"}, "a worker is started once"),
         (

@@ -26,10 +26,10 @@ from evalcase.targets.base import (
     write_content,
 )
 from evalcase.targets.transcripts import FORMATS, TranscriptFormat, is_last_event, read_transcript
-from evalcase.tracing.context import HEADER, VARIABLE, TraceContext, pending_traces, start_trace
+from evalcase.tracing.context import HEADER, VARIABLE, PendingCalls, TraceContext, start_trace
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
-from evalcase.types.options import Count, Place, Seconds, Text, Texts, about, of_kind
+from evalcase.types.options import Count, Seconds, Text, Texts, about
 from evalcase.types.problem import Finding
 from evalcase.types.read_options import fields_of
 from evalcase.types.target import (
@@ -39,7 +39,6 @@ from evalcase.types.target import (
     TargetKind,
     TargetOptions,
     Traits,
-    Warn,
     WorkspaceOptions,
 )
 from evalcase.types.value import JSON, replace
@@ -63,34 +62,18 @@ _VALUES: dict[str, Callable[[Question], str]] = {
     "turn": lambda question: str(question.turn),
     "workspace": lambda question: question.workspace.path if question.workspace else "",
     "home": lambda question: question.workspace.home if question.workspace else "",
-    # Of AgentV, which counts from 0; `FILES` is filled in later.
-    "EVAL_ID": lambda question: question.case,
-    "ATTEMPT": lambda question: str(question.attempt - 1),
-    "GUIDELINES": lambda _: "",
-    "FILES": lambda _: "",
 }
-_NAMES = (
-    "prompt", "case_id", "conversation_id", "repeat", "attempt", "session", "turn",
-    "input_file", "prompt_file", "output_file", "workspace", "home", "project",
-)  # fmt: skip
-_AGENTV_NAMES = (
-    "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
-)  # fmt: skip
-_FILES = {
-    "input_file": "input.json", "prompt_file": "prompt.txt", "PROMPT_FILE": "prompt.txt",
-    "output_file": "output.json", "OUTPUT_FILE": "output.json",
+_FILES = {"input_file": "input.json", "prompt_file": "prompt.txt", "output_file": "output.json"}
+_NAMES = ("prompt", *_VALUES, *_FILES, "project")
+_AGENTV_NAMES = {
+    "PROMPT": "prompt", "EVAL_ID": "case_id", "ATTEMPT": "attempt", "FILES": "files",
+    "GUIDELINES": "guidelines", "PROMPT_FILE": "prompt_file", "OUTPUT_FILE": "output_file",
 }  # fmt: skip
+"""The placeholders of AgentV, by ours."""
 _SHELL_WORDS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "&>"})
 _REPLY_KEYS = frozenset({
     "id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms", *CALLS,
 })  # fmt: skip
-
-
-def _check_variables(value: dict[str, str], place: Place) -> Iterator[Finding]:
-    for name, text in value.items():
-        if not name or "=" in name or "\0" in f"{name}{text}":
-            message = f"{place.label} can't hold a variable {name!r}"
-            yield Finding((*place.path, name), message, at="key")
 
 
 class ProgramOptions(WorkspaceOptions, frozen=True, kw_only=True):
@@ -133,11 +116,11 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
         about("The folder to run it in; by default, the project folder.", elsewhere=("workdir",)),
     ] = None
     env: Annotated[
-        Annotated[dict[str, str], of_kind(check=_check_variables)],
+        dict[str, str],
         about("More environment variables.", elsewhere=("environment",)),
     ] = {}
     stdin: Annotated[
-        Literal["auto", "json", "text", "none"] | None,
+        Literal["json", "text", "none"] | None,
         about(
             "`json` (the case), `text` (the prompt) or `none`; by default `json`, or `none` if "
             "the command has a placeholder for the input.",
@@ -181,15 +164,18 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
         return Template([*words], _NAMES)
 
     @property
+    def used(self) -> set[str]:
+        """The placeholders in the command, by our names."""
+        return {_AGENTV_NAMES.get(name, name) for name in self.template.used}
+
+    @property
     def files_template(self) -> Template:
         return Template([self.files_format or "{path}"], ("path", "basename"))
 
     @property
     def given_stdin(self) -> str:
-        if self.stdin not in (None, "auto"):
-            return str(self.stdin)
-        has_input = self.template.used & {"prompt", "prompt_file", "input_file"}
-        return "none" if self.is_agentv or has_input else "json"
+        has_input = self.is_agentv or self.used & {"prompt", "prompt_file", "input_file"}
+        return self.stdin or ("none" if has_input else "json")
 
     def conflicts(self) -> Iterator[Finding]:
         command, used, is_agentv = self.command, self.template.used, self.is_agentv
@@ -253,35 +239,32 @@ class CommandTarget(Target):
     )  # fmt: skip
 
     def __init__(self, options: CommandOptions, surroundings: Surroundings) -> None:
-        is_worker, template = options.mode == "worker", options.template
-        most = (options.workers or 1) if is_worker else None
-        bounds = [bound for bound in (most, options.concurrency) if bound is not None]
-        stateless = options.stateless
-        if stateless is None:
-            stateless = "session" not in template.used
-        self._traces = pending_traces()
-        self.traits = Traits(
-            min(bounds, default=None), caching="keyed", stateless=stateless,
-            holds_sessions=is_worker and not stateless, workspace=True, only_reads=True,
-            seen=self._traces.seen_of if options.trace else None,
-        )  # fmt: skip
         self._options = options
         self._surroundings = surroundings
-        self._template = template
+        self._template = options.template
+        self._used = options.used
         self._shell = options.shell or options.is_agentv
         self._stdin = options.given_stdin
+        self._sees_object = self._stdin == "json" or "input_file" in self._used
         self._cwd = os.path.join(os.path.abspath(surroundings.root), options.cwd or "")
         self._watch = None
         if options.output in FORMATS:
             self._watch = Watch(options.time_s, options.idle_s, is_last_event)
         elif options.time_s or options.idle_s:
             self._watch = Watch(options.time_s, options.idle_s)
-        self._sees_object = self._stdin == "json" or "input_file" in template.used
         self._is_open = False
-        self._most_workers = most
+        self._most_workers = (options.workers or 1) if options.mode == "worker" else None
         self._workers: LineWorkers | None = None
         self._free = asyncio.Semaphore()
         self._files: dict[str, str] | None = None
+        self._traces = PendingCalls()
+        bounds = [each for each in (self._most_workers, options.concurrency) if each is not None]
+        stateless = "session" not in self._used if options.stateless is None else options.stateless
+        self.traits = Traits(
+            min(bounds, default=None), caching="keyed", stateless=stateless,
+            holds_sessions=self._most_workers is not None and not stateless, workspace=True,
+            only_reads=True, seen=self._traces.seen_of if options.trace else None,
+        )  # fmt: skip
 
     def _environment(self) -> dict[str, str]:
         return {**self._surroundings.environment, **self._options.env}
@@ -320,44 +303,58 @@ class CommandTarget(Target):
             self._workers.release(session)
 
     async def answer(self, question: Question) -> Answer:
+        ask = self._run if self._workers is None else self._ask_worker
         if not self._options.trace:
-            return await self._answer(question, None)
-        with self._traces.during(question, start_trace()) as started:
-            return replace(await self._answer(question, started), trace=started.trace)
+            return await ask(question, None)
+        trace = start_trace()
+        with self._traces.during(question, trace.describe):
+            return replace(await ask(question, trace), trace=trace.trace)
 
-    async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:
-        if self._workers is not None:
-            asked = describe_question(question)
-            if trace is not None:
-                asked[HEADER] = trace.traceparent
-            session = question.session if self.traits.holds_sessions else None
-            async with self._free:
-                reply = await self._workers.exchange(asked, session)
-            return _read_reply(reply, self._surroundings.warn)
-        if not self._options.is_agentv and not self._sees_object:
+    async def _ask_worker(self, question: Question, trace: TraceContext | None) -> Answer:
+        assert self._workers is not None, "open() comes first"
+        asked = describe_question(question)
+        if trace is not None:
+            asked[HEADER] = trace.traceparent
+        session = question.session if self.traits.holds_sessions else None
+        async with self._free:
+            reply = await self._workers.exchange(asked, session)
+        if "error" in reply:
+            text = str(reply["error"]).encode(errors="backslashreplace").decode()
+            raise TargetError(f"the worker says: {text}")
+        if reply["answer"] is None:
+            raise TargetError("the worker's answer is null", kind="protocol")
+        for name in reply.keys() - _REPLY_KEYS:
+            self._surroundings.warn(f"{name!r} in a worker's reply is not read")
+        return read_beside(reply, "answer", self._surroundings.warn)
+
+    async def _run(self, question: Question, trace: TraceContext | None) -> Answer:
+        options = self._options
+        if not options.is_agentv and not self._sees_object:
             hint = "{input_file}, or JSON on stdin, has all of them"
             sees = "the command sees the last user message"
             warn_of_hidden(self._surroundings.warn, question, sees, hint)
-        options = self._options
         with ExitStack() as stack:
             folder = ""
-            if self._template.used & _FILES.keys():
-                folder = stack.enter_context(
-                    TemporaryDirectory(prefix="evalcase-", ignore_cleanup_errors=True)
-                )
+            if self._used & _FILES.keys():
+                temporary = TemporaryDirectory(prefix="evalcase-", ignore_cleanup_errors=True)
+                folder = stack.enter_context(temporary)
             environment = self._environment()
             argv = self._write_argv(question, folder, environment)
             if trace is not None:
                 environment[VARIABLE] = trace.traceparent
+            stdin = None
+            if self._stdin != "none":
+                is_text = self._stdin == "text"
+                stdin = self._prompt(question).encode() if is_text else _to_line(question)
             async with self._start(question, argv, environment, folder) as process:
-                code, output = await process.run(self._write_stdin(question), self._watch)
+                code, output = await process.run(stdin, self._watch)
                 if process.stopped == "idle":
                     what = f"the command printed nothing for {options.idle_s:g} s"
                     raise TargetError(what, kind="timeout", details=process.details())
                 # Coding agents exit with a code of their own, and say more in their transcript.
                 if code != 0 and (options.output not in FORMATS or not output.data.strip()):
                     raise process.failure("the command", output.data)
-                if self._template.used & {"output_file", "OUTPUT_FILE"}:
+                if "output_file" in self._used:
                     output = self._read_file(process, folder)
                 if question.workspace is not None:
                     data = hide_paths(question.workspace, output.data)
@@ -431,15 +428,13 @@ class CommandTarget(Target):
 
     # The question in arguments, variables, stdin and files.
 
-    def _write_stdin(self, question: Question) -> bytes | None:
-        if self._stdin == "none":
-            return None
-        return self._prompt(question).encode() if self._stdin == "text" else _to_line(question)
-
     def _write_argv(
         self, question: Question, folder: str, environment: dict[str, str]
     ) -> list[str]:
-        values = {name: self._value(name, question, folder) for name in self._template.used}
+        values = {
+            name: self._value(_AGENTV_NAMES.get(name, name), question, folder)
+            for name in self._template.used
+        }
         if not self._shell:
             return self._template.fill_texts(values)
 
@@ -459,16 +454,25 @@ class CommandTarget(Target):
         return ["/bin/sh", "-c", *self._template.fill_texts(words)]
 
     def _value(self, name: str, question: Question, folder: str) -> str:
+        """The value of a placeholder, by our name for it."""
         if name in _FILES:
             path = os.path.join(folder, _FILES[name])
-            data = _to_line(question) if name == "input_file" else self._prompt(question).encode()
-            if "output" not in name.lower():
+            if name != "output_file":
+                is_prompt = name == "prompt_file"
+                data = self._prompt(question).encode() if is_prompt else _to_line(question)
                 with open(path, "wb") as file:
                     file.write(data)
             return path
-        if name == "project":
-            return os.path.abspath(self._surroundings.root)
-        return self._prompt(question) if name.lower() == "prompt" else _VALUES[name](question)
+        match name:
+            case "project":
+                return os.path.abspath(self._surroundings.root)
+            case "prompt":
+                return self._prompt(question)
+            case "attempt" if self._options.is_agentv:  # it counts from 0
+                return str(question.attempt - 1)
+            case "files" | "guidelines":  # files are filled in later
+                return ""
+        return _VALUES[name](question)
 
     def _prompt(self, question: Question) -> str:
         if not self._options.is_agentv:
@@ -520,14 +524,3 @@ def _write_text(message: Message, found: dict[str, str]) -> str:
 def _object_to_reply(reply: dict[str, JSON]) -> str | None:
     is_one = ("answer" in reply) != ("error" in reply)
     return None if is_one else "must have either `answer` or `error`"
-
-
-def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
-    if "error" in reply:
-        text = str(reply["error"]).encode(errors="backslashreplace").decode()
-        raise TargetError(f"the worker says: {text}")
-    if reply["answer"] is None:
-        raise TargetError("the worker's answer is null", kind="protocol")
-    for name in reply.keys() - _REPLY_KEYS:
-        warn(f"{name!r} in a worker's reply is not read")
-    return read_beside(reply, "answer", warn)

@@ -38,7 +38,7 @@ from evalcase.targets.web import (
     one_line,
     protocol_error,
 )
-from evalcase.tracing.context import HEADER, pending_traces, start_trace
+from evalcase.tracing.context import HEADER, PendingCalls, start_trace
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, take_message
 from evalcase.types.options import about
@@ -156,7 +156,7 @@ class HttpTarget(WebTarget):
         self._body = None if options.body is None else _template(options.body)
         self._query = _template(dict(options.query))
         self._used = {*self._query.used, *(self._body.used if self._body is not None else ())}
-        self._traces = pending_traces()
+        self._traces = PendingCalls()
         stateless = options.stateless
         self.traits = Traits(
             options.concurrency, self._key_names,
@@ -171,9 +171,10 @@ class HttpTarget(WebTarget):
             warn_of_hidden(self._surroundings.warn, question, sees, "{messages} has all of them")
         if not self._options.trace:
             return await self._ask(question)
-        with self._traces.during(question, start_trace()) as begun:
-            answer = await self._ask(question, {HEADER: begun.traceparent})
-            return replace(answer, trace=begun.trace)
+        trace = start_trace()
+        with self._traces.during(question, trace.describe):
+            answer = await self._ask(question, {HEADER: trace.traceparent})
+            return replace(answer, trace=trace.trace)
 
     async def _ask(self, question: Question, headers: dict[str, str] | None = None) -> Answer:
         body, url = self._make_body(question), self._with_query(self._make_query(question))

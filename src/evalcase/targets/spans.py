@@ -89,7 +89,7 @@ class Tracing(SpanProcessor):
 
     def __init__(self) -> None:
         self._running: dict[int, TracedCall] = {}
-        self._pending = PendingCalls(TracedCall.describe)
+        self._pending = PendingCalls()
         self.seen_of = self._pending.seen_of
         self._tracer: Tracer | None = None
 
@@ -122,7 +122,7 @@ class Tracing(SpanProcessor):
         }  # fmt: skip
         traced = TracedCall()
         span = self._tracer.start_as_current_span("trial", context=Context(), attributes=labels)
-        with self._pending.during(question, traced), span as own:
+        with self._pending.during(question, traced.describe), span as own:
             context = own.get_span_context()
             traced.own = context.span_id
             if not context.is_valid:

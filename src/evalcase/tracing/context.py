@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from evalcase.tracing.otlp import BadTraceError, Piece, read_attributes, read_time
 from evalcase.types.target import Question
@@ -26,8 +26,6 @@ QUESTION_HASH = "evalcase.question_hash"
 # What an exported run says of an answer that is not whole.
 SCRUBBED, TRUNCATED, STEPS_CUT = "evalcase.scrubbed", "evalcase.truncated", "evalcase.steps_cut"
 
-_Value = TypeVar("_Value")
-
 
 class TraceContext(NamedTuple):
     """The ids of a trace, and of the parent of its next span."""
@@ -40,35 +38,32 @@ class TraceContext(NamedTuple):
         """W3C Trace Context: version, trace, span, and the flag "recorded"."""
         return f"00-{self.trace}-{self.span}-01"
 
+    def describe(self) -> dict[str, JSON]:
+        return {"trace": self.trace}
 
-class PendingCalls(Generic[_Value]):
-    """A value for each call that has no answer yet, and what it says of a call that failed. The key
-    is the identity of the question: a judge asks equal questions at the same time."""
 
-    def __init__(self, describe: Callable[[_Value], dict[str, JSON]]) -> None:
-        self._describe = describe
+class PendingCalls:
+    """What can be said of each call that has no answer yet, if it fails. The key is the identity of
+    the question: a judge asks equal questions at the same time."""
+
+    def __init__(self) -> None:
         # The question is stored, too, so that no other object gets its id.
-        self._by_id: dict[int, tuple[Question, _Value]] = {}
+        self._by_id: dict[int, tuple[Question, Callable[[], dict[str, JSON]]]] = {}
 
     @contextmanager
-    def during(self, question: Question, value: _Value) -> Iterator[_Value]:
-        """Hold a value while a call runs; if that fails, until somebody asks what was seen."""
-        self._by_id[id(question)] = question, value
-        yield value
+    def during(self, question: Question, describe: Callable[[], dict[str, JSON]]) -> Iterator[None]:
+        """Note a call while it runs; if that fails, until somebody asks what was seen."""
+        self._by_id[id(question)] = question, describe
+        yield
         self._by_id.pop(id(question), None)
 
     def seen_of(self, question: Question) -> dict[str, JSON]:
         """What was seen of a call that failed."""
         found = self._by_id.pop(id(question), None)
-        return {} if found is None else self._describe(found[1])
+        return {} if found is None else found[1]()
 
     def clear(self) -> None:
         self._by_id.clear()
-
-
-def pending_traces() -> PendingCalls[TraceContext]:
-    """The traces of calls of other programs, each made by `start_trace`."""
-    return PendingCalls(lambda started: {"trace": started.trace})
 
 
 def start_trace() -> TraceContext:
