@@ -70,7 +70,7 @@ def test_what_has_no_answer_is_errored_and_asked_again_only_when_that_is_said(
     service.spoilt = {TEXTS[1]: "errored", TEXTS[2]: "expired", TEXTS[3]: "missing"}
     done = run(project, "run")
     assert done.code == 3
-    for said in ("no such model", "expired", "no batch has an answer to it"):
+    for said in ("no such model", "expired", "no batch of the run has an answer to it"):
         assert said in done.out
     assert run(project, "resume", "latest").code == 3
     assert len(service.batches) == 1

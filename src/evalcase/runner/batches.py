@@ -83,13 +83,13 @@ class _Batches:
         self, batching: ChatBatches, first: Trial, rest: Iterator[Trial]
     ) -> AsyncGenerator[DraftFile, None]:
         """The questions that no batch has answered yet, so many at once as a service takes."""
-        draft = batching.draft()
+        draft = DraftFile(batching.form)
         try:
             async for question in self._questions(batching, first, rest):
                 if not draft.add(question):
                     yield draft
                     draft.close()
-                    draft = batching.draft()
+                    draft = DraftFile(batching.form)
                     draft.add(question)
             if draft.count:
                 yield draft

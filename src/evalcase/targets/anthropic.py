@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import Files
+from evalcase.targets.batch import AnthropicBatches
 from evalcase.targets.chat import (
     ChatApi,
     ChatOptions,
@@ -40,6 +41,7 @@ _LATER = (
 
 class MessagesApi(ChatApi):
     path = "/v1/messages"
+    batches = AnthropicBatches
     own_params = frozenset({"model", "messages", "system"})
     defaults: ClassVar[Mapping[str, JSON]] = {"max_tokens": 4096}
     last_events = frozenset({"message_stop"})

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from json import dumps
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
@@ -74,9 +74,9 @@ class DraftFile:
 
     def add(self, question: BatchedQuestion) -> bool:
         """Take a question in; False if there is no room for it."""
-        form, size = self.form, len(question.line) + len(self.form.between)
-        is_full = self.count >= form.most_questions
-        if self.count and (is_full or self._size + size + len(form.tail) > form.most_bytes):
+        form = self.form
+        size = self._size + len(question.line) + len(form.between) + len(form.tail)
+        if self.count and (self.count >= form.most_questions or size > form.most_bytes):
             return False
         self._size += self._file.write((form.between if self.count else b"") + question.line)
         self.count += 1
@@ -95,40 +95,145 @@ class DraftFile:
         self._file.close()
 
 
-class BatchRequests:
-    """Requests to the batch endpoints of a service."""
+class ChatBatches:
+    """The batches of one target at one service. Its methods raise TargetError."""
 
-    def __init__(self, base_url: str, client: Callable[[], HttpClient]) -> None:
+    form: BatchForm
+
+    def __init__(
+        self, base_url: str, client: Callable[[], HttpClient], poll_s: float,
+        make_body: Callable[[Question], Awaitable[JSON]], path: str,
+    ) -> None:  # fmt: skip
+        self.poll_s = poll_s
         self._base_url = urlsplit(base_url)._replace(query="").geturl().rstrip("/")
         self._client = client
         """Returns the client once it is open."""
+        self._make_body = make_body
+        self._path = path
+        """The path of the API that answers."""
+        self._run = ""
+        self._rows: BinaryIO | None = None
+        self._places = Table("QB")
+        """The offset of the row of a question, and whether it has an answer."""
 
-    async def get(self, path: str, **query: str) -> dict[str, Any]:
-        async with self.send("GET", path + ("?" + urlencode(query) if query else "")) as reply:
-            return await _read_object(reply)
+    # What a service has of its own.
 
-    async def post(self, path: str, sent: JSON | DraftFile) -> dict[str, Any]:
+    def line(self, id: str, body: JSON) -> bytes:
+        """A question in a batch."""
+        raise NotImplementedError
+
+    async def send(self, draft: DraftFile, tag: str) -> str:
+        """Send a batch. Return its id at the service."""
+        raise NotImplementedError
+
+    def find(self, sent: SentBatch) -> AsyncIterator[str]:
+        """The ids at the service that a sent batch may have whose id was not heard."""
+        raise NotImplementedError
+
+    async def look(self, id: str) -> BatchLook:
+        raise NotImplementedError
+
+    async def places(self, id: str) -> list[str]:
+        """The paths of the answers of a batch that is over."""
+        raise NotImplementedError
+
+    def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
+        """The reply in a row of answers, or why there is none."""
+        raise NotImplementedError
+
+    # The questions of a run, and their answers.
+
+    def begin(self, run: str) -> None:
+        """Start with the questions of a run."""
+        self._run = sha256(run.encode()).hexdigest()[:12]
+        self._rows = self._rows or TemporaryFile("w+b")  # noqa: SIM115 - closed with this
+
+    async def write(self, question: Question) -> BatchedQuestion:
+        body = await self._make_body(question)
+        what = [question.suite, question.case, question.repeat, body]
+        hashed = sha256(dumps(what, sort_keys=True).encode()).hexdigest()
+        id = f"{self._run}-{hashed[:40]}"
+        return BatchedQuestion(id, self.line(id, body))
+
+    async def fetch(self, id: str) -> int:
+        """Get the answers of a batch that is over. Return how many belong to this run."""
+        count = 0
+        for place in await self.places(id):
+            async with self._request("GET", place) as reply:
+                rest = b""
+                while chunk := await reply.next():
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    if len(rest) > _MOST_ROW_BYTES:
+                        raise protocol_error("a row of the batch is too long", rest[:1000])
+                    count += sum(map(self._add, lines))
+                count += self._add(rest)
+        return count
+
+    def _add(self, line: bytes) -> bool:
+        """Store a row if it is of this run. A row with an answer is never replaced by an error."""
+        assert self._rows is not None, "begin() comes first"
+        if not line.strip():
+            return False
+        row = _parse_object(line, "a row of the batch")
+        id = row.get("custom_id")
+        if not isinstance(id, str) or not id.startswith(f"{self._run}-"):
+            return False
+        has_answer = isinstance(self.read_row(row), dict)
+        if has_answer or self._places.find(mark_of(id)) is None:
+            self._rows.seek(0, os.SEEK_END)
+            self._places.add(mark_of(id), self._rows.tell(), has_answer)
+            self._rows.write(line + b"\n")
+        return True
+
+    def has_answer(self, id: str) -> bool:
+        known = self._places.find(mark_of(id))
+        return known is not None and bool(known[1])
+
+    async def reply_to(self, question: Question) -> dict[str, Any]:
+        """The reply of the API to a question. Raise TargetError if it has no answer."""
+        known = self._places.find(mark_of((await self.write(question)).id))
+        if known is None or self._rows is None:
+            raise TargetError("no batch of the run has an answer to it", kind="http")
+        self._rows.seek(known[0])
+        reply = self.read_row(_parse_object(self._rows.readline(), "a row of the batch"))
+        if isinstance(reply, TargetError):
+            raise reply
+        return reply
+
+    def close(self) -> None:
+        if self._rows is not None:
+            self._rows.close()
+            self._rows, self._places = None, Table("QB")
+
+    # Requests.
+
+    async def _get(self, path: str, **query: str) -> dict[str, Any]:
+        async with self._request("GET", path + ("?" + urlencode(query) if query else "")) as reply:
+            return _parse_object((await reply.read(_MOST_BYTES)).data, "the answer")
+
+    async def _post(self, path: str, sent: JSON | DraftFile) -> str:
+        """The id of what was made."""
         if isinstance(sent, DraftFile):
-            sending = self.send("POST", path, sent.finish(), sent.form.content_type)
+            sending = self._request("POST", path, sent.finish(), sent.form.content_type)
         else:
-            sending = self.send("POST", path, dumps(sent).encode())
+            sending = self._request("POST", path, dumps(sent).encode())
         async with sending as reply:
-            return await _read_object(reply)
+            return _id_of(_parse_object((await reply.read(_MOST_BYTES)).data, "the answer"))
 
-    async def list_batches(self, path: str, after: str) -> AsyncIterator[dict[str, Any]]:
+    async def _list_batches(self, path: str, after: str) -> AsyncIterator[dict[str, Any]]:
         """The batches of a user, the newest first. `after` is the parameter of the next page."""
         query: dict[str, str] = {}
         for _ in range(_MOST_PAGES):
-            page = await self.get(path, limit="100", **query)
+            page = await self._get(path, limit="100", **query)
             batches = [each for each in page.get("data") or () if isinstance(each, dict)]
             for each in batches:
                 yield each
             if page.get("has_more") is not True or not batches:
                 return
-            query = {after: _id_of(batches[-1], "a batch")}
+            query = {after: _id_of(batches[-1])}
 
     @asynccontextmanager
-    async def send(
+    async def _request(
         self, method: str, path: str, data: bytes | BinaryIO = b"",
         content_type: str = "application/json",
     ) -> AsyncIterator[Reply]:  # fmt: skip
@@ -146,16 +251,12 @@ class BatchRequests:
                 data.close()
 
 
-def _id_of(value: dict[str, Any], what: str) -> str:
+def _id_of(value: dict[str, Any]) -> str:
     """The id that a service gave something. It becomes part of an address."""
     id = value.get("id")
     if not isinstance(id, str) or not _ID.fullmatch(id):
-        raise TargetError(f"the service returned no id for {what}: {id!r:.60}", kind="protocol")
+        raise TargetError(f"the service returned no id, but {id!r:.60}", kind="protocol")
     return id
-
-
-async def _read_object(reply: Reply) -> dict[str, Any]:
-    return _parse_object((await reply.read(_MOST_BYTES)).data, "the answer")
 
 
 def _parse_object(data: bytes, what: str) -> dict[str, Any]:
@@ -188,7 +289,7 @@ _BOUNDARY = "evalcase-7MA4YWxkTrZu0gW"
 _PART = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
 
 
-class OpenAIBatches(BatchRequests):
+class OpenAIBatches(ChatBatches):
     """A file of requests goes up, files of answers and of errors come down."""
 
     form = BatchForm(
@@ -201,31 +302,25 @@ class OpenAIBatches(BatchRequests):
         most_bytes=190_000_000,
     )
 
-    def __init__(self, base_url: str, client: Callable[[], HttpClient], endpoint: str) -> None:
-        super().__init__(base_url, client)
-        self._endpoint = endpoint
-
     def line(self, id: str, body: JSON) -> bytes:
-        row = {"custom_id": id, "method": "POST", "url": self._endpoint, "body": body}
+        row = {"custom_id": id, "method": "POST", "url": f"/v1{self._path}", "body": body}
         return dumps(row).encode()
 
-    async def submit(self, draft: DraftFile, tag: str) -> str:
-        file = _id_of(await self.post("/files", draft), "the file of a batch")
+    async def send(self, draft: DraftFile, tag: str) -> str:
         batch: JSON = {
-            "input_file_id": file, "endpoint": self._endpoint, "completion_window": "24h",
-            "metadata": {_TAG: tag},
+            "input_file_id": await self._post("/files", draft), "endpoint": f"/v1{self._path}",
+            "completion_window": "24h", "metadata": {_TAG: tag},
         }  # fmt: skip
-        return _id_of(await self.post("/batches", batch), "a batch")
+        return await self._post("/batches", batch)
 
     async def find(self, sent: SentBatch) -> AsyncIterator[str]:
-        """The ids that a batch may have whose id was not heard."""
-        async for each in self.list_batches("/batches", "after"):
+        async for each in self._list_batches("/batches", "after"):
             if _mapping(each.get("metadata")).get(_TAG) == sent.tag:
-                yield _id_of(each, "a batch")
+                yield _id_of(each)
 
     async def look(self, id: str) -> BatchLook:
-        batch = await self.get(f"/batches/{id}")
-        counts, errors = batch.get("request_counts") or {}, batch.get("errors") or {}
+        batch = await self._get(f"/batches/{id}")
+        counts, errors = _mapping(batch.get("request_counts")), _mapping(batch.get("errors"))
         said = [error_message({"error": each}) for each in (errors.get("data") or ())[:3]]
         status = str(batch.get("status"))
         return BatchLook(
@@ -236,13 +331,11 @@ class OpenAIBatches(BatchRequests):
         )
 
     async def places(self, id: str) -> list[str]:
-        """The paths of the answers of a batch that is over."""
-        batch = await self.get(f"/batches/{id}")
+        batch = await self._get(f"/batches/{id}")
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
-        return [f"/files/{_id_of({'id': file}, 'a file')}/content" for file in files if file]
+        return [f"/files/{_id_of({'id': file})}/content" for file in files if file]
 
     def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
-        """The reply in a row of answers, or why there is none."""
         response, error = _mapping(row.get("response")), row.get("error")
         status, body = response.get("status_code"), response.get("body")
         if status == 200 and isinstance(body, dict) and not error:
@@ -256,7 +349,7 @@ _CLOCKS_DIFFER = timedelta(minutes=10)
 _ENDED = {"canceled": "it was cancelled", "expired": "it expired before it was asked"}
 
 
-class AnthropicBatches(BatchRequests):
+class AnthropicBatches(ChatBatches):
     """All requests go up in one body, and the answers come down as rows."""
 
     form = BatchForm(
@@ -267,25 +360,28 @@ class AnthropicBatches(BatchRequests):
     def line(self, id: str, body: JSON) -> bytes:
         return dumps({"custom_id": id, "params": body}).encode()
 
-    async def submit(self, draft: DraftFile, tag: str) -> str:
+    async def send(self, draft: DraftFile, tag: str) -> str:
         del tag  # there is no place for it
-        return _id_of(await self.post(_ANTHROPIC_PATH, draft), "a batch")
+        return await self._post(_ANTHROPIC_PATH, draft)
 
     async def find(self, sent: SentBatch) -> AsyncIterator[str]:
         """Batches of that time or later with as many questions, the nearest in time first. The ids
         of their questions tell whether they are ours."""
         at, found = datetime.fromisoformat(sent.at), dict[str, timedelta]()
-        async for each in self.list_batches(_ANTHROPIC_PATH, "after_id"):
-            made = _made_at(each)
-            if made is not None and made < at - _CLOCKS_DIFFER:
-                break
+        async for each in self._list_batches(_ANTHROPIC_PATH, "after_id"):
+            try:
+                made = datetime.fromisoformat(str(each.get("created_at")))
+                if made < at - _CLOCKS_DIFFER:
+                    break
+            except (ValueError, TypeError):  # no time, or one without a zone
+                made = at
             if _look_at(each).questions == sent.questions:
-                found[_id_of(each, "a batch")] = abs((made or at) - at)
+                found[_id_of(each)] = abs(made - at)
         for id in sorted(found, key=found.__getitem__):
             yield id
 
     async def look(self, id: str) -> BatchLook:
-        return _look_at(await self.get(f"{_ANTHROPIC_PATH}/{id}"))
+        return _look_at(await self._get(f"{_ANTHROPIC_PATH}/{id}"))
 
     async def places(self, id: str) -> list[str]:
         # The service names an address, too; but no key is sent to an address from an answer.
@@ -301,119 +397,7 @@ class AnthropicBatches(BatchRequests):
 
 
 def _look_at(batch: dict[str, Any]) -> BatchLook:
-    counts = batch.get("request_counts") or {}
+    counts = _mapping(batch.get("request_counts"))
     known = {name: _count_of(count) for name, count in counts.items()}
     questions, status = sum(known.values()), str(batch.get("processing_status"))
     return BatchLook(status == "ended", questions - known.get("processing", 0), questions, status)
-
-
-def _made_at(batch: dict[str, Any]) -> datetime | None:
-    try:
-        made = datetime.fromisoformat(str(batch.get("created_at")))
-    except ValueError:
-        return None
-    return made if made.tzinfo is not None else None
-
-
-BatchService: TypeAlias = OpenAIBatches | AnthropicBatches
-
-
-class ChatBatches:
-    """The batches of one target. Its methods raise TargetError."""
-
-    def __init__(
-        self, service: BatchService, poll_s: float, make_body: Callable[[Question], Awaitable[JSON]]
-    ) -> None:
-        self.poll_s = poll_s
-        self._service = service
-        self._make_body = make_body
-        self._run = ""
-        self._rows: BinaryIO | None = None
-        self._places = Table("QB")
-        """The offset of the row of a question, and whether it has an answer."""
-        self._ended: dict[str, str] = {}
-        """The last status of batches that are over, by their ids."""
-
-    def begin(self, run: str) -> None:
-        """Start with the questions of a run."""
-        self._run = sha256(run.encode()).hexdigest()[:12]
-        self._rows = self._rows or TemporaryFile("w+b")  # noqa: SIM115 - closed with this
-
-    async def write(self, question: Question) -> BatchedQuestion:
-        body = await self._make_body(question)
-        id = self._id(question, body)
-        return BatchedQuestion(id, self._service.line(id, body))
-
-    def draft(self) -> DraftFile:
-        return DraftFile(self._service.form)
-
-    async def send(self, draft: DraftFile, tag: str) -> str:
-        """Send a batch. Return its id at the service."""
-        return await self._service.submit(draft, tag)
-
-    def find(self, sent: SentBatch) -> AsyncIterator[str]:
-        """The ids at the service that a sent batch may have; when in doubt, several."""
-        return self._service.find(sent)
-
-    async def look(self, id: str) -> BatchLook:
-        look = await self._service.look(id)
-        if look.is_over:
-            self._ended[id] = look.status
-        return look
-
-    async def fetch(self, id: str) -> int:
-        """Get the answers of a batch that is over. Return how many belong to this run."""
-        count = 0
-        for place in await self._service.places(id):
-            async with self._service.send("GET", place) as reply:
-                rest = b""
-                while chunk := await reply.next():
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    if len(rest) > _MOST_ROW_BYTES:
-                        raise protocol_error("a row of the batch is too long", rest[:1000])
-                    count += sum(map(self._add, lines))
-                count += self._add(rest)
-        return count
-
-    def _add(self, line: bytes) -> bool:
-        """Store a row if it is of this run. A row with an answer is never replaced by an error."""
-        assert self._rows is not None, "begin() comes first"
-        if not line.strip():
-            return False
-        row = _parse_object(line, "a row of the batch")
-        id = row.get("custom_id")
-        if not isinstance(id, str) or not id.startswith(f"{self._run}-"):
-            return False
-        has_answer = isinstance(self._service.read_row(row), dict)
-        if has_answer or self._places.find(mark_of(id)) is None:
-            self._rows.seek(0, os.SEEK_END)
-            self._places.add(mark_of(id), self._rows.tell(), has_answer)
-            self._rows.write(line + b"\n")
-        return True
-
-    def has_answer(self, id: str) -> bool:
-        known = self._places.find(mark_of(id))
-        return known is not None and bool(known[1])
-
-    async def reply_to(self, question: Question) -> dict[str, Any]:
-        """The reply of the API to a question. Raise TargetError if it has no answer."""
-        id = self._id(question, await self._make_body(question))
-        known = self._places.find(mark_of(id))
-        if known is None or self._rows is None:
-            ends = ", ".join(f"{batch} ({how})" for batch, how in self._ended.items()) or "none"
-            what = f"no batch has an answer to it; batches of the run: {ends}"
-            raise TargetError(what, kind="http")
-        self._rows.seek(known[0])
-        reply = self._service.read_row(_parse_object(self._rows.readline(), "a row of the batch"))
-        if isinstance(reply, TargetError):
-            raise reply
-        return reply
-
-    def close(self) -> None:
-        if self._rows is not None:
-            self._rows.close()
-            self._rows, self._places = None, Table("QB")
-
-    def _id(self, question: Question, body: JSON) -> str:
-        what = [question.suite, question.case, question.repeat, body]
-        return f"{self._run}-{sha256(dumps(what, sort_keys=True).encode()).hexdigest()[:40]}"

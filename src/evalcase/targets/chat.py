@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
 from evalcase.targets.base import ContentFile, Files, image_type, list_faults, load_files
-from evalcase.targets.batch import AnthropicBatches, ChatBatches, OpenAIBatches
+from evalcase.targets.batch import ChatBatches
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import Stream, read_stream, service_error
 from evalcase.targets.usage import Price, Pricing, cache_write_tokens, read_model, read_usage
@@ -204,8 +204,7 @@ class ChatApi:
 
     path: str
     """The path of requests after the base URL."""
-    batch_path: str = ""
-    """Its name in batches of OpenAI's; empty for Anthropic's, which have another form."""
+    batches: type[ChatBatches]
     own_params: frozenset[str]
     """Parameters that evalcase sends by itself, so `params` may not."""
     defaults: ClassVar[Mapping[str, JSON]] = {}
@@ -415,13 +414,9 @@ class ChatTarget(WebTarget):
         """The ways to ask by a schema, without those that the service refused."""
         self._batches: ChatBatches | None = None
         if options.batch:
-            path, address = self._api.batch_path, options.address
-            service = (
-                OpenAIBatches(address, self._http, path)
-                if path
-                else AnthropicBatches(address, self._http)
+            self._batches = self._api.batches(
+                options.address, self._http, options.batch_poll_s, self._batch_body, self._api.path
             )
-            self._batches = ChatBatches(service, options.batch_poll_s, self._batch_body)
         self.traits = Traits(
             options.concurrency, self._key_names, caching="keyed",
             batching=self._batches, only_reads=True,

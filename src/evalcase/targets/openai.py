@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import Files, last_user_content, write_content
+from evalcase.targets.batch import OpenAIBatches
 from evalcase.targets.chat import (
     ChatApi,
     ChatOptions,
@@ -36,7 +37,7 @@ class CompletionsApi(ChatApi):
     """`/chat/completions`. Answers stay in OpenAI's shape, which the rest of evalcase reads."""
 
     path = "/chat/completions"
-    batch_path = "/v1/chat/completions"
+    batches = OpenAIBatches
     own_params = frozenset({"model", "messages"})
     stream_defaults: ClassVar[Mapping[str, JSON]] = {"stream_options": {"include_usage": True}}
     schema_modes = ("json_schema", "json_object")
@@ -125,7 +126,7 @@ class ResponsesApi(ChatApi):
     """`/responses`. Answers are not stored at the provider, unless `params` has `store = true`."""
 
     path = "/responses"
-    batch_path = "/v1/responses"
+    batches = OpenAIBatches
     own_params = frozenset({"model", "input"})
     last_events = frozenset({"response.completed", "response.incomplete", "response.failed"})
     defaults: ClassVar[Mapping[str, JSON]] = {"store": False}
@@ -198,7 +199,7 @@ class EmbeddingsApi(ChatApi):
     """`/embeddings`: the answer to a text is its vector, a list of numbers."""
 
     path = "/embeddings"
-    batch_path = "/v1/embeddings"
+    batches = OpenAIBatches
     own_params = frozenset({"model", "input", "stream", "encoding_format"})
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
