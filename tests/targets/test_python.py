@@ -295,7 +295,7 @@ def test_a_class_that_is_a_target_is_given_the_question(make: Make) -> None:
 @pytest.mark.parametrize(
     ("parameters", "warned"),
     [
-        ("text", ["no audio; a parameter", "no file; a parameter"]),
+        ("text", ["no file; a parameter", "no audio; a parameter"]),
         ("text, files", ["no audio; a parameter"]),
         ("text, messages", []),
     ],

@@ -10,7 +10,7 @@ from json import dumps
 from typing import Any, NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
-from evalcase.types.message import named_file, named_files, part_text, parts_of, text_of
+from evalcase.types.message import named_files, text_of
 from evalcase.types.problem import Finding
 from evalcase.types.target import Question, Warn
 from evalcase.types.value import JSON
@@ -82,19 +82,6 @@ def warn_of_hidden(warn: Warn, question: Question, sees: str, hint: str) -> None
     """Say what is hidden from a target that is given the last user message only."""
     if len(question.messages) > 1:
         warn(f"{sees} only, and cases have several messages; {hint}")
-
-
-def list_unseen_parts(question: Question, *, sees_files: bool) -> list[str]:
-    """The types of content parts that a target doesn't see that is given their text, and perhaps
-    their files."""
-    message = question.last_user
-    content = None if message is None else message.content
-    kinds = {
-        str(part["type"])
-        for part in (parts_of(content) if isinstance(content, list) else ())
-        if part_text(part) is None and not (sees_files and named_file(part) is not None)
-    }
-    return sorted(kinds)
 
 
 def project_sources(root: str) -> dict[str, str]:

@@ -16,14 +16,12 @@ from evalcase.targets.answers import read_answer
 from evalcase.targets.base import (
     key_of_question,
     last_user_content,
-    list_unseen_parts,
     project_sources,
     warn_of_hidden,
 )
 from evalcase.types.answer import Answer
-from evalcase.types.message import copy_of, text_of
+from evalcase.types.message import copy_of, named_file, part_text, parts_of, text_of
 from evalcase.types.options import FunctionName, about
-from evalcase.types.problem import did_you_mean
 from evalcase.types.target import (
     Question,
     Surroundings,
@@ -118,11 +116,11 @@ class PythonTarget(Target):
             self._tracing.open()
             self.traits = replace(self.traits, seen=self._tracing.seen_of)
         given = self._given
-        self._is_per_session = (
-            inspect.isclass(given) and "session" not in self._arguments and _takes_session(given)
-        )
-        if self._is_per_session:
-            self._check_arguments(self._arguments_for(""))
+        signature = _signature_of(given) if inspect.isclass(given) else None
+        takes_session = signature is not None and "session" in signature.parameters
+        if takes_session and "session" not in self._arguments:
+            self._is_per_session = True
+            self._check_arguments({"session": "", **self._arguments})
             is_stateless = self._options.stateless is True
             self.traits = replace(
                 self.traits, caching="refused", holds_sessions=True, stateless=is_stateless
@@ -146,8 +144,8 @@ class PythonTarget(Target):
         """The object that a class or a factory makes; anything else is there already."""
         given, has_arguments = self._given, self._options.arguments is not None
         is_factory = inspect.isclass(given) or has_arguments
-        if not is_factory:
-            is_factory = inspect.isroutine(given) and _takes_nothing(given, self.name)
+        if not is_factory and inspect.isroutine(given):
+            is_factory = all(slot.role == "default" for slot in _make_slots(given, self.name))
         if not is_factory:
             return given
         if not callable(given):
@@ -158,12 +156,10 @@ class PythonTarget(Target):
 
     def _check_arguments(self, arguments: Mapping[str, Any]) -> None:
         """Raise ConfigError if a class or a factory can't be called with these."""
+        signature = _signature_of(self._given)
         try:
-            signature = inspect.signature(self._given)
-        except (TypeError, ValueError):
-            return  # written in C: it says so itself
-        try:
-            signature.bind(**arguments)
+            if signature is not None:
+                signature.bind(**arguments)
         except TypeError as error:
             hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments"
             what = f"it can't be made: {error}; {hint}"
@@ -175,7 +171,8 @@ class PythonTarget(Target):
                 # What a target says of itself holds, however it is named.
                 self.traits = found.traits
                 self._keyed_by = found.cache_key
-            return _bind_target(found.answer)
+            slot = Slot("question", "question", copy_of, by_place=True)
+            return BoundFunction(found.answer, [slot])
         function = getattr(found, "answer", found)
         if callable(function):
             return bind_function(function, self.name)
@@ -195,13 +192,10 @@ class PythonTarget(Target):
 
     # Sessions.
 
-    def _arguments_for(self, session: str) -> dict[str, Any]:
-        return {"session": session, **self._arguments}
-
     async def _open_session(self, session: str) -> BoundFunction:
         """The object of a session, made if it is new. It may raise anything."""
         if session not in self._sessions:
-            made = await run_in_thread(partial(self._given, **self._arguments_for(session)))
+            made = await run_in_thread(partial(self._given, session=session, **self._arguments))
             stack = AsyncExitStack()
             found = await _enter_object(await _settle(made), stack)
             self._sessions[session] = self._bind(found), stack
@@ -256,17 +250,16 @@ class PythonTarget(Target):
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
-        messages = question.messages
-        is_plain = len(messages) == 1 and isinstance(messages[0].get("content"), str)
-        if is_plain or not bound.sees_last_only:
+        warn, roles = self._surroundings.warn, bound.roles
+        if not bound.sees_last_only:
             return
-        warn = self._surroundings.warn
         hint = "a parameter named `messages`, or annotated as `Question`, would see all"
-        if "session" not in bound.roles:
-            sees = f"`{self.name}` sees the last user message"
-            warn_of_hidden(warn, question, sees, hint)
-        for kind in list_unseen_parts(question, sees_files="files" in bound.roles):
-            warn(f"`{self.name}` sees the text of the last user message, and no {kind}; {hint}")
+        if "session" not in roles:
+            warn_of_hidden(warn, question, f"`{self.name}` sees the last user message", hint)
+        for part in parts_of(last_user_content(question)):
+            if part_text(part) is None and not ("files" in roles and named_file(part)):
+                what = f"sees the text of the last user message, and no {part['type']}"
+                warn(f"`{self.name}` {what}; {hint}")
 
     # The code as a part of cache keys and versions.
 
@@ -320,11 +313,12 @@ async def _leave(leave: Callable[[], Any]) -> None:
         await run_in_thread(leave)
 
 
-def _takes_session(found: Callable[..., Any]) -> bool:
+def _signature_of(found: Callable[..., Any]) -> inspect.Signature | None:
+    """None for what is written in C, and doesn't say."""
     try:
-        return "session" in inspect.signature(found).parameters
+        return inspect.signature(found)
     except (TypeError, ValueError):
-        return False  # written in C
+        return None
 
 
 def hint_at_answering(found: object) -> str:
@@ -402,34 +396,16 @@ class BoundFunction:
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
     """Find out how to call a function. Raise ConfigError if it can't be."""
     bound = BoundFunction(function, _make_slots(function, name))
-    roles = bound.roles
     texts = [slot.name for slot in bound.slots if slot.role == "content"]
-    if inspect.isfunction(function) and "." in name.partition(":")[2] and "self" in texts[:1]:
-        owner, _, method = name.rpartition(".")
-        hint = f"name the class, `{owner}`, or an instance of it"
-        raise ConfigError(f"python target `{name}`: `{method}` is a method: {hint}")
-    if len(texts) > 1 or roles <= {"default"}:
-        odd = f": there is nothing to give to `{texts[1]}`" if len(texts) > 1 else ""
-        hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
-        raise ConfigError(f"python target `{name}`: it can't be asked a question{odd}; {hint}")
-    if (
-        texts
-        and texts[0].lower().rpartition("_")[2] not in _TEXT_NAMES
-        and (roles & {"messages", "question"})
-    ):
+    odd = texts[1:2]
+    if texts and texts[0].lower().rpartition("_")[2] not in _TEXT_NAMES:
         # Another parameter has the user's text, and the name of this one doesn't say it is a text.
-        near = did_you_mean(texts[0], _BY_NAME)
-        raise ConfigError(
-            f"python target `{name}`: there is nothing to give to `{texts[0]}`; "
-            f"{f'{near} ' if near else ''}{_NAMES} are given by their names, and the last user "
-            "text as `text`; give it a default if it needs none"
-        )
+        odd = odd or (texts if bound.roles & {"messages", "question"} else [])
+    if odd or bound.roles <= {"default"}:
+        why = f": there is nothing to give to `{odd[0]}`" if odd else ""
+        hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
+        raise ConfigError(f"python target `{name}`: it can't be asked a question{why}; {hint}")
     return bound
-
-
-def _bind_target(answer: Callable[..., Any]) -> BoundFunction:
-    """The same for the method of a target, which is always given the question."""
-    return BoundFunction(answer, (Slot("question", "question", copy_of, by_place=True),))
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
@@ -440,17 +416,12 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-def _takes_nothing(function: Callable[..., Any], name: str) -> bool:
-    """Whether a callable has no parameter that a question could be given to."""
-    return all(slot.role == "default" for slot in _make_slots(function, name))
-
-
 def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
     content = Slot("text", "content", _copy_content, by_place=True)
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a function written in C that doesn't say
+    signature = _signature_of(function)
+    if signature is None:
         return [content]
+    parameters = signature.parameters.values()
     with suppress(Exception):  # annotations are code of the user's
         parameters = inspect.signature(function, eval_str=True).parameters.values()
     stars = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -462,7 +433,10 @@ def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
 
 
 def _make_slot(parameter: inspect.Parameter, name: str) -> Slot:
-    names, by_place = _names_in(parameter.annotation), parameter.kind is parameter.POSITIONAL_ONLY
+    # Those of evalcase's own classes have no module: a class of the user's may be called the same.
+    words = re.findall(r"[\w.]+", inspect.formatannotation(parameter.annotation))
+    names = {re.sub(r"^evalcase\.(types\.\w+\.)?", "", word) for word in words}
+    by_place = parameter.kind is parameter.POSITIONAL_ONLY
     if parameter.name == "case" or "Case" in names:
         raise ConfigError(
             f"python target `{name}`: its parameter `{parameter.name}` asks for the case, and what "
@@ -476,10 +450,3 @@ def _make_slot(parameter: inspect.Parameter, name: str) -> Slot:
     if parameter.default is not parameter.empty:
         return Slot(parameter.name, "default", lambda _: parameter.default, by_place)
     return Slot(parameter.name, "content", _copy_content, by_place)
-
-
-def _names_in(annotation: object) -> set[str]:
-    """The names in an annotation. Those of evalcase's own classes have no module: a class of the
-    user's own may be called the same."""
-    words = re.findall(r"[\w.]+", inspect.formatannotation(annotation))
-    return {re.sub(r"^evalcase\.(types\.\w+\.)?", "", word) for word in words}
