@@ -143,7 +143,7 @@ def test_check_names_the_command_that_imports_a_file(tmp_path: Path) -> None:
     (tmp_path / "my evals.json").write_text('{"skill_name": "x", "evals": [{"prompt": "hi"}]}')
     result = evalcase("check", "my evals.json", cwd=tmp_path)
     assert result.code == 2
-    command = "evalcase import 'my evals.json' --from skills -o 'my evals.eval.yaml'"
+    command = "evalcase import 'my evals.json' --from skills -o 'my evals.imported.eval.yaml'"
     assert command in result.out
 
 

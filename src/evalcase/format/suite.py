@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -23,13 +23,15 @@ from evalcase.format.fields import (
     Vocabulary,
     settle_names,
 )
+from evalcase.format.source import STDIN, TEXT
 from evalcase.format.variables import read_suite_variables, resolve_line
 from evalcase.types.case import Case
 from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import fields_of
 from evalcase.types.value import JSON, describe_kind
 
-_ONLY_IN_CASES = {*CASE_FIELDS, "expected_messages"} - {*SUITE_FIELDS}
+_ONLY_IN_CASES = {*CASE_FIELDS, "expected_messages"} - {*SUITE_FIELDS} | {"input", "input_messages"}
+"""Names that a suite without cases doesn't have."""
 
 
 class SuiteFields(NamedTuple):
@@ -133,34 +135,26 @@ def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
         message = f"a suite is a mapping with `cases`, or a list of cases, but {what}"
         findings.add("no-cases", (), message)
         return None
-    if not any(container in value for container in CASE_CONTAINERS) and _is_like_case(value):
+    has_container = not value.keys().isdisjoint(CASE_CONTAINERS)
+    if not has_container and not _ONLY_IN_CASES.isdisjoint(value):
         return _Shape(nothing, [value], (), is_lone=True)
     named = settle_names(value, (), SUITE, findings)
     # Where another name was meant to be `cases`, there is a suggestion already.
     is_suggested = findings.suggested("cases", ())
     about = _read_suite_fields(named, name, findings)
     cases, path = named.values.get("cases"), named.at("cases")
-    if cases is None:
-        at = next((container for container in CASE_CONTAINERS if container in value), None)
-        if at is not None:
-            hint = "write cases below it, each after `- `"
-            findings.add("no-cases", (at,), f"`{at}` is empty", hint)
-        elif not is_suggested:
-            findings.add("no-cases", (), "the suite has no `cases`", "add `cases:` and a list")
-        return None
-    if type(cases) is not list:
+    if cases is not None and type(cases) is not list:
         message = f"`{path[-1]}` is a list of cases, not {describe_kind(cases)}"
-        of_mapping = "put `- ` before each case" if type(cases) is dict else None
-        findings.add("wrong-type", path, message, of_mapping)
-        return None
-    if not cases:
-        findings.add("no-cases", path, f"`{path[-1]}` is an empty list")
-        return None
-    return _Shape(about, cases, path)
-
-
-def _is_like_case(value: dict[str, Any]) -> bool:
-    return "input" in value or "input_messages" in value or not _ONLY_IN_CASES.isdisjoint(value)
+        hint = "put `- ` before each case" if type(cases) is dict else None
+        findings.add("wrong-type", path, message, hint)
+    elif not cases and has_container:
+        at = next(name for name in CASE_CONTAINERS if name in value) if cases is None else path[-1]
+        findings.add("no-cases", (at,), f"`{at}` is empty", "write cases below it, each after `- `")
+    elif not cases and not is_suggested:
+        findings.add("no-cases", (), "the suite has no `cases`", "add `cases:` and a list")
+    elif cases:
+        return _Shape(about, cases, path)
+    return None
 
 
 def _name_first_places(
@@ -188,75 +182,65 @@ _GRADED = (
     "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
     "graders", "evaluators", "assertions", "assert",
 )  # fmt: skip
-_OF_AGENTV = ("environment", "governance", "extensions")
-_NOT_FILES = ("-", "<text>")
-"""Standard input, and a text without a file."""
 
 
 class Foreign(NamedTuple):
-    """Another tool, and the keys that tell its cases."""
+    """Another tool, and the names that tell its cases."""
 
     tool: str
     format: str
     """The name that `evalcase import` has for it; empty if it doesn't read such files."""
-    key: str
-    """A name that all these cases have."""
-    beside: Collection[str] = ()
-    """They have one of these, too."""
-    without: Collection[str] = _INPUTS
+    marks: tuple[str, ...]
+    """Its cases have one of these names."""
+    without: tuple[str, ...] = _INPUTS
     """They have none of these."""
     path: KeyPath = ()
     """The key of a document that tells the tool."""
 
-    def fits(self, case: Any) -> bool:
-        if type(case) is not dict or self.key not in case:
-            return False
-        is_told = not self.beside or any(name in case for name in self.beside)
-        return is_told and all(case.get(name) is None for name in self.without)
+    def mark_in(self, case: Any) -> str | None:
+        if type(case) is not dict or any(case.get(name) is not None for name in self.without):
+            return None
+        return next((name for name in case if name in self.marks), None)
 
     def at(self, *path: str | int) -> Foreign:
         return self._replace(path=path)
 
     def finding(self, file: str) -> Finding:
         message = f"this looks like a file for {self.tool}, which has a format of its own"
-        stem = "suite" if file in _NOT_FILES else os.path.splitext(file)[0]
-        new = f"{stem.removesuffix('.eval')}.eval.yaml"
-        new = f"{stem}.imported.eval.yaml" if new == file else new
-        name = "FILE" if file in _NOT_FILES else quote(file)
-        command = f"evalcase import {name} --from {self.format} -o {quote(new)}"
-        hint = f"this converts it to a suite: {command}"
+        stem = os.path.splitext(file)[0].removesuffix(".eval")
+        new = "NEW.eval.yaml" if file in (STDIN, TEXT) else quote(f"{stem}.imported.eval.yaml")
+        name = "FILE" if file in (STDIN, TEXT) else quote(file)
+        hint = f"convert it to a suite: evalcase import {name} --from {self.format} -o {new}"
         if not self.format:
             hint = "write the messages up to the answer as `input`, the answer as `expected_output`"
         return Finding(self.path, message, hint, "key", code="foreign-file")
 
 
-_AGENTV = Foreign("AgentV", "agentv", "vars")
-_PROMPTFOO = Foreign("promptfoo", "promptfoo", "vars")
-_TAU_BENCH = Foreign("tau-bench", "tau-bench", "user_scenario")
-_OF_FILES = {"evals": Foreign("Agent Skills", "skills", "evals"), "tasks": _TAU_BENCH}
-"""The names of lists that tell a whole file."""
-_INSPECT = Foreign("Inspect", "inspect", "input", ("target",), _GRADED)
-_KINDS = (
-    _PROMPTFOO,
-    Foreign("promptfoo", "promptfoo", "assert"),
-    Foreign("LangSmith", "langsmith", "inputs", ("outputs", "dataset_id")),
-    Foreign("pydantic-evals", "pydantic-evals", "inputs"),
-    Foreign("fine-tuning", "", "messages"),
+_AGENTV = Foreign("AgentV", "agentv", ("environment", "governance", "extensions"))
+_INSPECT = Foreign("Inspect", "inspect", ("target",), _GRADED)
+_OF_CASES = (
+    Foreign("promptfoo", "promptfoo", ("vars", "assert")),
+    Foreign("tau-bench", "tau-bench", ("user_scenario", "actions")),
+    Foreign("LangSmith", "langsmith", ("outputs", "dataset_id")),
+    Foreign("pydantic-evals", "pydantic-evals", ("inputs",)),
+    Foreign("fine-tuning", "", ("messages",)),
     Foreign("fine-tuning", "rows --map input=prompt --map expected_output=completion",
-        "completion"),
-    Foreign("DeepEval", "deepeval", "input", (
+        ("completion",)),
+    Foreign("DeepEval", "deepeval", (
         "actual_output", "retrieval_context", "expected_tools", "tools_called",
         "additional_metadata", "source_file", "custom_column_key_values",
     ), ("criteria", "rubrics", "graders", "tags", "repeat", "skip")),
-    Foreign("DeepEval", "deepeval", "scenario"),
-    _TAU_BENCH,
-    Foreign("tau-bench", "tau-bench", "actions", ("instruction",)),
-    Foreign("OpenAI evals", "openai-evals", "input", ("ideal",), _GRADED),
-    Foreign("Braintrust", "braintrust", "expected", (
-        "_xact_id", "root_span_id", "span_id", "dataset_id", "project_id",
-    ), ()),
+    Foreign("DeepEval", "deepeval", ("scenario",)),
+    Foreign("OpenAI evals", "openai-evals", ("ideal",), _GRADED),
+    Foreign("Braintrust", "braintrust", ("_xact_id", "root_span_id", "span_id", "project_id"), ()),
     _INSPECT,
 )  # fmt: skip
+_OF_FILES = (
+    Foreign("promptfoo", "promptfoo", ("prompts",)),
+    Foreign("Agent Skills", "skills", ("evals",)),
+    Foreign("tau-bench", "tau-bench", ("tasks",)),
+)
+"""Tools that are told by a name beside their cases."""
 
 
 def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
@@ -267,45 +251,40 @@ def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
     if type(value) is not dict:
         return None
     container = next((name for name in CASE_CONTAINERS if type(value.get(name)) is list), None)
-    cases = value[container] if container else []
-    if all(value.get(name) is None for name in _INPUTS):
-        if "prompts" in value:
-            is_agentv = bool(cases) and type(cases[0]) is dict and "id" in cases[0]
-            return (_AGENTV if is_agentv else _PROMPTFOO).at("prompts")
-        for name, kind in _OF_FILES.items():
-            if container is None and type(value.get(name)) is list:
-                return kind.at(name)
-    if container is None:
-        return name_foreign_cases([value], found)
-    if told := [name for name in _OF_AGENTV if name in value]:
-        return _AGENTV.at(told[0])
+    cases: list[Any] = value[container] if container else [value]
+    for kind in _OF_FILES if not container or "prompts" in value else (_AGENTV,):
+        if mark := kind.mark_in(value):
+            # The tests of AgentV have ids.
+            is_agentv = container and type(cases[0]) is dict and "id" in cases[0]
+            return (_AGENTV if is_agentv else kind).at(mark)
     foreign = name_foreign_cases(cases, found) if cases else None
-    if foreign is None or (foreign.tool == "Inspect" and any(name in value for name in _GRADED)):
-        return None  # a suite with graders grades its cases
-    return foreign.at(container, 0, *foreign.path)
+    if foreign is None or container is None:
+        return foreign
+    # A suite with graders grades its cases.
+    is_graded = foreign.tool == "Inspect" and any(name in value for name in _GRADED)
+    return None if is_graded else foreign.at(container, 0, *foreign.path)
 
 
 def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreign | None:
     """The tool that cases belong to, if all are of one kind."""
-    if all(map(_has_variables_of_agentv, cases)):
-        return _AGENTV.at("vars")
-    kind = next((kind for kind in _KINDS if all(map(kind.fits, cases))), None)
+    kind = next((kind for kind in _OF_CASES if all(map(kind.mark_in, cases))), None)
     if kind is None or (kind is _INSPECT and not _are_answers(cases, found)):
         return None
-    return kind.at(next((name for name in cases[0] if name in kind.beside), kind.key))
+    if all(map(_has_variables_of_agentv, cases)):
+        kind = _AGENTV
+    return kind.at(next(name for name in cases[0] if name in (*kind.marks, "vars")))
 
 
-def _has_variables_of_agentv(case: Any) -> bool:
-    if not _AGENTV.fits(case) or type(case["vars"]) is not dict:
-        return False
-    return "input" in case["vars"] and ("id" in case or "expected_output" in case["vars"])
+def _has_variables_of_agentv(case: dict[str, Any]) -> bool:
+    match case:
+        case {"vars": {"input": _} as of_case}:
+            return "id" in case or "expected_output" in of_case
+    return False
 
 
 def _are_answers(cases: Sequence[Any], found: Sequence[Finding]) -> bool:
     """Whether the targets of cases for Inspect are answers, and not targets that nobody defines."""
     if any(not {"choices", "sandbox", "files", "setup"}.isdisjoint(case) for case in cases):
         return True
-    targets = [str(case["target"]) for case in cases]
-    differ = len(targets) > 1 and len(set(targets)) == len(targets)
-    is_unknown = any(each.code in ("unknown-target", "undefined-target") for each in found)
-    return is_unknown and (differ or any(" " in each for each in targets))
+    differ = len(cases) > 1 and len({str(case["target"]) for case in cases}) == len(cases)
+    return differ and any(each.code in ("unknown-target", "undefined-target") for each in found)
