@@ -6,7 +6,7 @@ from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.runner.dispatch import Asked, Dispatcher
-from evalcase.runner.pacing import Budget, Limits, Pace, Start
+from evalcase.runner.pacing import Budget, Limits
 from evalcase.runner.schedule import Engine
 from evalcase.testing import HANGS, ScriptedTarget
 from evalcase.types.answer import Answer
@@ -14,35 +14,29 @@ from evalcase.types.target import Question, Target, Traits
 from evalcase.types.value import replace
 from evalcase.util.user_calls import QueueTime, UserCalls
 from tests.targets.questions import question
+from tests.virtual_time import run_in_virtual_time
 
 OK = Answer.of_text("ok")
 
 
 class Patient(Engine):
-    """Waits for nothing, and remembers how long it would have."""
+    """Has room for as many trials as there are."""
 
     def __init__(self) -> None:
         super().__init__(Limits())
-        self.waits: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-    async def start(self, pace: Pace) -> Start:
-        return await pace.begin()
 
 
 def attempt(
     target: ScriptedTarget, limits: Limits | None = None, timeout_s: float | None = None
-) -> tuple[Asked, list[float]]:
+) -> tuple[Asked, float]:
+    """What came of it, and how long it took."""
     limits = limits or Limits()
 
-    async def go() -> tuple[Asked, list[float]]:
-        patient = Patient()
-        asked = await dispatcher_of(target, limits, patient).ask("it", question(), timeout_s)
-        return asked, patient.waits
+    async def go() -> tuple[Asked, float]:
+        asked = await dispatcher_of(target, limits, Patient()).ask("it", question(), timeout_s)
+        return asked, asyncio.get_running_loop().time()
 
-    return asyncio.run(go())
+    return run_in_virtual_time(go())
 
 
 def dispatcher_of(target: Target, limits: Limits, patience: Patient, **more: Any) -> Dispatcher:
@@ -71,8 +65,8 @@ def busy() -> TargetError:
 
 
 def test_an_answer_after_all() -> None:
-    outcome, waits = attempt(ScriptedTarget([busy(), busy(), OK]))
-    assert (outcome.answer, outcome.attempts, waits) == (OK, 3, [0.5, 1.0])
+    outcome, took_s = attempt(ScriptedTarget([busy(), busy(), OK]))
+    assert (outcome.answer, outcome.attempts, took_s) == (OK, 3, 0.5 + 1.0)
     assert [failure.details for failure in outcome.retried] == [{"status": 503}] * 2
 
 

@@ -104,7 +104,8 @@ def test_stop_gives_up_trials_that_only_wait_for_their_next_attempt() -> None:
             if trial.case.id == "a1":
                 pace = Pace(1)
                 await pace.begin()
-                await engine.start(pace)
+                async with engine.aside():
+                    await pace.begin()
             return await harness.try_one(trial)
 
         harness.trying = try_one
@@ -128,7 +129,7 @@ def test_a_target_that_only_waits_takes_no_place_from_the_others() -> None:
         async def try_one(trial: Trial) -> Result:
             if trial.target == "busy":
                 waiting = asyncio.create_task(over.wait())
-                async with engine._aside():
+                async with engine.aside():
                     await waiting
             return await harness.try_one(trial)
 

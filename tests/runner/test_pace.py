@@ -11,6 +11,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.target import Question
 from tests.run.test_dispatch import Patient, dispatcher_of
 from tests.targets.questions import question
+from tests.virtual_time import run_in_virtual_time
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -99,25 +100,14 @@ class Busy(ScriptedTarget):
         return Answer.of_text("ok")
 
 
-class Soon(Patient):
-    """Waits a turn of the event loop for every second."""
-
-    async def sleep(self, seconds: float) -> None:
-        for _ in range(1 + int(10 * seconds)):
-            await asyncio.sleep(0)
-
-    async def start(self, pace: Pace) -> Start:
-        return await pace.begin()
-
-
 def test_many_trials_find_the_pace_of_a_target_that_can_do_two_at_once() -> None:
     async def test() -> None:
         target, limits = Busy(2), Limits(16, retries=50)
-        dispatcher = dispatcher_of(target, limits, Soon())
+        dispatcher = dispatcher_of(target, limits, Patient())
         outcomes = await asyncio.gather(*[dispatcher.ask("it", question()) for _ in range(200)])
         assert all(outcome.failure is None for outcome in outcomes)
         assert target.most == 2
         # Without a pace, most of what is sent would be refused.
         assert len(target.asked) < 2 * len(outcomes)
 
-    run(test)
+    run_in_virtual_time(test())

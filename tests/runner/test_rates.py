@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.runner.pacing import Limits, Minute, Rate, Rates
+from evalcase.runner.pacing import Limits, Rate, Rates
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
 from evalcase.types.target import Question, Target
@@ -17,23 +17,25 @@ from tests.virtual_time import run_in_virtual_time
 
 
 def test_a_minute_takes_so_much_wherever_it_begins() -> None:
-    minute = Minute(3)
+    rates = Rates(Rate(rpm=3))
     for now in (0.0, 10.0, 20.0):
-        assert minute.ready_in(now, 1) == 0
-        minute.take(now, 1)
-    assert minute.ready_in(20.0, 1) == 40.0
-    assert minute.ready_in(20.0, 2) == 50.0
-    assert minute.ready_in(59.9, 1) == pytest.approx(0.1)
-    assert minute.ready_in(60.0, 1) == 0
+        assert rates.ready_in(now, 0) == 0
+        rates.take(now)
+    assert rates.ready_in(20.0, 3) == 40.0
+    assert rates.ready_in(59.9, 3) == pytest.approx(0.1)
+    assert rates.ready_in(60.0, 3) == 0
 
 
 def test_the_first_question_goes_alone_where_tokens_are_counted() -> None:
     rates = Rates(Rate(tpm=100))
     assert rates.ready_in(0.0, 0) == 0
-    share = rates.take(0.0)
+    first = rates.take(0.0)
     assert rates.ready_in(0.0, 1) == inf
-    rates.settle(share, 60)
+    rates.settle(first, 60)
     assert rates.ready_in(5.0, 0) == 55.0  # it is taken to need as much as the one before
+    rates.settle(rates.take(60.0), 600)
+    assert rates.ready_in(70.0, 0) == 50.0
+    assert rates.ready_in(120.0, 0) == 0  # more than a minute has, but nothing else is counted
 
 
 class Timed(Target):

@@ -345,7 +345,7 @@ class _Conversation:
             messages += said
             question = replace(question, messages=tuple(messages))
             timeout_s = self._case.timeout_s
-            asked = await self._dispatcher.ask_turn(self._target, question, timeout_s, begun)
+            asked = await self._dispatcher.ask(self._target, question, timeout_s, begun=begun)
             retried = (*retried, *[_name_turn(number, each) for each in asked.retried])
             answer, failure = self._keep(asked)
             if answer is None:
@@ -373,7 +373,7 @@ class _Conversation:
         if number == 1 and user.first:
             return user.first
         question = user_question(user, so_far)
-        asked = await self._dispatcher.ask_turn(user.target, question, None, so_far.attempt)
+        asked = await self._dispatcher.ask(user.target, question, begun=so_far.attempt)
         self._simulated.append(asked)
         text = read_user_message(user, asked, number)
         return (Message({"role": "user", "content": text}),) if isinstance(text, str) else text

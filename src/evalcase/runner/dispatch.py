@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
 from inspect import isawaitable
 from itertools import count
 from json import dumps
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -24,7 +25,6 @@ from evalcase.runner.pacing import (
     Pace,
     Rate,
     Rates,
-    Start,
     wait_before_retry,
 )
 from evalcase.runner.schedule import Engine
@@ -135,19 +135,11 @@ class Asked(Struct, frozen=True):
     """How long to wait before its conversation starts over; None if it doesn't."""
 
 
-class _GraderWaits:
-    """Waits for a grader: the trial has its answer, so it is not ended when the engine stops."""
-
-    async def sleep(self, seconds: float) -> None:
-        with waiting_in_queue():
-            await asyncio.sleep(seconds)
-
-    async def start(self, pace: Pace) -> Start:
-        with waiting_in_queue():
-            return await pace.begin()
-
-
-_Waits: TypeAlias = Engine | _GraderWaits
+@asynccontextmanager
+async def _in_queue() -> AsyncIterator[None]:
+    """For graders: their trial has its answer, so it is not ended when the engine stops."""
+    with waiting_in_queue():
+        yield
 
 
 class Dispatcher:
@@ -176,50 +168,77 @@ class Dispatcher:
 
     async def ask(
         self, name: str, question: Question, timeout_s: float | None = None,
-        waits: _Waits | None = None, usable: Usable | None = None,
+        usable: Usable | None = None, *, for_grader: bool = False, begun: int | None = None,
     ) -> Asked:  # fmt: skip
         """Ask a target, unless the cache has the answer; again after errors that may not come
         again. Nothing that a target does is raised; but one that has to be opened first may fail
-        to open."""
-        target = self._targets.by_name.get(name) or await self._targets.find(name)
-        key = None if self._cache is None else await self._find_key(name, target, question)
-        if key is not None and (known := self._find_cached(key, usable)) is not None:
-            return known
-        waits = waits or self._engine
-        limit_s = self._limits.of_case(timeout_s, target)
-        retried: tuple[Failure, ...] = ()
-        for number in count(1):
-            tried = await self._attempt(name, target, question, limit_s, waits)
-            if tried.error is None:
-                break
-            asked = _fail(tried, number, retried)
-            wait_s = self._find_wait(tried.error, number)
-            if wait_s is None:
-                return asked
-            assert asked.failure is not None
-            retried = (*retried, asked.failure)
-            await waits.sleep(wait_s)
-            question = replace(question, attempt=number + 1)
-        if key is not None:
-            self._store(key, tried, usable)
-        return Asked(tried.answer, None, number, tried.duration_s, retried)
+        to open.
 
-    async def ask_turn(
-        self, name: str, question: Question, timeout_s: float | None, begun: int
-    ) -> Asked:
-        """Ask one turn of a conversation, which was begun so often. A target with a memory is asked
-        once, since nothing says what it remembers of a failed call: the whole conversation may
-        start over instead."""
-        target = await self._targets.find(name)
-        # What a failed call did to a workspace can't be undone: its conversation starts over.
-        if target.traits.stateless and question.workspace is None:
-            return await self.ask(name, question, timeout_s)
-        limit_s = self._limits.of_case(timeout_s, target)
-        tried = await self._attempt(name, target, question, limit_s, self._engine)
-        if tried.error is None:
-            return Asked(tried.answer, None, 1, tried.duration_s)
-        again_in_s = self._find_wait(tried.error, begun)
-        return replace(_fail(tried, 1, ()), again_in_s=again_in_s)
+        With `begun`, this is a turn of a conversation that was begun so often. Nothing says what a
+        target with a memory remembers of a failed call, and what the call did to a workspace can't
+        be undone: it is asked once, and the whole conversation may start over instead.
+        """
+        target = self._targets.by_name.get(name) or await self._targets.find(name)
+        traits, limits = target.traits, self._limits
+        is_whole = begun is None or (traits.stateless and question.workspace is None)
+        key = None
+        if self._cache is not None and is_whole:
+            key = await self._find_key(name, target, question)
+            if key is not None and (known := self._find_cached(key, usable)) is not None:
+                return known
+        pace = self._paces.get(name) or self._open_pace(name, target)
+        aside = _in_queue if for_grader else self._engine.aside
+        call = self._call if question.workspace is None else self._call_in_workspace
+        limit_s = limits.of_case(timeout_s, traits)
+        retried: tuple[Failure, ...] = ()
+        number = 0
+        while True:
+            number += 1
+            start = pace.begin_at_once()
+            if start is None:
+                async with aside():
+                    start = await pace.begin()
+            tried = None
+            try:
+                tried = await call(name, target, question, limit_s)
+            finally:
+                pace.end(start, tried)
+            if tried.answer is not None and tried.answer.cost_usd:
+                self._spend(tried.answer.cost_usd)
+            if tried.error is None:
+                if key is not None:
+                    self._store(key, tried, usable)
+                return Asked(tried.answer, None, number, tried.duration_s, retried)
+            failure = _describe_failure(tried, tried.error)
+            wait_s = self._find_wait(tried.error, number if is_whole else begun or 1)
+            if wait_s is None or not is_whole:
+                by_hand = isinstance(tried.error, UserCodeError) and tried.error.sort == "by hand"
+                return Asked(None, failure, number, tried.duration_s, retried, by_hand, wait_s)
+            retried = (*retried, failure)
+            async with aside():
+                await asyncio.sleep(wait_s)
+            question = replace(question, attempt=number + 1)
+
+    def _call(
+        self, name: str, target: Target, question: Question, limit_s: float
+    ) -> Awaitable[Attempted]:
+        """Call a target once, where it answers. Batches are sent from this process."""
+        if self._executor is not None and target.traits.batching is None:
+            return self._executor.attempt(name, question, limit_s)
+        return make_attempt(name, target, question, limit_s, self._calls, self._warn)
+
+    async def _call_in_workspace(
+        self, name: str, target: Target, question: Question, limit_s: float
+    ) -> Attempted:
+        """The same in a workspace that is made for it, unless an earlier turn did."""
+        assert self._workspaces is not None
+        assert question.workspace is not None
+        if question.turn == 1:
+            try:
+                await self._workspaces.make(question.workspace)
+            except WorkspaceError as error:
+                return Attempted(None, error, 0.0)
+        return await self._call(name, target, question, limit_s)
 
     async def ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
@@ -235,7 +254,7 @@ class Dispatcher:
         if (await self._targets.find(name)).traits.batching is not None:
             raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
         try:
-            asked = await self.ask(name, question, None, _GraderWaits(), usable)
+            asked = await self.ask(name, question, None, usable, for_grader=True)
         finally:
             await self.end_session(name, session)
         if asked.answer is not None:
@@ -265,8 +284,10 @@ class Dispatcher:
     # The cache
 
     async def is_cached(self, name: str, question: Question) -> bool:
+        if self._cache is None:
+            return False
         key = await self._find_key(name, self._targets.by_name[name], question)
-        return key is not None and self._cache is not None and self._cache.find(key) is not None
+        return key is not None and self._cache.find(key) is not None
 
     def _find_cached(self, key: str, usable: Usable | None) -> Asked | None:
         known = None if self._cache is None else self._cache.find(key)
@@ -288,7 +309,7 @@ class Dispatcher:
         """The key of an answer in the cache; None if it isn't cached."""
         if question.workspace is not None:  # it is part of the answer
             return None
-        if self._cache is None or target.traits.caching != "keyed":
+        if target.traits.caching != "keyed":
             return None
         try:
             return await make_answer_key(target, question)
@@ -299,30 +320,7 @@ class Dispatcher:
             self._warn(f"answers of `{name}` are not kept in the cache: its `cache_key`: {why}")
             return None
 
-    # Attempts
-
-    async def _attempt(
-        self, name: str, target: Target, question: Question, limit_s: float, waits: _Waits
-    ) -> Attempted:
-        pace = self._paces.get(name) or self._open_pace(name, target)
-        start = pace.begin_at_once() or await waits.start(pace)
-        # Batches are sent from this process.
-        executor = self._executor if target.traits.batching is None else None
-        tried: Attempted | None = None
-        try:
-            if self._workspaces is not None and question.workspace and question.turn == 1:
-                await self._workspaces.make(question.workspace)
-            if executor is not None:
-                tried = await executor.attempt(name, question, limit_s)
-            else:
-                tried = await make_attempt(name, target, question, limit_s, self._calls, self._warn)
-        except WorkspaceError as error:
-            tried = Attempted(None, error, 0.0)
-        finally:
-            pace.end(start, tried)
-        if tried.answer is not None and tried.answer.cost_usd:
-            self._spend(tried.answer.cost_usd)
-        return tried
+    # Pace and budget
 
     def _open_pace(self, name: str, target: Target) -> Pace:
         traits, limits = target.traits, self._limits
@@ -349,15 +347,12 @@ class Dispatcher:
         )
 
 
-def _fail(tried: Attempted, attempts: int, retried: tuple[Failure, ...]) -> Asked:
-    error = tried.error
-    assert error is not None
+def _describe_failure(tried: Attempted, error: BaseException) -> Failure:
     is_late = isinstance(error, OverTimeError)
     failure = Failure("timeout", str(error)) if is_late else failure_of(error)
     if tried.seen:
         failure = replace(failure, details={**failure.details, **tried.seen})
-    is_interrupted = isinstance(error, UserCodeError) and error.sort == "by hand"
-    return Asked(None, failure, attempts, tried.duration_s, retried, is_interrupted)
+    return failure
 
 
 def name_of_kind(target: Target) -> str:

@@ -30,7 +30,7 @@ from evalcase.graders.base import (
     expected_halves,
     is_own_class,
 )
-from evalcase.types.answer import Answer, Failure, sum_known, sum_usage
+from evalcase.types.answer import Answer, sum_known, sum_usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, Score, mean_score, reaches
 from evalcase.types.message import Message
@@ -74,18 +74,11 @@ class UnaskedTurnsError(Exception):
 
 async def grade_answer(
     context: Context, graders: Sequence[NamedGrader], calls: UserCalls,
-    timeout_s: float = GRADER_TIMEOUT_S, *, only_these: bool = False,
+    timeout_s: float = GRADER_TIMEOUT_S,
 ) -> Graded:  # fmt: skip
-    """The verdict on an answer, with the grade of every grader, in their order. With `only_these`,
-    they replace everything that the case says."""
+    """The verdict on an answer, with the grade of every grader, in their order."""
     grades = await _grade_each(context, graders, calls, timeout_s)
-    case = context.case
-    if not only_these and case.needs_judge and not any(each.judges for each in graders):
-        what = "`criteria`" if case.criteria is not None else "`rubrics`"
-        message = f"{what} can only be graded by a judge, and none is configured"
-        missing = Grade("judge", None, False, message, failure=Failure("grader", message))
-        grades = (*grades, missing)
-    return Graded(decide_verdict(grades, case.threshold), grades)
+    return Graded(decide_verdict(grades, context.case.threshold), grades)
 
 
 def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> Verdict:
@@ -94,26 +87,24 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
     A grader that broke makes it errored, whatever the others say. A grader that found nothing to
     grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
     """
-    count, graded, has_failed = 0, list[Grade](), False
-    for grade in grades:
-        if grade.indicator:
-            continue
-        count += 1
+    counted = [grade for grade in grades if not grade.indicator]
+    is_ungraded, has_failed = not counted, False
+    for grade in counted:
         if grade.failure is not None:
             return "errored"
-        if grade.score is not None:
-            graded.append(grade)
-            is_needed = threshold is None or grade.required
-            has_failed = has_failed or (is_needed and not grade.passed)
+        if grade.score is None:
+            is_ungraded = True
+        elif not grade.passed and (threshold is None or grade.required):
+            has_failed = True
     if has_failed:
         return "failed"
     if threshold is not None:
-        mean = mean_score(graded)
+        mean = mean_score(counted)
         if mean is None:
             return "ungraded"
         if not reaches(mean, threshold):
             return "failed"
-    return "passed" if count and len(graded) == count else "ungraded"
+    return "ungraded" if is_ungraded else "passed"
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:
@@ -133,16 +124,17 @@ async def _grade_each(
     context: Context, graders: Sequence[NamedGrader], calls: UserCalls, timeout_s: float
 ) -> tuple[Grade, ...]:
     """Graders that have to be awaited are awaited together, each with its own limit."""
-    grades, waiting = list[Grade | None](), dict[int, Coroutine[None, None, Grade]]()
-    for at, named in enumerate(graders):
+    grades: list[Grade | None] = []
+    waiting: dict[int, Coroutine[None, None, Grade]] = {}
+    for named in graders:
         if waiting and named.grader.reads_grades():
             await _finish(grades, waiting)
         begun = _begin(named, context, grades, calls, timeout_s)
         if isinstance(begun, Grade):
             grades.append(begun)
         else:
+            waiting[len(grades)] = begun
             grades.append(None)
-            waiting[at] = begun
     if waiting:
         await _finish(grades, waiting)
     return tuple(filter(None, grades))
@@ -166,21 +158,23 @@ def _begin(
 ) -> Grade | Coroutine[None, None, Grade]:  # fmt: skip
     """Call a grader, with the grades that are known. Its own may be there at once."""
     asking, kind = None, type(named.grader)
-    if not _is_alone(kind):
-        asking = None if context.asker is None else _Asking(context.asker)
-        context = replace(
-            context, grades=tuple(filter(None, before)),
-            asker=None if asking is None else asking.ask,
-        )  # fmt: skip
-        if named.grader.inner():
-            below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
-            context = replace(context, grading=below)
     try:
-        if is_own_class(kind):
+        if _is_alone(kind):
             outcome = _look_at_answer(named, context)
-        else:  # it is user code
-            with calls.attend(_find_limit(named, timeout_s)):
-                outcome = _look_at_answer(named, context.copy())
+        else:
+            asking = None if context.asker is None else _Asking(context.asker)
+            context = replace(
+                context, grades=tuple(filter(None, before)),
+                asker=None if asking is None else asking.ask,
+            )  # fmt: skip
+            if named.grader.inner():
+                below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
+                context = replace(context, grading=below)
+            if is_own_class(kind):
+                outcome = _look_at_answer(named, context)
+            else:  # it is user code
+                with calls.attend(_find_limit(named, timeout_s)):
+                    outcome = _look_at_answer(named, context.copy())
         if isinstance(outcome, Score):
             return grade_of(named, check_score(outcome))
         if type(outcome) is not CoroutineType and not isawaitable(outcome):

@@ -19,7 +19,7 @@ from evalcase.config.options import CONCURRENCY, RETRIES, TIMEOUT_S, RunOptions
 from evalcase.errors import TargetError
 from evalcase.runner.calls import Attempted
 from evalcase.types.answer import Answer
-from evalcase.types.target import Target
+from evalcase.types.target import Traits
 from evalcase.types.value import Value
 from evalcase.util.errors import UserCodeError, leaves_of
 
@@ -66,13 +66,13 @@ class Limits(Value, frozen=True):
             options.retry_timeouts,
         )
 
-    def of_case(self, timeout_s: float | None, target: Target) -> float:
+    def of_case(self, timeout_s: float | None, traits: Traits) -> float:
         """The time limit of an attempt; `timeout_s` is that of the case."""
         if self.timeout_wins:
             return self.timeout_s
         if timeout_s is not None:
             return timeout_s
-        return max(self.timeout_s, target.traits.timeout_s or 0.0)
+        return max(self.timeout_s, traits.timeout_s or 0.0)
 
     def of_pace(self, name: str, own: int | None) -> int:
         """How many questions a target is asked at once; `own` is the target's own limit."""
@@ -137,108 +137,76 @@ def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
 # Requests and tokens a minute. Every time is an argument.
 
 
-class Share(Struct):
-    """An amount that was taken at a time."""
+class Start(Struct):
+    """The start of an attempt."""
 
     at: float
-    amount: float
-    is_counted: bool = True
-    """Whether its minute is not over."""
-
-
-class Minute:
-    """What was taken within the last minute: at most `most`, but a larger single amount is allowed
-    when nothing else is counted."""
-
-    def __init__(self, most: float) -> None:
-        self.most = most
-        self._total = 0.0
-        self._shares: deque[Share] = deque()
-
-    def ready_in(self, now: float, amount: float) -> float:
-        """Seconds until this amount may be taken."""
-        self._forget(now)
-        over = self._total + amount - self.most
-        if over <= 0 or not self._shares:
-            return 0.0
-        for share in self._shares:
-            over -= share.amount
-            if over <= 0:
-                break
-        return share.at + MINUTE_S - now
-
-    def take(self, now: float, amount: float) -> Share:
-        share = Share(now, amount)
-        self._shares.append(share)
-        self._total += amount
-        return share
-
-    def correct(self, share: Share, amount: float) -> None:
-        if share.is_counted:
-            self._total += amount - share.amount
-        share.amount = amount
-
-    def _forget(self, now: float) -> None:
-        shares = self._shares
-        while shares and shares[0].at + MINUTE_S <= now:
-            share = shares.popleft()
-            share.is_counted = False
-            self._total -= share.amount
-        if not shares:
-            self._total = 0.0  # no rounding errors stay
+    tokens: float = 0.0
+    """What it takes of the tokens of a minute, as far as that is known."""
 
 
 class Rates:
     """When a target may be asked again. The tokens of a question are known after its answer: until
-    then it counts as the mean of those before."""
+    then it counts as the mean of those before. One that takes more tokens than a minute has may
+    start when nothing else is counted."""
 
     def __init__(self, rate: Rate) -> None:
-        self._requests = None if rate.rpm is None else Minute(rate.rpm)
-        self._tokens = None if rate.tpm is None else Minute(rate.tpm)
+        self._rate = rate
+        self._starts: deque[Start] = deque()
+        """Those of the last minute."""
+        self._tokens = 0.0
+        """What they take together."""
         self._settled = self._known = 0
         self._sum = 0.0
 
     @property
     def counts_tokens(self) -> bool:
-        return self._tokens is not None
+        return self._rate.tpm is not None
 
     def ready_in(self, now: float, under_way: int) -> float:
         """Seconds until another question may be asked; infinite until one is answered."""
-        if self.counts_tokens and not self._settled and under_way:
+        (rpm, tpm), starts = self._rate, self._starts
+        if tpm is not None and under_way and not self._settled:
             return inf  # the tokens of a question are unknown
-        requests_s = 0.0 if self._requests is None else self._requests.ready_in(now, 1)
-        tokens_s = 0.0 if self._tokens is None else self._tokens.ready_in(now, self._guess())
-        return max(requests_s, tokens_s)
+        while starts and starts[0].at + MINUTE_S <= now:
+            self._tokens -= starts.popleft().tokens
+        if not starts:
+            self._tokens = 0.0  # no rounding errors stay
+        ready_at = now
+        if rpm is not None and len(starts) >= rpm:
+            ready_at = starts[-rpm].at + MINUTE_S
+        if tpm is not None and starts:
+            over = self._tokens + self._guess() - tpm
+            for start in starts:
+                if over <= 0:
+                    break
+                over -= start.tokens
+                ready_at = max(ready_at, start.at + MINUTE_S)
+        return ready_at - now
 
-    def take(self, now: float) -> Share | None:
+    def take(self, now: float) -> Start:
         """Count one more question."""
-        if self._requests is not None:
-            self._requests.take(now, 1)
-        return None if self._tokens is None else self._tokens.take(now, self._guess())
+        start = Start(now, self._guess())
+        self._starts.append(start)
+        self._tokens += start.tokens
+        return start
 
-    def settle(self, share: Share | None, tokens: int | None) -> None:
+    def settle(self, start: Start, tokens: int | None) -> None:
         """A question is over. Its tokens are None if they are unknown."""
         self._settled += 1
         if tokens is None:
             return
         self._known += 1
         self._sum += tokens
-        if share is not None and self._tokens is not None:
-            self._tokens.correct(share, tokens)
+        if self._starts and start.at >= self._starts[0].at:  # its minute is not over
+            self._tokens += tokens - start.tokens
+        start.tokens = tokens
 
     def _guess(self) -> float:
         return self._sum / self._known if self._known else 0.0
 
 
 # The pace of one target
-
-
-class Start(Struct, frozen=True):
-    """The start of an attempt."""
-
-    at: float
-    share: Share | None = None
-    """Its tokens in the minute."""
 
 
 class Pace:
@@ -278,7 +246,7 @@ class Pace:
             return None
         self.active += 1
         now = self._loop.time()
-        return Start(now, None if self.rates is None else self.rates.take(now))
+        return Start(now) if self.rates is None else self.rates.take(now)
 
     def end(self, start: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if it was cancelled."""
@@ -287,7 +255,7 @@ class Pace:
             error = leaves_of(tried.error)[0]
         if self.rates is not None:
             answer = None if tried is None else tried.answer
-            self.rates.settle(start.share, None if answer is None else self._count_tokens(answer))
+            self.rates.settle(start, None if answer is None else self._count_tokens(answer))
         self.active -= 1
         if isinstance(error, TargetError) and error.overloaded:
             self._slow_down(start.at)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.config.options import RunOptions
+from evalcase.config.targets import version_of
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.grading import UnaskedTurnsError
 from evalcase.runner.plan import Plan, RunRequest, trials_of
-from evalcase.runner.record import find_changes
 from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
 from evalcase.store.folder import Run
@@ -23,7 +23,7 @@ from evalcase.store.reader import read_end
 from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result, Totals, Trial, Verdict
-from evalcase.types.target import SentBatch, TrialKey
+from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
 from evalcase.util.table import mark_of
 
@@ -50,7 +50,7 @@ class Pending:
         self._again = again
         self._ordered = ordered
         self._has_results = len(index) > 0
-        self._changed = {} if is_new else find_changes(plan, record, index.versions)
+        self._changed = {} if is_new else _find_changes(plan, record, index.versions)
         """Targets that have changed since they were last asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Trials whose stored answers are graded again."""
@@ -274,6 +274,29 @@ class Pending:
         )
         del self._regrading[trial.key]
         return await self.find_result(trial)
+
+
+def find_versions(plan: Plan) -> dict[str, TargetVersion]:
+    """The version of each target, by its name. They have to be open."""
+    return {
+        name: version_of(target, plan.config.targets.get(name))
+        for name, target in sorted({**plan.targets, **plan.users}.items())
+    }
+
+
+def _find_changes(
+    plan: Plan, run: Run, last: Mapping[str, TargetVersion]
+) -> dict[str, TargetVersion]:
+    """The targets that changed since they were last asked, with their versions now. `last` are the
+    changes that the journal has. A warning tells of each."""
+    changed = {}
+    for name, now in find_versions(plan).items():
+        before = last.get(name) or run.about.target_versions.get(name)
+        if before is not None and before != now:
+            changed[name] = now
+            what = "its configuration" if before.options != now.options else "its code"
+            plan.warn(f"target `{name}` changed since this run started: {what}")
+    return changed
 
 
 # Which run is continued, and how

@@ -2,7 +2,7 @@
 left; conclude. The file to read first.
 
 A plan (`plan.py`) holds everything that a run needs. `Engine` runs many trials at once, `Trials`
-makes one result, `Dispatcher` asks targets, `Work` says which trials are left. The run tells its
+makes one result, `Dispatcher` asks targets, `Pending` says which trials are left. The run tells its
 listeners what happens by events.
 """
 
@@ -10,26 +10,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from evalcase.config.targets import bounds_of
-from evalcase.errors import RecordError
-from evalcase.report.evaluated import Evaluated
+from evalcase import __version__
+from evalcase.config.targets import bounds_of, kind_of
+from evalcase.errors import ConfigError, RecordError
+from evalcase.report.evaluated import Evaluated, count_not_run, hold_to_gates
 from evalcase.runner.calls import CLOSE_S, OpenTargets
 from evalcase.runner.dispatch import Dispatcher, Executor
-from evalcase.runner.event_loop import BlockingCall, LoopWatch
-from evalcase.runner.events import (
-    Emit,
-    LoopBlocked,
-    RunFinished,
-    RunStarted,
-    TrialFinished,
-    TrialStarted,
-)
+from evalcase.runner.event_loop import LoopWatch
+from evalcase.runner.events import LoopBlocked, RunFinished, RunStarted, TrialFinished, TrialStarted
 from evalcase.runner.pacing import Budget, Limits
 from evalcase.runner.plan import (
     Plan,
@@ -38,24 +33,34 @@ from evalcase.runner.plan import (
     refuse_secret_names,
     watch_keys,
 )
-from evalcase.runner.record import conclude_run, describe_basis, describe_plan
-from evalcase.runner.resume import Pending
-from evalcase.runner.schedule import EarlyStop, Engine, FailFast
+from evalcase.runner.resume import Pending, find_versions
+from evalcase.runner.schedule import Engine
 from evalcase.runner.trials import Trials
-from evalcase.store.folder import Run, create_run, find_sealer, read_run
+from evalcase.store.folder import (
+    GitState,
+    Run,
+    RunAbout,
+    SelectedCases,
+    create_run,
+    find_sealer,
+    read_git_state,
+    read_run,
+)
 from evalcase.store.index import Index
 from evalcase.store.journal import Journal, RunWriter, open_journal, rows_ahead
-from evalcase.store.rows import End
-from evalcase.store.stored import basis_of_run
-from evalcase.types.result import Result, Trial
-from evalcase.types.target import Target
+from evalcase.store.rows import Basis, End
+from evalcase.store.stored import StoredRun, basis_of_run
+from evalcase.targets.usage import prices_version
+from evalcase.types.result import Result, Totals, Trial
+from evalcase.types.target import TargetKind, kind_of_targets
 from evalcase.types.value import replace
 from evalcase.util.environment import monotonic
 from evalcase.util.user_calls import UserCalls
 
 if TYPE_CHECKING:
+    from evalcase.runner.event_loop import BlockingCall
     from evalcase.runner.regrade import By, Regrading
-    from evalcase.runner.stopping import Stopping
+    from evalcase.runner.stopping import EarlyStop, FailFast, Stopping
     from evalcase.runner.workspaces import Workspaces
     from evalcase.store.cache import AnswerCache
 
@@ -78,6 +83,7 @@ class Execution:
         self._regrade = regrade
         self._is_new = request.run is None
         self._stopping: Stopping | None = None
+        self._fail_fast: FailFast | None = None
         if self._is_new and plan.options.stop is not None:
             from evalcase.runner.stopping import make_stopping  # with statistics that few runs need
 
@@ -85,7 +91,6 @@ class Execution:
         self._broken_listener: BaseException | None = None
         self._journal_failure: RecordError | None = None
         self._workspaces: Workspaces | None = None
-        self._emit: Emit = request.emit
 
     async def run(self) -> Evaluated:
         """Run the trials that are left. Raise ConfigError or TargetError if a target can't be
@@ -100,14 +105,18 @@ class Execution:
                     await stack.enter_async_context(self._executor)
                 targets = await stack.enter_async_context(self._open_targets(calls))
                 # A target that can't be opened leaves no record behind.
-                self.record = request.run or self._create_record()
+                record = self.record = request.run or self._create_record()
                 stack.push_async_callback(self._close_graders, calls)
                 stack.push_async_callback(calls.settle)
                 if plan.has_workspaces:
-                    self._workspaces = self._open_workspaces(self.record)
+                    self._workspaces = self._open_workspaces(record)
                     stack.push_async_callback(self._workspaces.close)
-                with LoopWatch(plan.warn, calls.is_overdue, self._tell_blocked):
-                    return await self._run_recorded(self.record, targets, calls)
+
+                def tell_blocked(call: BlockingCall) -> None:
+                    request.emit(LoopBlocked(record, call))
+
+                with LoopWatch(plan.warn, calls.is_overdue, tell_blocked):
+                    return await self._run_recorded(record, targets, calls)
 
     async def _run_recorded(self, record: Run, targets: OpenTargets, calls: UserCalls) -> Evaluated:
         began, index = monotonic(), Index()
@@ -115,7 +124,7 @@ class Execution:
         # None where an earlier session was killed.
         before_s = index.end.duration_s if journal.rows else 0.0
         try:
-            self._emit(RunStarted(record, index.count_finished(self._request.again)))
+            self._request.emit(RunStarted(record, index.count_finished(self._request.again)))
             work = await self._run_trials(record, journal, index, targets, calls)
             end = self._find_end(work)
             if before_s is not None:
@@ -126,38 +135,43 @@ class Execution:
         await asyncio.sleep(0)  # results that are on disk by now are told, too
         if self._broken_listener is not None:
             raise self._broken_listener
-        if (failure := self._journal_failure) is not None:
-            end = End("failed", str(failure), duration_s=end.duration_s)
-        totals = None if failure is not None else work.totals()
-        evaluated = conclude_run(self.plan, record, end, totals, work.mixed(), work.grading)
-        self._emit(RunFinished(evaluated))
+        evaluated = self._conclude(record, work, end)
+        self._request.emit(RunFinished(evaluated))
         return evaluated
 
     async def _run_trials(
         self, record: Run, journal: Journal, index: Index, targets: OpenTargets, calls: UserCalls
     ) -> Pending | Regrading:
         """Ask, grade and record every trial that is left."""
-        plan, limits = self.plan, self._find_limits()
+        plan, emit, limits = self.plan, self._request.emit, self._find_limits()
         engine = self.engine = Engine(limits, targets.context)
         tally = index.tally()
-        budget = self._budget = Budget(plan.options.max_cost_usd, tally.totals().spent_usd or 0.0)
+        self._budget = Budget(plan.options.max_cost_usd, tally.totals().spent_usd or 0.0)
         writer = RunWriter(
             journal, tally, self._tell_finished, rows_ahead(limits.concurrency),
             replaces=len(index) > 0,
         )  # fmt: skip
         dispatcher = Dispatcher(
-            targets, limits, engine, budget, calls, plan.environment.random, warn=plan.warn,
+            targets, limits, engine, self._budget, calls, plan.environment.random, warn=plan.warn,
             cache=self._open_cache(), executor=self._executor, workspaces=self._workspaces,
         )  # fmt: skip
         trials = Trials(
             plan, engine, dispatcher, calls, record.id, writer.lose, self._executor,
             self._workspaces,
         )  # fmt: skip
-        work = self._find_work(record, index, trials, writer)
+        work: Pending | Regrading
+        if self._regrade is not None:
+            work = self._regrade.begin(plan, record, index, trials, writer)
+        else:
+            ordered = None if self._stopping is None else self._stopping.ordered
+            work = Pending(
+                plan, record, index, trials, writer, self._request.again, ordered,
+                is_new=self._is_new,
+            )  # fmt: skip
         rules = self._find_stop_rules(index)
 
         async def one(trial: Trial) -> None:
-            self._emit(TrialStarted(trial))
+            emit(TrialStarted(trial))
             result = await work.find_result(trial)
             await work.store(trial, result)  # `TrialFinished` comes once it is on disk
             for rule in rules:
@@ -169,37 +183,36 @@ class Execution:
         if any(first.values()):
             # Set-up may block the event loop, by which other trials are timed.
             await targets.open_all(plan.judges)
-        if isinstance(work, Pending) and any(map(_answers_in_batches, plan.targets.values())):
+        is_batched = any(each.traits.batching is not None for each in plan.targets.values())
+        if is_batched and isinstance(work, Pending):
             from evalcase.runner.batches import send_batches  # it needs aiohttp
 
             await send_batches(plan, record.id, work, writer, trials, engine)
         await engine.run({name: chain(first[name], left[name]) for name in left}, one)
         return work
 
-    def _find_work(
-        self, record: Run, index: Index, trials: Trials, writer: RunWriter
-    ) -> Pending | Regrading:
-        if self._regrade is not None:
-            return self._regrade.begin(self.plan, record, index, trials, writer)
-        ordered = None if self._stopping is None else self._stopping.ordered
-        again = self._request.again
-        return Pending(
-            self.plan, record, index, trials, writer, again, ordered, is_new=self._is_new
-        )
+    def _tell_finished(self, result: Result) -> None:
+        """A listener that raises stops the run; what it raised is raised when all is recorded."""
+        try:
+            self._request.emit(TrialFinished(result))
+        except BaseException as error:  # noqa: BLE001 - a listener may be user code
+            self._broken_listener = self._broken_listener or error
+            assert self.engine is not None
+            self.engine.stop(f"{type(error).__name__} while a result was shown")
 
     def _find_stop_rules(self, index: Index) -> list[EarlyStop]:
         """What may end the run early, beside the budget, which the dispatcher asks."""
         options = self.plan.options
-        self._fail_fast: FailFast | None = None
         if options.fail_fast:
-            self._fail_fast = FailFast.of(index, options.max_errors, self._request.again)
+            from evalcase.runner.stopping import FailFast  # with statistics that few runs need
+
+            self._fail_fast = FailFast(index, options.max_errors, self._request.again)
         return [rule for rule in (self._fail_fast, self._stopping) if rule is not None]
 
     def _find_end(self, work: Pending | Regrading) -> End:
         """How the run ended."""
         assert self.engine is not None
-        end = work.find_end(self.engine)
-        scrub = self.plan.scrubber.text
+        end, scrub = work.find_end(self.engine), self.plan.scrubber.text
         notice = None if end.notice is None else scrub(end.notice)
         if end.status != "stopped":
             return replace(end, notice=notice)
@@ -212,6 +225,28 @@ class Execution:
             failed_fast=self._fail_fast is not None and self._fail_fast.has_failed,
             cap_usd=self._budget.cap_usd if self._budget.is_spent else None,
         )  # fmt: skip
+
+    def _conclude(self, record: Run, work: Pending | Regrading, end: End) -> Evaluated:
+        """What came of the run."""
+        totals, graded_by = work.totals(), None
+        if self._journal_failure is not None:
+            end = End("failed", str(self._journal_failure), duration_s=end.duration_s)
+            totals = None
+        if totals is None or work.grading > 1:
+            with StoredRun(record) as stored:
+                if totals is None:
+                    totals = Totals()
+                    with suppress(RecordError):  # it may be the record that failed
+                        totals = stored.totals
+                if work.grading > 1 and end.status != "failed":
+                    graded_by = stored.graded_by
+        evaluated = Evaluated(
+            record, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
+            mixed=work.mixed(), not_run=count_not_run(record, end.status, totals),
+            decision=end.decision, lost=end.lost, was_decided=end.was_decided,
+            graded_by=graded_by,
+        )  # fmt: skip
+        return hold_to_gates(evaluated, self.plan.options)
 
     # Targets and graders
 
@@ -251,13 +286,22 @@ class Execution:
             plan.oracle.solve_by(opened.solve)
         return opened
 
+    def _open_cache(self) -> AnswerCache | None:
+        plan = self.plan
+        if not plan.options.caches(plan.config.cache):
+            return None
+        from evalcase.store.cache import CACHE_FOLDER, AnswerCache  # with --cache only
+
+        folder = os.path.join(plan.config.root, CACHE_FOLDER)
+        return AnswerCache(folder, plan.scrubber, plan.warn)
+
     # The record
 
     def _create_record(self) -> Run:
         plan, environment = self.plan, self.plan.environment
         sealer = find_sealer(environment.state, plan.config.root, environment.entropy)
         return create_run(
-            self._request.folder, describe_plan(plan), now=environment.now(),
+            self._request.folder, _describe_plan(plan), now=environment.now(),
             random=environment.entropy, sealer=sealer,
         )  # fmt: skip
 
@@ -291,7 +335,7 @@ class Execution:
         is_whole = end.status == "completed" or end.graded is not None
         with suppress(RecordError):  # it is raised once more when the journal is closed
             if is_whole and not self._is_new:
-                basis = describe_basis(self.plan)
+                basis = _describe_basis(self.plan)
                 if self._regrade is not None and self._regrade.row.recorded:
                     basis = self._regrade.keep_cases(basis, record)
                 if basis != (index.basis or basis_of_run(record)):
@@ -305,30 +349,46 @@ class Execution:
         except RecordError as error:
             self._journal_failure = self._journal_failure or error
 
-    def _open_cache(self) -> AnswerCache | None:
-        plan = self.plan
-        if not plan.options.caches(plan.config.cache):
-            return None
-        from evalcase.store.cache import CACHE_FOLDER, AnswerCache  # with --cache only
 
-        folder = os.path.join(plan.config.root, CACHE_FOLDER)
-        return AnswerCache(folder, plan.scrubber, plan.warn)
+def _describe_plan(plan: Plan) -> RunAbout:
+    """What `run.json` says: enough to resume the run, and to see later what has changed."""
 
-    # Events
+    def is_priced(name: str) -> bool:
+        kind: TargetKind | None = None
+        if name in plan.given_targets:
+            kind = kind_of_targets(plan.askable(name))
+        else:
+            with suppress(ConfigError):
+                kind = kind_of(name, plan.config)
+        return kind is not None and kind.priced
 
-    def _tell_finished(self, result: Result) -> None:
-        """A listener that raises stops the run; what it raised is raised when all is recorded."""
-        try:
-            self._emit(TrialFinished(result))
-        except BaseException as error:  # noqa: BLE001 - a listener may be user code
-            self._broken_listener = self._broken_listener or error
-            assert self.engine is not None
-            self.engine.stop(f"{type(error).__name__} while a result was shown")
+    basis, options, scrub = _describe_basis(plan), plan.options, plan.scrubber.text
+    failed_of = options.selection.failed_of
+    git = GitState() if options.no_exec else read_git_state(plan.config.root)
+    return RunAbout(
+        options=replace(options, name=None, note=None).to_dict(),
+        evalcase=__version__,
+        python=sys.version.split(maxsplit=1)[0],
+        prices=prices_version() if any(map(is_priced, (*plan.trials, *plan.users))) else None,
+        suites=basis.suites,
+        targets=tuple(plan.trials),
+        target_versions=find_versions(plan),
+        default_target=plan.config.target,
+        trials=plan.planned,
+        cases=plan.cases,
+        selected=None if plan.selected is None else SelectedCases(*plan.selected),
+        failed_of=None if failed_of is None else failed_of.run,
+        cwd=os.path.relpath(plan.environment.cwd, plan.config.root),
+        dealt=basis.dealt,
+        rests_on=basis.rests_on,
+        name=options.name and scrub(options.name),
+        note=options.note and scrub(options.note),
+        commit=git.commit,
+        branch=git.branch,
+        dirty=git.dirty,
+    )
 
-    def _tell_blocked(self, call: BlockingCall) -> None:
-        assert self.record is not None
-        self._emit(LoopBlocked(self.record, call))
 
-
-def _answers_in_batches(target: Target) -> bool:
-    return target.traits.batching is not None
+def _describe_basis(plan: Plan) -> Basis:
+    """What verdicts rest on beside the answers, as it is now."""
+    return Basis(plan.suites.hashes(), plan.selector.dealt, plan.graders.rests_on() or None)

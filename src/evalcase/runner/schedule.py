@@ -1,5 +1,5 @@
 """Many trials at once: each target has workers of its own, and slots bound how many trials run in
-all. And what may end a run early."""
+all."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
-from typing import Any, Protocol
+from typing import Any
 
-from msgspec import Struct
-
-from evalcase.runner.pacing import Limits, Pace, Start
-from evalcase.store.index import Index
-from evalcase.types.grade import reaches
-from evalcase.types.result import Result, Trial, Verdict, decide_case_verdict
-from evalcase.util.table import mark_of
+from evalcase.runner.pacing import Limits
+from evalcase.types.result import Trial
 
 
 class Engine:
@@ -88,18 +83,14 @@ class Engine:
             task.cancel()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait within a trial for its next attempt, unless the engine stops."""
-        async with self._aside():
+        """Wait within a trial, unless the engine stops."""
+        async with self.aside():
             await asyncio.sleep(seconds)
 
-    async def start(self, pace: Pace) -> Start:
-        """Wait within a trial until its target may be asked, unless the engine stops."""
-        async with self._aside():
-            return await pace.begin()
-
     @asynccontextmanager
-    async def _aside(self) -> AsyncIterator[None]:
-        """Give the slot of a trial to trials of other targets meanwhile."""
+    async def aside(self) -> AsyncIterator[None]:
+        """Within a trial: give its slot to trials of other targets while it waits. If the engine
+        stops, that ends the trial."""
         task = asyncio.current_task()
         assert task is not None
         self._waiting.add(task)
@@ -123,64 +114,3 @@ class Engine:
         except asyncio.CancelledError:
             if not self.stopping:
                 raise
-
-
-# What may end a run early
-
-
-class EarlyStop(Protocol):
-    """May end a run early. The run asks it after each trial."""
-
-    def after(self, result: Result) -> str | None:
-        """Why no more trials need be started after a result; None if they must."""
-
-
-class _Tried(Struct):
-    """The trials so far of a case that has several."""
-
-    trials: int = 0
-    passed: int = 0
-    errored: bool = False
-
-
-class FailFast:
-    """`--fail-fast`: ends a run at the first case that fails, or with too many errored trials."""
-
-    def __init__(self, max_errors: int = 0) -> None:
-        self.has_failed = False
-        self._errors_left = max_errors
-        self._open: dict[int, _Tried] = {}
-
-    @classmethod
-    def of(cls, index: Index, max_errors: int, again: tuple[Verdict, ...]) -> FailFast:
-        """For a resumed run: cases that failed before don't end it."""
-        rule = cls(max_errors)
-        for each in index.by_case():
-            if each.verdict not in again:
-                rule._fails(each.case, each.verdict, each.repeats, each.pass_rate)
-        return rule
-
-    def after(self, result: Result) -> str | None:
-        if result.verdict == "skipped":
-            return None
-        self._errors_left -= result.verdict == "errored"
-        group = mark_of(result.key[:3])
-        has_failed = self._fails(group, result.verdict, result.repeats, result.pass_rate)
-        if not has_failed and self._errors_left >= 0:
-            return None
-        self.has_failed = True
-        return f"--fail-fast: {result.key.case} did not pass"
-
-    def _fails(self, group: int, verdict: Verdict, repeats: int, pass_rate: float) -> bool:
-        """Whether a case has failed with a trial: too few trials are left for it to pass."""
-        if repeats <= 1:
-            return decide_case_verdict((verdict,), pass_rate) in ("failed", "ungraded")
-        tried = self._open.setdefault(group, _Tried())
-        tried.trials += 1
-        tried.passed += verdict == "passed"
-        tried.errored = tried.errored or verdict == "errored"
-        if tried.trials >= repeats:
-            del self._open[group]
-        left = repeats - tried.trials
-        # A case with an errored trial that doesn't pass is errored, not failed.
-        return not tried.errored and not reaches(tried.passed + left, pass_rate * repeats)

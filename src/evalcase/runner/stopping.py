@@ -1,4 +1,4 @@
-"""`--stop`: ends a run early, once its gate is decided."""
+"""What may end a run early: `--fail-fast`, and `--stop`, once its gate is decided."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from operator import attrgetter
+from typing import Protocol
 
 from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
@@ -15,8 +16,10 @@ from evalcase.runner.plan import Plan, trials_of
 from evalcase.stats.intervals import ALPHA, PassSequence
 from evalcase.stats.paired import weigh_change
 from evalcase.store.folder import folder_of_run
+from evalcase.store.index import Index
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
+from evalcase.types.grade import reaches
 from evalcase.types.result import (
     Decision,
     DecisionOutcome,
@@ -29,6 +32,42 @@ from evalcase.types.result import (
 from evalcase.types.value import Value, replace
 from evalcase.util.project import paths_from
 from evalcase.util.table import Table, mark_of
+
+
+class EarlyStop(Protocol):
+    """May end a run early. The run asks it after each trial."""
+
+    def after(self, result: Result) -> str | None:
+        """Why no more trials need be started after a result; None if they must."""
+
+
+class FailFast:
+    """`--fail-fast`: ends a run once a case can't pass any more, or with too many errored trials.
+    Cases that failed before a run was resumed don't end it."""
+
+    def __init__(self, index: Index, max_errors: int, again: tuple[Verdict, ...]) -> None:
+        self.has_failed = False
+        self._errors_left = max_errors
+        self._folding: Folding[int] = Folding()
+        for each in index.by_case():
+            if each.verdict not in again:
+                self._folding.add(each.case, each.verdict, each.repeats, each.pass_rate)
+
+    def after(self, result: Result) -> str | None:
+        if result.verdict == "skipped":
+            return None
+        self._errors_left -= result.verdict == "errored"
+        case, repeats, rate = mark_of(result.key[:3]), result.repeats, result.pass_rate
+        outcome = self._folding.add(case, result.verdict, repeats, rate)
+        if outcome.verdict is not None:
+            has_failed = outcome.verdict in ("failed", "ungraded")
+        else:
+            most = outcome.passed + repeats - outcome.trials
+            has_failed = result.verdict != "errored" and not reaches(most, rate * repeats)
+        if not has_failed and self._errors_left >= 0:
+            return None
+        self.has_failed = True
+        return f"--fail-fast: {result.key.case} did not pass"
 
 
 class Base(Value, frozen=True):

@@ -17,9 +17,10 @@ from evalcase.runner.schedule import Engine
 from evalcase.store.journal import TooLargeError, cap_answer
 from evalcase.types.answer import Answer, Failure, Turn, join_turns
 from evalcase.types.case import Case
+from evalcase.types.grade import Grade
 from evalcase.types.message import Message, take_message
 from evalcase.types.problem import Finding
-from evalcase.types.result import Result, Trial
+from evalcase.types.result import Result, Trial, Verdict
 from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space, WorkspaceError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 MAX_ANSWER_BYTES = 10_000_000
 """The longest text of an answer that is stored; a longer one is cut, and marked."""
 _NO_TALK = "a conversation can't be run in batches: use a target without `batch`"
-_UNANSWERED = Graded("errored", ())
 
 
 class Trials:
@@ -112,23 +112,23 @@ class Trials:
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
             asked = await self._dispatcher.ask(target, question, case.timeout_s)
-        if asked.interrupted:
-            self._raise_interrupted()
-        if self._plan.targets[target].traits.holds_sessions:
+            if asked.interrupted:
+                self._raise_interrupted()
             await self._dispatcher.end_session(target, question.session)
         answer, failure = _cap(asked)
-        graded, graders = _UNANSWERED, self._plan.graders.of(case)
+        verdict: Verdict = "errored"
+        grades: tuple[Grade, ...] = ()
+        graders = self._plan.graders.of(case)
         if answer is not None:
-            if self._is_capped:
-                self._check_cost(target, answer.cost_usd)
-            looking = self._graders_at(target, graders)
-            graded = await self._grade(case, question, answer, looking, asked.duration_s)
+            self._check_cost(target, answer.cost_usd)
+            verdict, grades = await self._grade(
+                case, question, answer, self._looking(target, graders), asked.duration_s
+            )
         return Result(
-            trial.key, question.hash, graded.verdict, answer, graded.grades, failure,
+            trial.key, question.hash, verdict, answer, grades, failure,
             asked.attempts, started, round(asked.duration_s, 6), asked.retried,
             self.hash_grading(case, trial.suite, graders), 1, trial.repeats, case.pass_rate,
-            trial.number,
-            workspace=self._changes.pop(question.session, None),
+            trial.number, workspace=self._changes.pop(question.session, None),
         )  # fmt: skip
 
     @cached_property
@@ -182,7 +182,7 @@ class Trials:
         """
         assert known.answer is not None
         case, space = trial.case, None
-        graders = self._graders_at(trial.target, self._plan.graders.of(case))
+        graders = self._looking(trial.target, self._plan.graders.of(case))
         files = self._find_files(trial)
         try:
             if known.workspace is not None and case.has_workspace and _look_at_files(graders):
@@ -226,10 +226,10 @@ class Trials:
         if self._executor is not None and self._executor.must_grade(answer, graders):
             grades = await self._executor.grade(context, graders, limit_s)
             return Graded(decide_verdict(grades, case.threshold), grades)
-        only_these = self._plan.graders.only_given
-        return await grade_answer(context, graders, self._calls, limit_s, only_these=only_these)
+        return await grade_answer(context, graders, self._calls, limit_s)
 
-    def _graders_at(self, target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
+    def _looking(self, target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
+        """Those of a case, unless --oracle has others for a target."""
         oracle = self._plan.oracle
         return graders if oracle is None else oracle.graders_at(target, graders)
 

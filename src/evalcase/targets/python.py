@@ -384,7 +384,8 @@ class BoundFunction:
 
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """The arguments by place and by name. They share nothing that could be changed."""
-        by_place, by_name = list[Any](), dict[str, Any]()
+        by_place: list[Any] = []
+        by_name: dict[str, Any] = {}
         for slot in self.slots:
             if slot.by_place:
                 by_place.append(slot.give(question))
