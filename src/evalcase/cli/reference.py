@@ -30,7 +30,7 @@ from evalcase.format.writer import write_yaml
 from evalcase.graders.base import SHARED, DeclaredGrader, declared_grader
 from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
 from evalcase.graders.text import TextGrader
-from evalcase.report.json import json_line, json_text, yaml_documents
+from evalcase.report.json import json_line, json_text
 from evalcase.report.problems import page_path
 from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
@@ -255,7 +255,9 @@ def show_command(
     elif values and (one or ids):
         sys.stdout.writelines(write_yaml(values[0] if one else values))
     else:  # cases are a list that loads; suites can only stand one after the other
-        sys.stdout.writelines(yaml_documents(values))
+        for value in values:
+            sys.stdout.write("---\n")
+            sys.stdout.writelines(write_yaml(value))
     return shown.exit_code()
 
 

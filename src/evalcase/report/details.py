@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from evalcase.format.writer import write_yaml
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal import INDENT, Screen, cut
 from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
@@ -221,6 +220,8 @@ def case_facts(
     case: Case, others: Sequence[str], indent: int | None = None
 ) -> Iterator[tuple[str, str]]:
     """What a case is about and graded by; and the other fields that are named, as text or JSON."""
+    from evalcase.format.writer import write_yaml  # with it all that reads suites is imported
+
     if case.description is not None:
         yield "about", case.description
     if case.criteria is not None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import asdict
 
-from evalcase.format.writer import write_yaml
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import (
     Effort,
@@ -47,13 +46,6 @@ def escape_steering(json_text: str) -> str:
 def json_line(value: object) -> str:
     """JSON on one line, as in a JSONL file."""
     return escape_steering(json.dumps(value, ensure_ascii=False))
-
-
-def yaml_documents(values: Iterable[object]) -> Iterator[str]:
-    """Several values as the documents of one YAML stream."""
-    for value in values:
-        yield "---\n"
-        yield from write_yaml(value)
 
 
 def figures_object(figures: Figures) -> dict[str, Any]:

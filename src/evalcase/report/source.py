@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
-from evalcase.format.load import CaseStream, case_spans, load_file
 from evalcase.format.source import format_at
 from evalcase.report.aggregate import MOST_VALUES, Ledger
 from evalcase.report.details import UNFINISHED
@@ -247,6 +245,9 @@ class LineFinder:
 
     def _read(self, suite: str) -> Table:
         """The lines of the cases; none if the suite has changed, or is not in the project."""
+        from evalcase.config.catalogue import Catalogue  # most reports read no suite
+        from evalcase.format.load import CaseStream, case_spans, load_file
+
         lines, path = Table("I"), os.path.join(self._cwd, self.see(suite))
         real = os.path.realpath(path)
         if not real.startswith(self._root + os.sep) or not os.path.isfile(real):
