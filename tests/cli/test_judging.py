@@ -71,6 +71,6 @@ def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
     out = judged.run("report", "--case", "a").out
     assert "met       c1: Is kind. (3 × met)\n" in out
     assert out.count("c1 met: It says please.\n") == 3
-    assert out.count("judged by judge, asked 3 times, the judge's reply can't be read") == 3
+    assert out.count("judged by judge, the judge's reply can't be read") == 3
     assert "; it said “" in out
     assert "{'judge'" not in out

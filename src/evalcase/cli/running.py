@@ -7,11 +7,10 @@ import asyncio
 import json
 import os
 import signal
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, wraps
-from typing import NamedTuple, TextIO, cast
+from typing import NamedTuple
 
 import click
 from rich.file_proxy import FileProxy
@@ -66,7 +65,6 @@ from evalcase.util.environment import (
     this_environment,
 )
 from evalcase.util.secrets import Scrubber
-from evalcase.util.text import defuse_line, in_ci
 
 _OWN_DESCRIPTORS, _DESCRIPTORS_OF_TRIAL = 256, 4
 """How many are open at once: of evalcase itself, and of a trial, which may have a program."""
@@ -106,36 +104,11 @@ def _make_view(streams: Streams, *, quiet: bool) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
     stream = streams.err
     if not quiet and is_live(stream):
-        view = LiveView(stream, colour=has_colour(stream), same=streams.out.isatty())
+        view = LiveView(stream, colour=has_colour(stream))
         for lent in streams.lent:
             lent.above = FileProxy(view.console, lent)
         return view
-    defused = cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
-    return RunView(defused) if quiet else LogView(defused, same=_is_same_log(*streams[:2]))
-
-
-class _Defused:
-    """A stream that a CI system reads, which finds no commands to itself in it."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-    def write(self, line: str) -> int:
-        return self._stream.write(defuse_line(line))
-
-
-def _is_same_log(one: TextIO, other: TextIO) -> bool:
-    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
-    person reads them as one."""
-    try:
-        about = os.fstat(one.fileno()), os.fstat(other.fileno())
-    except (OSError, ValueError):
-        return False
-    are_pipes = (stat.S_ISFIFO(each.st_mode) or stat.S_ISSOCK(each.st_mode) for each in about)
-    return os.path.samestat(*about) or all(are_pipes)
+    return RunView(stream) if quiet else LogView(stream)
 
 
 @contextmanager

@@ -4,10 +4,8 @@ and what it took. Nothing is cut."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-from rich.cells import cell_len
 
 from evalcase.report.details import (
     UNFINISHED,
@@ -26,13 +24,12 @@ from evalcase.report.details import (
 )
 from evalcase.report.diff import diff_style
 from evalcase.report.figures import write_money
-from evalcase.report.terminal import INDENT, Screen, hang_text
+from evalcase.report.terminal import INDENT, Screen, indent_lines
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Simulated, Usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result
 from evalcase.types.value import JSON
-from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT
 from evalcase.util.calls import list_steps
 from evalcase.util.text import (
@@ -55,13 +52,12 @@ _OTHERS = ("threshold", "conversation_id", "metadata", "tags")
 def case_lines(suite: str, id: str, case: Case | None, screen: Screen) -> Iterator[str]:
     """The case itself."""
     suite, id = make_visible(suite), make_visible(id)
-    named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(id, 'place')}"
-    yield from _fit_line(named, f"{suite}: {id}", screen)
+    yield f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(id, 'place')}"
     if case is None:
-        yield from _indent(screen.narrower(INDENT).wrap("the case itself is not in the record"))
+        yield from indent_lines(screen.narrower(INDENT).wrap("the case itself is not in the record"))
         return
     for label, value in case_facts(case, _OTHERS):
-        yield from _indent(screen.narrower(INDENT).label(label, value))
+        yield from indent_lines(screen.narrower(INDENT).label(label, value))
     yield from asked_lines(case, "expected output", screen)
 
 
@@ -75,15 +71,15 @@ def asked_lines(case: Case, reference: str, screen: Screen) -> Iterator[str]:
     if case.user is not None:
         yield screen.paint("user", "place")
         for label, text in user_facts(case.user):
-            yield from _indent(inner.label(label, text))
+            yield from indent_lines(inner.label(label, text))
         if case.user.first:
             yield from message_lines("said first", case.user.first, screen)
     for number, turn in enumerate(case.turns, 1):
         yield from message_lines(f"turn {number}", turn._data["input"], screen)
         if turn.expects_output:
-            yield from _indent(message_lines(reference, turn.expected_output, inner))
+            yield from indent_lines(message_lines(reference, turn.expected_output, inner))
         for label, value in case_facts(turn, ()):
-            yield from _indent(inner.label(label, value))
+            yield from indent_lines(inner.label(label, value))
 
 
 def trial_lines(
@@ -94,26 +90,16 @@ def trial_lines(
     repeated, target = outcome.repeats > 1, make_visible(result.key.target)
     if is_first and repeated:
         head = f"at {target} ({passed_of(outcome)})"
-        yield from _headed_lines(outcome.verdict or UNFINISHED, head, screen)
-        yield ""
+        verdict = outcome.verdict or UNFINISHED
+        yield from (f"{screen.paint(verdict, verdict)} {head}", "")
     told = f"in trial {result.key.repeat}" if repeated else f"at {target}"
     head = ", ".join([told, *_list_measures(result)])
     level = INDENT if repeated else 0
-    yield from _indent(_headed_lines(result.verdict, head, screen.narrower(level)), level)
+    yield f"{'':{level}}{screen.paint(result.verdict, result.verdict)} {head}"
     inner = screen.narrower(level + INDENT)
     if case is not None and (words := mean_words(result, case)):
-        yield from _indent(inner.label("mean", words), level + INDENT)
-    yield from _indent(_trial_lines(result, inner), level + INDENT)
-
-
-def _headed_lines(verdict: str, text: str, screen: Screen) -> Iterator[str]:
-    return _fit_line(f"{screen.paint(verdict, verdict)} {text}", f"{verdict} {text}", screen)
-
-
-def _fit_line(painted: str, plain: str, screen: Screen) -> Iterator[str]:
-    """A line in its colours if it fits; else without them, broken between words."""
-    fits = cell_len(plain) <= screen.width
-    yield from [painted] if fits else hang_text(plain, screen.width, indent=0)
+        yield from indent_lines(inner.label("mean", words), level + INDENT)
+    yield from indent_lines(_trial_lines(result, inner), level + INDENT)
 
 
 def _list_measures(result: Result) -> Iterator[str]:
@@ -160,8 +146,13 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
     heard = result_heard(result)
     if result.answer is not None:
         yield from _answer_lines(result, result.answer, heard, screen)
-    if result.workspace is not None:
-        yield from _change_lines(result.workspace, screen)
+    if (changes := result.workspace) is not None:
+        summary, *lines = describe_changes(changes).split("\n")
+        yield from screen.label("changed", summary)
+        for line in lines:
+            yield f"{' ' * INDENT}{screen.paint(make_visible(line), diff_style(line))}"
+        if changes.kept is not None:
+            yield from screen.label("", f"the workspace is in {changes.kept}")
     for grade in result.grades:
         if grade.turn is None:
             yield from _grade_lines(grade, heard, screen)
@@ -181,16 +172,6 @@ def _answer_lines(result: Result, answer: Answer, heard: Heard, screen: Screen) 
     yield from step_lines(answer, screen)
 
 
-def _change_lines(changes: Changes, screen: Screen) -> Iterator[str]:
-    """What an agent changed in its workspace, as a coloured diff."""
-    summary, *lines = describe_changes(changes).split("\n")
-    yield from screen.label("changed", summary)
-    for line in lines:
-        yield f"{' ' * INDENT}{screen.paint(make_visible(line), diff_style(line))}"
-    if changes.kept is not None:
-        yield from screen.label("", f"the workspace is in {changes.kept}")
-
-
 def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
     """A conversation, each turn with its grades below it."""
     for number, (said, answered, took_s) in enumerate(result.exchanges, 1):
@@ -199,7 +180,7 @@ def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
         yield from message_lines(head, (*said, *answered.messages), screen)
         for grade in result.grades:
             if grade.turn == number:
-                yield from _indent(_grade_lines(grade, heard, screen.narrower(INDENT)))
+                yield from indent_lines(_grade_lines(grade, heard, screen.narrower(INDENT)))
     if result.ending is not None:
         yield from screen.label("ended", TALK_ENDINGS[result.ending])
     if (user := result.user) is not None:
@@ -215,7 +196,7 @@ def step_lines(answer: Answer, screen: Screen) -> Iterator[str]:
     for line in list_steps(answer.steps, answer.steps_cut):
         told = line.lstrip()
         level = INDENT + len(line) - len(told)
-        yield from _indent(screen.narrower(level).wrap(make_visible(told)), level)
+        yield from indent_lines(screen.narrower(level).wrap(make_visible(told)), level)
 
 
 def message_lines(
@@ -234,7 +215,7 @@ def message_lines(
         elif message.get("content") is not None and not calls:
             rows = [name_blank(said, NO_TEXT), *rows]
         role = make_visible(str(message.get("role")))
-        yield from _indent(screen.narrower(INDENT).label(role, "\n".join(rows)))
+        yield from indent_lines(screen.narrower(INDENT).label(role, "\n".join(rows)))
 
 
 def _grade_lines(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
@@ -242,8 +223,8 @@ def _grade_lines(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
     shown = " (indicator)" if grade.indicator else ""
     head = [f"{score}by {make_visible(own_name(grade))}{shown}"]
     head += _list_calls(grade) if grade.asked else []
-    yield from _headed_lines(grade.verdict, ", ".join(head), screen)
-    yield from _indent(_grade_body(grade, heard, screen.narrower(INDENT)))
+    yield f"{screen.paint(grade.verdict, grade.verdict)} {', '.join(head)}"
+    yield from indent_lines(_grade_body(grade, heard, screen.narrower(INDENT)))
 
 
 def _grade_body(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
@@ -281,12 +262,12 @@ def _failure_lines(label: str, failure: Failure, screen: Screen) -> Iterator[str
     yield from screen.label(label, f"{failure.kind}: {failure.message}")
     inner, is_judged = screen.narrower(INDENT), _is_judged(failure.details)
     if is_judged:
-        yield from _indent(_judged_lines(failure.details, inner))
+        yield from indent_lines(_judged_lines(failure.details, inner))
     for name, text in failure_facts(failure.details):
         if not (is_judged and name in _OF_JUDGE):
             # Paths in a traceback stay whole.
             room = Screen(sys.maxsize, colour=screen.colour) if name == "traceback" else inner
-            yield from _indent(room.label(name, text.rstrip("\n")))
+            yield from indent_lines(room.label(name, text.rstrip("\n")))
 
 
 def _is_judged(details: Mapping[str, Any]) -> bool:
@@ -308,11 +289,9 @@ def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     votes = _list_items(details, "votes")
     for vote in votes:
         model, mode = vote.get("model"), _word(vote.get("mode", ""))
-        attempts = vote.get("attempts", 1)
-        tries = f"asked {attempts} times" if attempts != 1 else ""
         judge = f"{vote.get('judge')} ({model})" if model is not None else str(vote.get("judge"))
         cached = "from the cache" if vote.get("cached") else ""
-        told = ", ".join(filter(None, [judge, tries, mode, cached, str(vote.get("message", ""))]))
+        told = ", ".join(filter(None, [judge, mode, cached, str(vote.get("message", ""))]))
         yield from screen.label("judged by", told)
         for each in _list_judgements(vote) if len(votes) > 1 else ():
             name = f"{each['id']} " if "id" in each else ""
@@ -333,6 +312,3 @@ def _list_items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]
 def _word(name: object) -> str:
     return str(name).replace("_", " ")
 
-
-def _indent(lines: Iterable[str], by: int = INDENT) -> Iterator[str]:
-    return (f"{'':{by}}{line}".rstrip() for line in lines)

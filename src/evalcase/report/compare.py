@@ -4,9 +4,7 @@ are paired by suite and id; targets by name, unless each side has only one."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -25,6 +23,7 @@ from evalcase.report.sides import (
     Side,
 )
 from evalcase.stats.intervals import find_mean
+from evalcase.types.answer import Usage
 from evalcase.types.case import Case
 from evalcase.types.result import Result, Verdict
 from evalcase.types.target import TrialKey
@@ -158,13 +157,13 @@ def compare_sides(
             conditions.look(pair.base, pair.head)
             track.compare(pair.base, pair.head, known)
     figures = tuple(track.figures() for track in tracks.values())
-    remarks = chain(
-        _say_sides(base, head),
-        _say_errors(figures),
-        conditions.say(),
-        _say_alone(figures, "added", "only in head", base.part),
-        _say_alone(figures, "removed", "only in base", head.part),
-    )
+    remarks = [*_say_sides(base, head), *_say_errors(figures), *conditions.say()]
+    kinds: tuple[tuple[ChangeKind, str, Side], ...]
+    kinds = ("added", "only in head", base), ("removed", "only in base", head)
+    for kind, words, other in kinds:
+        count = sum(track.counts[kind] for track in figures)
+        if count and not other.part:  # where the other covers a part, that is said already
+            remarks.append(f"{write_count(count, 'case')} {words}")
     alone = {*base.stored.targets, *head.stored.targets} - {*targets, *targets.values()}
     return Comparison(
         base, head, tuple(remarks), figures, tuple(sorted(alone)), +lost, base_errored,
@@ -193,7 +192,7 @@ class _Track:
         self._score = ScoreDifferences("score", clustered)
         self._graders: dict[str, tuple[ScoreDifferences, ScoreDifferences]] = {}
         self._tags: dict[str, Differences] = {}
-        self._amounts = {name: Amounts(name) for name in _AMOUNTS}
+        self._amounts = [Amounts(name) for name in _AMOUNTS]
 
     def note(self, pair: CasePair) -> None:
         """Count a case of a kind, and keep its name if there is room."""
@@ -247,9 +246,9 @@ class _Track:
                 self._tags[tag] = Differences(tag, self._clustering is not None)
             if tag in self._tags:
                 self._tags[tag].add(*sides, cluster)
-        for name, amounts in self._amounts.items():
-            measure = _AMOUNTS[name]
-            amounts.add(*(find_mean(map(measure, side.trials)) for side in (base, head)))
+        sides_measured = [zip(*map(_measure_amounts, side.trials)) for side in (base, head)]
+        for amounts, one, other in zip(self._amounts, *sides_measured, strict=True):
+            amounts.add(find_mean(one), find_mean(other))
 
     def figures(self) -> TrackFigures:
         graders = [held for held in self._graders.values() if held[0].pairs]
@@ -260,7 +259,7 @@ class _Track:
             tuple(passed.measure() for passed, _ in graders),
             tuple(score.measure() for _, score in graders if score.pairs),
             tuple(each.measure() for each in self._tags.values()),
-            tuple(each.measure() for each in self._amounts.values()), self._listed,
+            tuple(each.measure() for each in self._amounts), self._listed,
             self._head_skipped, self._decided,
         )  # fmt: skip
 
@@ -279,26 +278,18 @@ def _by_grader(case: CaseTrials) -> dict[str, tuple[list[float | None], list[flo
     return found
 
 
-def _find_cost(trial: Result) -> float | None:
-    """An answer from a cache or a file cost what it cost when it was first given."""
+def _measure_amounts(trial: Result) -> tuple[float | None, ...]:
+    """What is measured of an answer beside how good it is, in the order of `_AMOUNTS`."""
     answer = trial.answer
     if answer is None:
-        return None
-    return answer.cost_usd if answer.earlier is None else answer.earlier.cost_usd
+        return None, None, None, None
+    usage = answer.usage or Usage()
+    # An answer from a cache or a file cost what it cost when it was first given.
+    cost_usd = answer.cost_usd if answer.earlier is None else answer.earlier.cost_usd
+    return measure_answer(trial), usage.input_tokens, usage.output_tokens, cost_usd
 
 
-def _find_tokens(trial: Result, name: str) -> float | None:
-    usage = None if trial.answer is None else trial.answer.usage
-    return getattr(usage, name, None)
-
-
-_AMOUNTS: dict[str, Callable[[Result], float | None]] = {
-    "latency": measure_answer,
-    "input tokens": partial(_find_tokens, name="input_tokens"),
-    "output tokens": partial(_find_tokens, name="output_tokens"),
-    "cost": _find_cost,
-}
-"""What is measured of an answer beside how good it is."""
+_AMOUNTS = ("latency", "input tokens", "output tokens", "cost")
 
 
 class _Noted(Struct):
@@ -371,12 +362,3 @@ def _say_errors(tracks: Iterable[TrackFigures]) -> Iterator[str]:
     if base or head:
         errored = f"{write_count(base, 'trial')} errored in base and {head:,} in head"
         yield f"{errored}: they count as not passed"
-
-
-def _say_alone(
-    tracks: Iterable[TrackFigures], kind: ChangeKind, words: str, other_part: str
-) -> Iterator[str]:
-    """How many cases only one side has. Where the other covers a part, that is said already."""
-    count = sum(track.counts[kind] for track in tracks)
-    if count and not other_part:
-        yield f"{write_count(count, 'case')} {words}"

@@ -4,7 +4,7 @@ page, a sentence with the result first; and JSON for programs."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import sqrt
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from evalcase.report.differences import Amount, Measured, say_ratio, say_seconds
 from evalcase.report.figures import write_money, write_percent
 from evalcase.report.gates import Compared, Gated, gates_exit_code, write_p
 from evalcase.report.sides import NAMED_KINDS, ChangeKind, Side
-from evalcase.report.terminal import INDENT, Screen, cut
+from evalcase.report.terminal import INDENT, Screen, cut, indent_lines
 from evalcase.stats.intervals import ALPHA
 from evalcase.stats.paired import (
     cases_for_scores,
@@ -41,6 +41,8 @@ _COLUMN = 9
 _INPUT_ROWS = 2
 _SIDE_ROWS = 10
 _MOST_PARTS = 12
+_MOST_LISTED = 10
+_LONGEST_NAME = 240
 _STYLES = {"broken": "error", "fixed": "good"}
 _FEWEST = 5
 """Cases below which an interval is as wide as all there is."""
@@ -94,7 +96,11 @@ def say_result(
         yield _say_alone(gated[0], comparison, quote)
     else:
         for each in gated:
-            yield f"{_name_subject(each, quote)}: {_say_change(each)}."
+            name = quote(each.track.head_target)
+            if each.track.base_target != each.track.head_target:
+                name = f"{name} against {quote(each.track.base_target)}"
+            by = f", by {quote(each.grader)}" if each.grader is not None else ""
+            yield f"{name}{by}: {_say_change(each)}."
 
 
 def _say_alone(each: Gated, comparison: Comparison, quote: Callable[[str], str]) -> str:
@@ -118,14 +124,6 @@ def _say_change(each: Gated) -> str:
         return "no case changed"
     nouns = "cases" if each.measured.clusters is None else "clusters"
     return f"too few {nouns} to tell" if each.is_powerless else NO_CHANGE
-
-
-def _name_subject(each: Gated, quote: Callable[[str], str]) -> str:
-    track = each.track
-    name = quote(track.head_target)
-    if track.base_target != track.head_target:
-        name = f"{name} against {quote(track.base_target)}"
-    return f"{name}, by {quote(each.grader)}" if each.grader is not None else name
 
 
 def say_counts(track: TrackFigures, comparison: Comparison) -> str:
@@ -352,8 +350,8 @@ def _case_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iter
             yield ""
             yield from _changed_lines(kind, pair, comparison, screen)
         if left := pairs[limit:]:
-            names, count = _name_cases(left, kind), track.counts[kind] - limit
-            rest.append((kind, _list_fitting(names, count, screen.width)))
+            names = (cut(name, 40) for name in islice(_name_cases(left, kind), _MOST_LISTED))
+            rest.append((kind, list_some(names, track.counts[kind] - limit)))
     if rest:
         yield ""
     for kind_word, told in rest:
@@ -364,18 +362,11 @@ def _changed_lines(
     kind: ChangeKind, pair: ChangedPair, comparison: Comparison, screen: Screen
 ) -> Iterator[str]:
     """One case: what was asked, and both answers side by side."""
-    suite, case = make_visible(pair.name.suite), make_visible(pair.name.case)
+    suite, case = cut(pair.name.suite, _LONGEST_NAME), cut(pair.name.case, _LONGEST_NAME)
     word, verdicts = screen.paint(kind, _STYLES.get(kind, "warning")), _say_verdicts(pair)
-    room = screen.width - len(kind) - 1
-    if len(f"{suite}: {case} ({verdicts})") <= room:
-        named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}"
-        yield f"{word} {named} ({verdicts})"
-    else:
-        yield f"{word} {screen.paint(cut(case, room), 'place')}"
-        below = cut(f"{suite} ({verdicts})", screen.width - INDENT)
-        yield screen.paint(f"{'':{INDENT}}{below}", "dim")
-    for line in _answer_lines(pair, comparison, screen.narrower(INDENT)):
-        yield f"{'':{INDENT}}{line}".rstrip()
+    named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}"
+    yield f"{word} {named} ({verdicts})"
+    yield from indent_lines(_answer_lines(pair, comparison, screen.narrower(INDENT)))
 
 
 def _answer_lines(pair: ChangedPair, comparison: Comparison, screen: Screen) -> Iterator[str]:
@@ -392,17 +383,6 @@ def _answer_lines(pair: ChangedPair, comparison: Comparison, screen: Screen) -> 
         yield from screen.label("both", texts[0], _SIDE_ROWS)
     else:
         yield from screen.sides(list(pair_texts(*texts)), ("base", "head"), _SIDE_ROWS)
-
-
-def _list_fitting(names: Iterable[str], count: int, width: int) -> str:
-    """As many names as fit into two lines, and how many more there are."""
-    room, shown = 2 * (width - _COLUMN) - len(" and 1,000,000 more"), list[str]()
-    for name in (cut(each, 40) for each in names):
-        room -= len(name) + 2
-        if shown and room < 0:
-            break
-        shown.append(name)
-    return list_some(shown, count)
 
 
 # Markdown. Text of models and suites is code in it, so that it can't add links or mention people.
@@ -446,7 +426,11 @@ def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
         yield from (f"<details><summary>{count:,} {kind}</summary>", "")
         shown = 0
         for pair in pairs[: compared.limit] if kind in compared.shown else ():
-            lines = list(_write_changed(pair, compared.comparison))
+            base = said_by(compared.comparison.base.find_trial(pair.base))
+            head = said_by(compared.comparison.head.find_trial(pair.head))
+            name = code_span(f"{pair.name.suite}: {pair.name.case}")
+            diff = code_block(_write_diff(base, head), "diff")
+            lines = [f"{name} {_say_verdicts(pair)}", "", *diff, ""]
             left -= sum(map(len, lines))
             if left < 0:
                 break
@@ -457,14 +441,6 @@ def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
             named = list_some((code_span(name[:100]) for name in names), count - shown)
             yield from (named, "")
         yield from ("</details>", "")
-
-
-def _write_changed(pair: ChangedPair, comparison: Comparison) -> Iterator[str]:
-    yield f"{code_span(f'{pair.name.suite}: {pair.name.case}')} {_say_verdicts(pair)}"
-    yield ""
-    base = said_by(comparison.base.find_trial(pair.base))
-    head = said_by(comparison.head.find_trial(pair.head))
-    yield from (*code_block(_write_diff(base, head), "diff"), "")
 
 
 def _write_diff(base: str, head: str) -> Iterator[str]:
@@ -483,7 +459,7 @@ def _write_diff(base: str, head: str) -> Iterator[str]:
 
 
 def comparison_object(compared: Compared) -> dict[str, Any]:
-    """JSON for programs. Shares are from 0 to 1, and so are changes of them."""
+    """Shares are from 0 to 1, and so are changes of them."""
     comparison = compared.comparison
     return {
         "result": list(say_result(comparison, compared.gated)),
@@ -561,14 +537,16 @@ def _object_of_track(track: TrackFigures) -> dict[str, Any]:
         },
         "cases": {
             kind: {
-                "named": [_object_of_pair(pair) for pair in pairs],
+                "named": [
+                    {
+                        **pair.name._asdict(), "base_verdict": pair.base_verdict,
+                        "head_verdict": pair.head_verdict,
+                    }
+                    for pair in pairs
+                ],
                 "more": track.counts[kind] - len(pairs),
             }
             for kind, pairs in track.listed.items()
         },
     }  # fmt: skip
 
-
-def _object_of_pair(pair: ChangedPair) -> dict[str, Any]:
-    verdicts = {"base_verdict": pair.base_verdict, "head_verdict": pair.head_verdict}
-    return {**pair.name._asdict(), **verdicts}

@@ -12,16 +12,9 @@ from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import Mean, rate_totals, write_money
 from evalcase.report.source import Reader
 from evalcase.report.terminal import seen_from
-from evalcase.store.folder import (
-    RUN_ID,
-    Run,
-    describe_name,
-    describe_part,
-    is_run,
-)
+from evalcase.store.folder import RUN_ID, Run, describe_name, describe_part, is_run
 from evalcase.store.reader import HALF_WRITTEN
 from evalcase.store.stored import StoredRun
-from evalcase.types.result import Result
 from evalcase.types.target import TrialKey
 from evalcase.util.text import write_count
 
@@ -84,16 +77,13 @@ def _say_trials(evaluated: Evaluated) -> str:
 
 
 def suggest_next(
-    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True,
-    stays: bool = False,
-) -> str:  # fmt: skip
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True
+) -> str:
     """The command that most people want now; none if all is well. A run that this person
-    did not make is never suggested to be resumed: that does what its record says. Where an error
-    `stays`, nothing would come of grading the same answer again."""
+    did not make is never suggested to be resumed: that does what its record says."""
     if not is_run(evaluated.run.path):  # it was removed while it was written
         return ""
-    resuming = _suggest_resuming(evaluated, name) if not (stays and evaluated.complete) else ""
-    if resuming and is_own:
+    if is_own and (resuming := _suggest_resuming(evaluated, name)):
         return resuming
     graded = name_grading(evaluated, name)
     if failed is not None:
@@ -101,12 +91,6 @@ def suggest_next(
     cases = evaluated.totals.cases
     is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
     return f"evalcase report {graded}" if is_bad else ""
-
-
-def stays_errored(result: Result) -> bool:
-    """Whether it errored by what the stored answer holds or lacks."""
-    failures = [grade.failure for grade in result.grades if grade.failure is not None]
-    return any(each.kind in ("unread-calls", "unreported", "blocked") for each in failures)
 
 
 def name_grading(evaluated: Evaluated, name: str) -> str:
@@ -125,16 +109,13 @@ def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
         return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
-        return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
+        # It leaves room for about as much again as was spent, in two digits.
+        usd = 2 * max(evaluated.cap_usd, evaluated.totals.spent_usd or 0.0) or 1.0
+        raised = f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
+        return f"evalcase resume {name} --max-cost {raised}"
     if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
         return f"evalcase resume {name}"
     return ""
-
-
-def _raised_cap(evaluated: Evaluated) -> str:
-    """A cap that leaves room for about as much again as was spent, in two digits."""
-    usd = 2 * max(evaluated.cap_usd or 0.0, evaluated.totals.spent_usd or 0.0) or 1.0
-    return f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
 
 
 def max_errors_of(evaluated: Evaluated) -> int:

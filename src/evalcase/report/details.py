@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from rich.cells import cell_len
-
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
-from evalcase.report.terminal import INDENT, Screen, cut
+from evalcase.report.terminal import INDENT, Screen, cut, indent_lines, seen_from
 from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, write_sum
@@ -30,7 +28,7 @@ from evalcase.util.text import (
 )
 
 UNFINISHED = "unfinished"
-_ID_ROWS = 3
+_LONGEST_NAME = 240
 _LONGEST = 4200
 """Characters of a text that are shown: no more than the built-in graders keep."""
 _MOST_CALLS = 6
@@ -294,8 +292,7 @@ def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
 
 def detail_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
     """All that helps to find the cause of a trial that did not pass, turn by turn."""
-    for line in _detail_lines(result, heard, case, screen.narrower(INDENT)):
-        yield f"{'':{INDENT}}{line}".rstrip()
+    return indent_lines(_detail_lines(result, heard, case, screen.narrower(INDENT)))
 
 
 def _detail_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
@@ -365,9 +362,8 @@ def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[st
         yield from screen.sides(pairs)
     if "exit_code" in grade.details:
         texts = [grade.details.get(name) for name in ("stdout", "stderr")]
-        printed = "\n".join(text.strip("\n") for text in texts if isinstance(text, str) and text)
-        lines = printed.splitlines()
-        yield from _quote_lines("", len(lines[:-_OUTPUT_ROWS]), lines[-_OUTPUT_ROWS:], 0, screen)
+        printed = "\n".join(text for text in texts if isinstance(text, str))
+        yield from _quote_lines("", printed, _OUTPUT_ROWS, screen)
 
 
 def describe_changes(changes: Changes) -> str:
@@ -453,26 +449,19 @@ def evidence_lines(details: Mapping[str, Any], screen: Screen, said: str = "") -
     quoted = [(name, text) for name, text in quoted if text and text not in said]
     # An output that could not be read matters as much as what was written beside it.
     for name, text in quoted[: 2 if "output" in details else 1]:
-        yield from _quote_output(name, text, screen)
+        yield from _quote_lines(name, text, _QUOTED_ROWS, screen)
 
 
-def _quote_output(name: str, text: str, screen: Screen) -> Iterator[str]:
+def _quote_lines(name: str, text: str, most: int, screen: Screen) -> Iterator[str]:
     """The last lines of a program, or the first of what a server wrote."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    rest = max(0, len(lines) - _QUOTED_ROWS)
-    if name == "stderr":
-        yield from _quote_lines(f"{name} ", rest, lines[rest:], 0, screen)
-    else:
-        yield from _quote_lines(f"{name} ", 0, lines[:_QUOTED_ROWS], rest, screen)
-
-
-def _quote_lines(
-    lead: str, before: int, lines: Sequence[str], after: int, screen: Screen
-) -> Iterator[str]:
-    """Some lines, and how many there are before and after them."""
-    above = [f"… {write_count(before, 'line')} before"] if before else []
-    below = [f"… {write_count(after, 'line')} more"] if after else []
-    for line in (*above, *lines, *below):
+    rest = max(0, len(lines) - most)
+    if rest and name in ("stderr", ""):
+        lines = [f"… {write_count(rest, 'line')} before", *lines[rest:]]
+    elif rest:
+        lines = [*lines[:most], f"… {write_count(rest, 'line')} more"]
+    lead = f"{name} " if name else ""
+    for line in lines:
         yield from screen.note(f"{lead}│ {line}", 1, dim=True)
         lead = " " * len(lead)
 
@@ -488,18 +477,11 @@ def _find_place(lines: Sequence[str], screen: Screen) -> Iterator[str]:
     ]  # fmt: skip
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
-    place = f"{_seen_here(match['file'])}:{match['line']}{name}"
+    place = f"{seen_from(os.getcwd(), match['file'])}:{match['line']}{name}"
     yield screen.paint(make_visible(place), "dim")  # to be copied: never cut
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
         yield from screen.note(f"    {source}", 1, dim=True)
-
-
-def _seen_here(path: str) -> str:
-    if not os.path.isabs(path):
-        return path
-    relative = os.path.relpath(path)
-    return path if relative.startswith(os.pardir) else relative
 
 
 def name_of(result: Result, outcome: Outcome, *, name_target: bool) -> tuple[str, str, str]:
@@ -510,22 +492,16 @@ def name_of(result: Result, outcome: Outcome, *, name_target: bool) -> tuple[str
     return make_visible(result.key.suite), make_visible(result.key.case), rest
 
 
-def name_lines(
+def name_line(
     result: Result, outcome: Outcome, screen: Screen, *, name_target: bool = False
-) -> Iterator[str]:
-    """A case at the head of its details: verdict, suite, case, and what else tells it apart."""
+) -> str:
+    """A case at the head of its details: verdict, suite, case, and what else tells it apart. An id
+    is to be copied: only a very long one is cut."""
     verdict = outcome.verdict or UNFINISHED
-    word = screen.paint(verdict, verdict)
     suite, case, rest = name_of(result, outcome, name_target=name_target)
-    room = max(10, screen.width - len(verdict) - 1)
-    if cell_len(f"{suite}: {case}{rest}") <= room:
-        yield f"{word} {screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}{rest}"
-        return
-    # An id is to be copied: only a very long one is cut.
-    lead = word
-    for row in screen.wrap(f"{cut(case, _ID_ROWS * room)}\n{cut(suite + rest, 2 * room)}", room):
-        yield f"{lead} {screen.paint(row, 'place')}"
-        lead = " " * len(verdict)
+    place = screen.paint(f"{cut(suite, _LONGEST_NAME)}: ", "dim")
+    named = screen.paint(cut(case, _LONGEST_NAME), "place")
+    return f"{screen.paint(verdict, verdict)} {place}{named}{rest}"
 
 
 def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: bool) -> str:
@@ -541,6 +517,5 @@ def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
     """What was expected of a trial, what was said, and why it did not pass; with its case also what
     was asked."""
     screen, outcome = Screen(width), outcome_of(Counter([result.verdict]), 1, result.pass_rate)
-    lines = [*name_lines(result, outcome, screen, name_target=True)]
-    lines += detail_lines(result, result_heard(result), case, screen)
-    return "\n".join(lines)
+    name = name_line(result, outcome, screen, name_target=True)
+    return "\n".join([name, *detail_lines(result, result_heard(result), case, screen)])

@@ -53,8 +53,8 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
     if is_data:
         # Of data, a comma at the end of a line says only that another line follows.
         sides = [[line.rstrip(",") for line in side] for side in sides]
-    for is_equal, a, b, c, d in _align_lines(*sides):
-        if is_equal:
+    for kind, a, b, c, d in _align_lines(*sides):
+        if kind == "equal":
             first, last = a == 0, b == len(left)
             yield from ((line, line) for line in _shorten_equal(left[a:b], first, last))
         else:
@@ -65,39 +65,21 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
                     yield _mark_alone(one), _mark_alone(other)
 
 
-class _Stretch(NamedTuple):
-    """Lines of both sides that are equal, or that differ: from one number to another of each."""
-
-    is_equal: bool
-    left: int
-    left_end: int
-    right: int
-    right_end: int
-
-
-def _align_lines(left: list[str], right: list[str]) -> Iterator[_Stretch]:
-    """Which lines of two texts are equal. Texts come from anyone: where there are too many ways to
-    align them, all between the equal lines at both ends counts as different."""
+def _align_lines(left: list[str], right: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Which lines of two texts are equal, as `SequenceMatcher` has it. Texts come from anyone:
+    where there are too many ways to align them, all between the equal lines at both ends counts as
+    different."""
     start = _count_equal(left, right)
     end = _count_equal(left[start:][::-1], right[start:][::-1])
-    between = left[start : len(left) - end], right[start : len(right) - end]
-    if start:
-        yield _Stretch(True, 0, start, 0, start)
-    if _is_easy(*between):
-        for kind, a, b, c, d in SequenceMatcher(None, *between, autojunk=False).get_opcodes():
-            yield _Stretch(kind == "equal", a + start, b + start, c + start, d + start)
-    elif any(between):
-        yield _Stretch(False, start, len(left) - end, start, len(right) - end)
-    if end:
-        yield _Stretch(True, len(left) - end, len(left), len(right) - end, len(right))
-
-
-def _is_easy(left: list[str], right: list[str]) -> bool:
-    """Whether two texts are aligned in no time: few lines, and none of them very often."""
-    if len(left) + len(right) > _MOST_LINES:
-        return False
-    theirs = Counter(right)
-    return sum(theirs[line] for line in left) <= _MOST_TWINS
+    a, b = left[start : len(left) - end], right[start : len(right) - end]
+    theirs = Counter(b)
+    yield "equal", 0, start, 0, start
+    if len(a) + len(b) <= _MOST_LINES and sum(theirs[line] for line in a) <= _MOST_TWINS:
+        for kind, *ends in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+            yield kind, *(each + start for each in ends)  # type: ignore[misc]
+    else:
+        yield "replace", start, start + len(a), start, start + len(b)
+    yield "equal", start + len(a), len(left), start + len(b), len(right)
 
 
 def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
@@ -105,8 +87,13 @@ def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
     for row in rows:
         expected, got = _text_in(row, "expected"), _text_in(row, "got")
         note = SideLine(f"({_text_in(row, 'note') or 'not made'})", note=True)
-        if expected is not None and got is not None:
-            yield _pair_call(expected, got, row)
+        if expected is not None and got is not None and row.get("made") is True:
+            yield SideLine(expected), SideLine(got)
+        elif expected is not None and got is not None:
+            start, *ends = _find_span(expected, got)
+            name = min(start, expected.find("(") + 1)
+            left = _cut_excerpt(expected, start, ends[0], name)
+            yield left, _cut_excerpt(got, start, ends[1], name)
         elif expected is not None:
             yield SideLine(expected, 0, len(expected)), note
         elif got is None:
@@ -125,14 +112,6 @@ def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
         start = 0 if row.get("matches") is True else len(name) + 2
         ends = [len(side) if start else 0 for side in sides]
         yield SideLine(sides[0], start, ends[0]), SideLine(sides[1], start, ends[1])
-
-
-def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> LinePair:
-    if row.get("made") is True:
-        return SideLine(expected), SideLine(got)
-    start, left_end, right_end = _find_span(expected, got)
-    name = min(start, expected.find("(") + 1)
-    return _cut_excerpt(expected, start, left_end, name), _cut_excerpt(got, start, right_end, name)
 
 
 def _text_in(row: Mapping[str, JSON], name: str) -> str | None:

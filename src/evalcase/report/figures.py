@@ -170,11 +170,6 @@ class Effort(Struct):
         self.scores[min(int(score * _BINS), _BINS - 1)] += 1
 
     @property
-    def timed(self) -> int:
-        """Answers with a known duration."""
-        return len(self.durations)
-
-    @property
     def median_s(self) -> float | None:
         return find_median(self.durations)
 
@@ -348,19 +343,24 @@ class Estimator(Value, frozen=True):
             return None
         tried = [trials[0] for trials, _ in several]
         fewest = min(tried)
+        shares, within = Sums(), 0.0
+        for (count, passed, _), times in several:
+            share = passed / count
+            shares.add(share, times)
+            within += times * share * (1 - share) / (count - 1)
         return Repeats(
             sum(times for _, times in several), fewest, max(tried),
             self._mean(cells, partial(_sum_shares, fewest=2)),
             sum(times for (count, passed, _), times in several if 0 < passed < count),
-            _measure_passes(several),
-            tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
+            measure_spread(shares.count, shares.total, shares.squares, within),
+            tuple(
+                PassAt(
+                    k, self._mean(cells, partial(_sum_chances, chance=partial(any_passes, k))),
+                    self._mean(cells, partial(_sum_chances, chance=partial(all_pass, k))),
+                )
+                for k in self.ks or (fewest,) if k <= fewest
+            ),
         )  # fmt: skip
-
-    def _pass_at(self, cells: Sequence[FigureCell], k: int) -> PassAt:
-        any_of_k = self._mean(cells, partial(_sum_chances, chance=partial(any_passes, k)))
-        return PassAt(
-            k, any_of_k, self._mean(cells, partial(_sum_chances, chance=partial(all_pass, k)))
-        )
 
 
 def rate_totals(
@@ -404,15 +404,6 @@ def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:
     return sums
 
 
-def _measure_passes(several: Sequence[tuple[TrialCounts, int]]) -> StandardErrors | None:
-    sums, within = Sums(), 0.0
-    for (tried, passed, _), times in several:
-        share = passed / tried
-        sums.add(share, times)
-        within += times * share * (1 - share) / (tried - 1)
-    return measure_spread(sums.count, sums.total, sums.squares, within)
-
-
 def write_money(usd: float | None) -> str:
     """Dollars, small amounts to a hundredth of a cent, and less than that to its first digits."""
     if usd is None:
@@ -422,6 +413,13 @@ def write_money(usd: float | None) -> str:
     if abs(usd) < 0.0001:
         return f"${usd:.{min(12, 1 - floor(log10(abs(usd))))}f}"
     return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
+
+
+def write_clock(seconds: float) -> str:
+    """Time that goes by: 0:07, 12:05, 1:02:33."""
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def write_percent(rate: float | None) -> str:

@@ -210,7 +210,9 @@ def _judge_gate(
         return GateFinding(name, 0, "")
     if unsure := [each for each in gated if each.measured.lost or not each.measured.pairs]:
         return GateFinding(name, 3, "; ".join(map(_say_unscored, unsure)))
-    return GateFinding(name, 0, _say_extent(comparison))
+    missing, pairs = sum(_count_missing(comparison)), comparison.pairs
+    extent = f"in the {pairs:,} of {pairs + missing:,} cases of base that head ran"
+    return GateFinding(name, 0, extent if missing else "")
 
 
 def _find_faults(
@@ -277,12 +279,6 @@ def _say_unscored(each: Gated) -> str:
     if not lost:
         return f"no case has a score by {by} in both"
     return f"{write_count(lost, 'case')} with a score by {by} in base lack one in head"
-
-
-def _say_extent(comparison: Comparison) -> str:
-    """Of how much of base the gates are met, where head has only a part of it."""
-    missing, pairs = sum(_count_missing(comparison)), comparison.pairs
-    return f"in the {pairs:,} of {pairs + missing:,} cases of base that head ran" if missing else ""
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:

@@ -35,7 +35,7 @@ def as_github(problems: Iterable[Problem]) -> Iterator[str]:
 def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
     """A workflow command. Whatever the text holds, it is one line, and commands nothing else."""
     said = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
-    return f"::{level} {said}::{_escape_data(_by_line(text))}"
+    return f"::{level} {said}::{_escape_data(text)}"
 
 
 def _write_place(span: Span | None) -> dict[str, str]:
@@ -53,17 +53,14 @@ def _write_place(span: Span | None) -> dict[str, str]:
     return place
 
 
-def _by_line(text: str) -> str:
-    return "\n".join(map(make_visible, text.split("\n")))
-
-
 def _escape_data(text: str) -> str:
+    visible = "\n".join(map(make_visible, text.split("\n")))
     # The percent sign goes first, or it would escape the escapes.
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escape_property(text: str) -> str:
-    return _escape_data(_by_line(text)).replace(":", "%3A").replace(",", "%2C")
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 _MOST = 10
@@ -79,15 +76,17 @@ _LEVELS = {"errored": "error", "failed": "error", "ungraded": "warning", UNFINIS
 
 def write_github(reported: Reported) -> Iterator[str]:
     """A command in each line: first what holds for the whole run, then cases that errored or
-    failed, that have no verdict, and that passed only in some of their trials."""
+    failed, that have no verdict, and that passed although a trial errored."""
     stored, evaluated = reported.stored, reported.evaluated()
     finder = LineFinder(reported, this_environment().state)
     levels: dict[str, list[CaseTrials]] = {"error": [], "warning": [], "notice": []}
     totals = dict.fromkeys(levels, 0)
     lowered = _meets_gates(reported)
     for each in fold_trials(reported.results(), stored.outcome):
-        level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
+        level = _LEVELS.get(each.verdict, "")
         level = "warning" if lowered and level == "error" else level
+        if each.verdict == "passed" and _find_errored(each) is not None:
+            level = "warning"
         if level:
             totals[level] += 1
             levels[level] += [each] if len(levels[level]) < _MOST else []
@@ -112,13 +111,6 @@ def _meets_gates(reported: Reported) -> bool:
     fail_under = evaluated.run.about.options.get("fail_under")
     rate = fail_under if isinstance(fail_under, int | float) else None
     return replace(evaluated, fail_under=rate, max_errors=max_errors_of(evaluated)).ok
-
-
-def _level_of_trials(each: CaseTrials) -> str:
-    """The level of a case that passed, by those of its trials that did not."""
-    if each.verdict != "passed" or each.outcome.passed == each.outcome.trials:
-        return ""
-    return "notice" if _find_errored(each) is None else "warning"
 
 
 def _find_errored(each: CaseTrials) -> Result | None:

@@ -14,7 +14,6 @@ from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import (
     Effort,
     Figures,
-    Judging,
     Mean,
     Repeats,
     Slice,
@@ -22,7 +21,7 @@ from evalcase.report.figures import (
 )
 from evalcase.report.source import Reported
 from evalcase.stats.intervals import LEVEL
-from evalcase.store.folder import Run, folder_of_run
+from evalcase.store.folder import folder_of_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Answer, split_turns
 from evalcase.types.grade import Grade
@@ -49,14 +48,18 @@ def json_line(value: object) -> str:
 
 
 def figures_object(figures: Figures) -> dict[str, Any]:
-    """All of them."""
+    judging = figures.judging
     return {
         "level": LEVEL,
         "interval": figures.interval,
         "cluster": figures.cluster,
         "unclustered": figures.unclustered,
         "without_interval": figures.without or None,
-        "judging": _object_of_judging(figures.judging),
+        "judging": judging and {
+            "asked": judging.asked, "cached": judging.cached,
+            "tokens": {"input": judging.input_tokens, "output": judging.output_tokens},
+            "seconds": judging.seconds, "usd": judging.cost_usd,
+        },
         "all": {
             **part_object(figures.all),
             "not_run": figures.not_run,
@@ -70,15 +73,6 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "by_tag": _object_of_parts(figures.by_tag),
         "by_grader": _object_of_parts(figures.by_grader),
         "by_vars": {name: _object_of_parts(parts) for name, parts in figures.by_vars.items()},
-    }
-
-
-def _object_of_judging(judging: Judging | None) -> dict[str, Any] | None:
-    """What graders asked of targets, apart from what the answers took."""
-    return None if judging is None else {
-        "asked": judging.asked, "cached": judging.cached,
-        "tokens": {"input": judging.input_tokens, "output": judging.output_tokens},
-        "seconds": judging.seconds, "usd": judging.cost_usd,
     }  # fmt: skip
 
 
@@ -109,7 +103,6 @@ def rate_object(part: Slice) -> dict[str, Any]:
 
 
 def part_object(part: Slice) -> dict[str, Any]:
-    """A rate, and what else there is to know."""
     return {
         **rate_object(part),
         "score": mean_object(part.score),
@@ -146,7 +139,7 @@ def effort_object(effort: Effort) -> dict[str, Any]:
     return {
         "answers": effort.answers,
         "latency": {
-            "n": effort.timed, "median_s": effort.median_s, "p95_s": effort.p95_s,
+            "n": len(effort.durations), "median_s": effort.median_s, "p95_s": effort.p95_s,
             "total_s": effort.total_s,
         },
         "tokens": {
@@ -280,7 +273,7 @@ def summary_object(
     evaluated: Evaluated, figures: dict[str, object] | None = None
 ) -> dict[str, object]:
     """What `--json` prints; without figures, with those that follow from the totals."""
-    totals = evaluated.totals
+    totals, selected = evaluated.totals, evaluated.run.about.selected
     if figures is None:
         figures = totals_object(
             totals, evaluated.not_run, evaluated.decision,
@@ -298,12 +291,9 @@ def summary_object(
         "spent_usd": totals.spent_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
-        "failed_of": evaluated.run.about.failed_of, "selected": _tell_selected(evaluated.run),
+        "failed_of": evaluated.run.about.failed_of,
+        "selected": selected and {"cases": selected.chosen, "of": selected.total},
         "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
 
-
-def _tell_selected(run: Run) -> dict[str, int] | None:
-    selected = run.about.selected
-    return None if selected is None else {"cases": selected.chosen, "of": selected.total}

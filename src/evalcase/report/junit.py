@@ -40,12 +40,7 @@ _FOREIGN = re.compile(
 
 
 def _clean(text: str) -> str:
-    return _FOREIGN.sub(_spell_character, text)
-
-
-def _spell_character(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return _FOREIGN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _element(name: str, attributes: Mapping[str, str], text: str = "") -> Element:
@@ -63,7 +58,6 @@ _MOST_BYTES = 10_000
 """Of the body of a failure."""
 _LONGEST_MESSAGE = 500
 _SCREEN = Screen(100)
-_CHUNK = 1 << 20
 
 Locate = Callable[[str, str], str]
 """Where a case of a suite stands: `file:line`, or the file alone."""
@@ -83,10 +77,7 @@ class _TestGroup(Struct):
         self.time_s += seconds
         if element:
             self.counts[element] = self.counts.get(element, 0) + 1
-        if self.places and self.places[-2] + self.places[-1] == at:
-            self.places[-1] += size
-        else:
-            self.places.extend((at, size))
+        self.places.extend((at, size))
 
 
 def write_junit(reported: Reported) -> Iterator[str]:
@@ -135,7 +126,8 @@ def _write_document(
     for (suite, target), group in groups.items():
         yield _suite_tag(suite, target, group, evaluated)
         for at, size in zip(group.places[::2], group.places[1::2], strict=True):
-            yield from _read_spool(spool, at, size)
+            spool.seek(at)
+            yield spool.read(size).decode()
         yield "</testsuite>\n"
     if notes["missing"]:
         yield _whole_test("the run is complete", "error", notes["missing"])
@@ -164,18 +156,6 @@ def _suite_tag(suite: str, target: str, group: _TestGroup, evaluated: Evaluated)
     told |= {topic: notes[topic] for topic in ("mixed", "grading") if notes[topic]}
     properties.extend(_element("property", {"name": k, "value": v}) for k, v in told.items())
     return _start_tag(suite_element) + tostring(properties, "unicode") + "\n"
-
-
-def _read_spool(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
-    """A part of the temporary file, which ends where a test case does."""
-    spool.seek(at)
-    rest = b""
-    while size:
-        data = spool.read(min(size, _CHUNK))
-        size -= len(data)
-        whole, newline, rest = (rest + data).rpartition(b"\n")
-        yield (whole + newline).decode()
-    yield rest.decode()
 
 
 def _whole_test(name: str, element: str, message: str, kind: str = "incomplete") -> str:

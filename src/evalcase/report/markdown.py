@@ -70,26 +70,31 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     evaluated = reported.evaluated(highlights)
     figures = reported.sum_up(highlights.ledger, evaluated)
     targets = list(figures.by_target)[:_MOST_TARGETS]
-    lines = [
-        MARKER,
-        f"### {_write_headline(figures, evaluated, reported.wanted)}",
-        "",
-        *_note_lines(evaluated),
-        *_table_lines(figures, targets),
-        *_grid_lines(highlights.differing() if len(targets) > 1 else [], targets),
-        *_group_lines(figures),
-        *_fact_lines(figures, evaluated),
-    ]
+    lines = [MARKER, f"### {_write_headline(figures, evaluated, reported.wanted)}", ""]
+    for topic, note in note_run(evaluated).items():
+        if note:
+            said = _escape_inline(f"grading {note}" if topic == "grading" else note)
+            lines += [f"> ⚠️ **not complete**: {said}" if topic == "missing" else f"> {said}", ""]
+    if len(targets) > 1:
+        efforts = {**figures.efforts, "all": figures.effort}
+        lines += _part_lines("target", {**figures.by_target, "all": figures.all}, efforts)
+        lines += _grid_lines(highlights.differing(), targets)
+    else:
+        lines += _part_lines("", {"all": figures.all})
+    lines += [*_group_lines(figures), *_fact_lines(figures, evaluated)]
     head = "\n".join(lines) + "\n"
     yield head
     used, left = len(head), Counter[str]()
-    for each in _find_troubled(reported):
-        piece = _write_case(each, stored.find_case(each.suite, each.case))
-        if left or used + len(piece) > BUDGET - _RESERVE:
-            left[each.verdict] += 1
-        else:
-            used += len(piece)
-            yield piece
+    # The worst kind first; each kind is looked for by itself, so that no more than one is held.
+    for verdict in reported.wanted.verdicts or _TROUBLE:
+        only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
+        for each in fold_trials(only.results(), stored.outcome):
+            piece = _write_case(each, stored.find_case(each.suite, each.case))
+            if left or used + len(piece) > BUDGET - _RESERVE:
+                left[each.verdict] += 1
+            else:
+                used += len(piece)
+                yield piece
     run = stored.run.id
     if left:
         said = ", ".join(f"{count:,} {verdict}" for verdict, count in left.items())
@@ -117,22 +122,6 @@ def _write_headline(figures: Figures, evaluated: Evaluated, wanted: Wanted) -> s
         return f"❌ {said}"
     # Nothing was tried; or cases passed although some of their trials errored.
     return f"⚠️ {said}" if not counts.passed or errored else f"✅ {said}"
-
-
-def _note_lines(evaluated: Evaluated) -> Iterator[str]:
-    for topic, note in note_run(evaluated).items():
-        if note:
-            said = _escape_inline(f"grading {note}" if topic == "grading" else note)
-            yield f"> ⚠️ **not complete**: {said}" if topic == "missing" else f"> {said}"
-            yield ""
-
-
-def _table_lines(figures: Figures, targets: Sequence[str]) -> Iterator[str]:
-    if len(targets) > 1:
-        efforts = {**figures.efforts, "all": figures.effort}
-        yield from _part_lines("target", {**figures.by_target, "all": figures.all}, efforts)
-    else:
-        yield from _part_lines("", {"all": figures.all})
 
 
 def _group_lines(figures: Figures) -> Iterator[str]:
@@ -214,23 +203,22 @@ def _write_case(each: CaseTrials, case: Case | None) -> str:
     if trial.workspace is not None and None in heard:
         summary, *diff = describe_changes(trial.workspace).split("\n")
         heard[None] = heard[None]._replace(diff=summary)  # a block of its own has colours
-    block = "\n".join([*code_block(detail_lines(trial, heard, case, _SCREEN)), *_diff_lines(diff)])
+    lines = [*code_block(detail_lines(trial, heard, case, _SCREEN))]
+    if diff:
+        shown = [shorten_text(line, _LONGEST) for line in diff[:_DIFF_LINES]]
+        more = [f"… {len(diff) - len(shown):,} more lines"] if len(diff) > len(shown) else []
+        lines += ["", *code_block([*shown, *more], "diff")]
+    block = "\n".join(lines)
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_write_html(name)}<br>"
         f"{_write_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
     )
 
 
-def _diff_lines(diff: Sequence[str]) -> Iterator[str]:
-    if diff:
-        shown = [shorten_text(line, _LONGEST) for line in diff[:_DIFF_LINES]]
-        more = [f"… {len(diff) - len(shown):,} more lines"] if len(diff) > len(shown) else []
-        yield from ("", *code_block([*shown, *more], "diff"))
-
-
 def _escape_inline(text: str) -> str:
     """Text between other text. Marks are escaped; it mentions no person, and links nothing."""
-    return _unlink_names(_SPECIAL.sub(r"\\\1", _flatten_text(text)))
+    escaped = _SPECIAL.sub(r"\\\1", _flatten_text(text))
+    return re.sub(r"(?<=[@#])(?=\w)", "\u200b", escaped)
 
 
 def _write_html(text: str) -> str:
@@ -240,21 +228,9 @@ def _write_html(text: str) -> str:
 
 
 def _name_code(text: str) -> str:
-    """A name in a table."""
     return code_span(shorten_text(" ".join(text.split()), _LONGEST))
-
-
-def _unlink_names(text: str) -> str:
-    return re.sub(r"(?<=[@#])(?=\w)", "\u200b", text)
 
 
 def _flatten_text(text: str) -> str:
     return make_visible(" ".join(text.split()))
 
-
-def _find_troubled(reported: Reported) -> Iterator[CaseTrials]:
-    """The cases to be shown, the worst kind first; each kind is looked for by itself, so that no
-    more than one is held."""
-    for verdict in reported.wanted.verdicts or _TROUBLE:
-        only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
-        yield from fold_trials(only.results(), only.stored.outcome)

@@ -24,7 +24,7 @@ from msgspec import Struct, field
 
 from evalcase.report.aggregate import Ledger, sum_up, variable_labels
 from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, case_data
-from evalcase.report.compare import Comparison, TrackFigures
+from evalcase.report.compare import Comparison
 from evalcase.report.comparison_forms import (
     closing_words,
     has_title,
@@ -40,7 +40,7 @@ from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
 from evalcase.report.gates import Compared
 from evalcase.report.json import figures_object
-from evalcase.report.sides import CasePair, PairedCases
+from evalcase.report.sides import PairedCases
 from evalcase.report.source import Reported
 from evalcase.stats.intervals import find_mean
 from evalcase.store.stored import StoredRun
@@ -326,19 +326,15 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
     gradings = [StoredRun(stored.run, number) for number in range(1, stored.gradings + 1)]
     counted = replace(reported, wanted=replace(reported.wanted, verdicts=()))
     for folded in fold_trials(counted.results(), stored.outcome):
-        row = _make_row(stored, folded, gradings)
+        row = CaseRow(
+            folded.suite, folded.case, folded.target, stored.find_case(folded.suite, folded.case),
+            folded.outcome, folded.trials,
+            _find_regradings(gradings, folded.trials) if len(gradings) > 1 else {},
+        )  # fmt: skip
         for result in folded.trials:
             ledger.add(result, row.known)
         if not verdicts or (row.verdict or UNFINISHED) in verdicts:
             yield row
-
-
-def _make_row(stored: StoredRun, folded: CaseTrials, gradings: list[StoredRun]) -> CaseRow:
-    return CaseRow(
-        folded.suite, folded.case, folded.target, stored.find_case(folded.suite, folded.case),
-        folded.outcome, folded.trials,
-        _find_regradings(gradings, folded.trials) if len(gradings) > 1 else {},
-    )  # fmt: skip
 
 
 def _find_regradings(
@@ -356,48 +352,39 @@ def _find_regradings(
     return found
 
 
-class _Rows:
+def _compared_rows(
+    comparison: Comparison, base_ledger: Ledger, head_ledger: Ledger
+) -> Iterator[CaseRow]:
     """A row for each case of either side, and both sides added up on the way."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
-        self.base, self.head = Ledger(), Ledger()
-
-    def __iter__(self) -> Iterator[CaseRow]:
-        comparison, targets = self.comparison, self.comparison.targets
-        base, head = comparison.base.stored, comparison.head.stored
-        paired = PairedCases(comparison.base, comparison.head, targets)
-        for case in paired.read_base():
-            if case.target in targets.values():
-                known = base.find_case(case.suite, case.case)
-                for result in case.trials:
-                    self.base.add(result, known)
-        for pair in paired.pairs():
-            if pair.name.target not in targets:
-                continue
-            if pair.head is None:
-                yield self._removed(pair)
-                continue
-            known = head.find_case(pair.head.suite, pair.head.case)
-            for result in pair.head.trials:
-                self.head.add(result, known)
+    targets, unselected = comparison.targets, comparison.unselected
+    base, head = comparison.base.stored, comparison.head.stored
+    paired = PairedCases(comparison.base, comparison.head, targets)
+    for case in paired.read_base():
+        if case.target in targets.values():
+            known = base.find_case(case.suite, case.case)
+            for result in case.trials:
+                base_ledger.add(result, known)
+    for pair in paired.pairs():
+        if pair.name.target not in targets:
+            continue
+        if (now := pair.head) is not None:
+            known = head.find_case(now.suite, now.case)
+            for result in now.trials:
+                head_ledger.add(result, known)
             yield CaseRow(
-                pair.head.suite, pair.head.case, pair.head.target, known, pair.head.outcome,
-                pair.head.trials, base=_base_row(pair, pair.kind),
-                alone="not selected" if "added" in comparison.unselected else "added",
+                now.suite, now.case, now.target, known, now.outcome, now.trials,
+                base=_base_row(pair.base, pair.kind),
+                alone="not selected" if "added" in unselected else "added",
+            )  # fmt: skip
+        elif (then := pair.base) is not None:
+            change = "not selected" if "removed" in unselected else "removed"
+            yield CaseRow(
+                then.suite, pair.name.case, pair.name.target,
+                base.find_case(then.suite, then.case), None, base=_base_row(then, change),
             )  # fmt: skip
 
-    def _removed(self, pair: CasePair) -> CaseRow:
-        comparison, suite = self.comparison, pair.base.suite if pair.base is not None else ""
-        known = comparison.base.stored.find_case(suite, pair.name.case)
-        change = "not selected" if "removed" in comparison.unselected else "removed"
-        return CaseRow(
-            suite, pair.name.case, pair.name.target, known, None, base=_base_row(pair, change)
-        )
 
-
-def _base_row(pair: CasePair, change: str) -> BaseRow | None:
-    base = pair.base
+def _base_row(base: CaseTrials | None, change: str) -> BaseRow | None:
     return None if base is None else BaseRow(base.target, base.outcome, base.trials, change)
 
 
@@ -405,12 +392,12 @@ def write_compared_html(compared: Compared, max_size: int, home: str = "") -> It
     """The pieces of the page."""
     base, head = compared.comparison.base, compared.comparison.head
     page = PageWriter(max_size, compared=True, served=bool(home))
-    rows = _Rows(compared.comparison)
-    yield from page.write(rows)
+    ledgers = Ledger(), Ledger()
+    yield from page.write(_compared_rows(compared.comparison, *ledgers))
     # What is to be said of either side stands in the comparison already.
     told = {
-        "run": {"name": head.label, "figures": figures_object(sum_up(rows.head)), "remarks": []},
-        "base": {"name": base.label, "figures": figures_object(sum_up(rows.base))},
+        "run": {"name": head.label, "figures": figures_object(sum_up(ledgers[1])), "remarks": []},
+        "base": {"name": base.label, "figures": figures_object(sum_up(ledgers[0]))},
         "comparison": _comparison_data(compared), "home": home,
     }  # fmt: skip
     more = f"evalcase compare {base.label} {head.label} --format html --max-size 1GB"
@@ -423,16 +410,16 @@ def _comparison_data(compared: Compared) -> PageObject:
         "sentences": list(say_result(comparison, compared.gated, str)),
         "sides": [f"{word}: {about}" for word, _, about in list_sides(comparison) if about],
         "warnings": list_remarks(comparison),
-        # Tags are in the charts.
-        "tracks": [_track_data(replace(each, tags=()), compared) for each in comparison.tracks],
+        "tracks": [
+            {
+                "title": f"{track.base_target} → {track.head_target}"
+                if has_title(track, comparison)
+                else "",
+                "counts": say_counts(track, comparison),
+                "tables": list(track_tables(track, compared)),
+                "notes": list(closing_words(track, compared)),
+            }
+            # Tags are in the charts.
+            for track in (replace(each, tags=()) for each in comparison.tracks)
+        ],
     }
-
-
-def _track_data(track: TrackFigures, compared: Compared) -> PageObject:
-    comparison = compared.comparison
-    title = f"{track.base_target} → {track.head_target}" if has_title(track, comparison) else ""
-    return {
-        "title": title, "counts": say_counts(track, comparison),
-        "tables": list(track_tables(track, compared)),
-        "notes": list(closing_words(track, compared)),
-    }  # fmt: skip

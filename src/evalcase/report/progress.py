@@ -6,12 +6,11 @@ trial costs no more than a few additions.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 from msgspec import Struct, field
 from rich.console import Console, RenderableType
@@ -23,9 +22,9 @@ from rich.table import Table
 from rich.text import Text
 
 from evalcase.report.details import headline
-from evalcase.report.figures import write_money
+from evalcase.report.figures import write_clock, write_money
 from evalcase.report.highlights import Highlights
-from evalcase.report.terminal import STYLES, Screen, hang_text
+from evalcase.report.terminal import STYLES, Screen, defuse_lines, hang_text
 from evalcase.types.case import Case
 from evalcase.types.result import VERDICTS, Outcome, Result, Trial, Verdict
 from evalcase.types.target import TrialKey
@@ -41,7 +40,6 @@ _QUICK_S = 0.5
 """A run that is over sooner shows no status line, and leaves failures to its summary."""
 _MARGIN = 3
 """Cells that stay free behind the status line: a terminal echoes `^C` there, and must not fold."""
-_LOG_WIDTH = 120
 _SHORTEST_S, _LONGEST_S = 2.0, 30.0
 """Seconds between two lines of a log on progress: at least, and at most."""
 
@@ -64,7 +62,6 @@ class Progress(Struct):
         return max(self.planned, self.done + self.running)
 
     def finish(self, result: Result, verdict: Verdict | None) -> None:
-        """A trial is done, and with it its case if that has a verdict now."""
         if self.running:
             self.running -= 1
         self.done += 1
@@ -91,13 +88,6 @@ def status_parts(progress: Progress, spent_s: float, notice: str) -> list[tuple[
         write_money(progress.cost_usd) if progress.cost_usd else "",
     ]
     return parts + [(part, "") for part in rest if part]
-
-
-def write_clock(seconds: float) -> str:
-    """Time that goes by: 0:07, 12:05, 1:02:33."""
-    minutes, second = divmod(int(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 class RunView:
@@ -137,7 +127,7 @@ class RunView:
     def tell(self, text: str) -> None:
         """Say what must be heard."""
         with suppress(OSError):  # a log that can't be written must not end the run
-            self.out.write(make_visible(text) + "\n")
+            self.out.writelines(f"{line}\n" for line in defuse_lines([make_visible(text)]))
             self.out.flush()
 
     def warn(self, text: str) -> None:
@@ -153,17 +143,18 @@ class _TimedView(RunView):
 
     period_s: float
 
-    def __init__(self, out: TextIO, clock: Callable[[], float], *, same: bool) -> None:
+    def __init__(self, out: TextIO, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(out)
         self.clock = clock
-        self.same = same
-        """Whether the summary goes to the same place: it names the failures, too."""
-        self._named = 0
         self._tagged: dict[TrialKey, Case] = {}
         """Running cases that have tags: results don't hold these."""
         self._begun = 0.0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
+
+    def begin(self) -> None:
+        self._begun = self.clock()
+        self._thread.start()
 
     def started(self, trial: Trial) -> None:
         self.progress.running += 1
@@ -173,25 +164,15 @@ class _TimedView(RunView):
     def finished(self, result: Result) -> None:
         case = self._tagged.pop(result.key, None) if self._tagged else None
         decided = self.highlights.add(result, case)
-        verdict = decided and decided[0].verdict
-        self.progress.finish(result, verdict)
-        if decided is None or verdict not in ("failed", "errored"):
-            return
-        self._named += 1
-        if self._named <= MOST_LINES:
-            self.name(*decided)
-        elif self._named == MOST_LINES + 1:
-            self.say("further failures are only counted here; the record has all of them")
+        self.progress.finish(result, decided and decided[0].verdict)
+        if decided is not None:
+            self.decided(*decided)
 
-    def name(self, outcome: Outcome, result: Result) -> None:
-        """Say that a case failed or errored."""
+    def decided(self, outcome: Outcome, result: Result) -> None:
+        """A case has its verdict; the result shows why."""
 
     def tell(self, text: str) -> None:
         self.say(text)
-
-    def begin(self) -> None:
-        self._begun = self.clock()
-        self._thread.start()
 
     def tick(self) -> None: ...
 
@@ -207,16 +188,12 @@ class _TimedView(RunView):
 
 
 class LogView(_TimedView):
-    """A line for each tenth that is done, or after half a minute without one; no control codes."""
+    """A line for each tenth that is done, or after half a minute without one; no control codes.
+    Failures are left to the summary."""
 
     period_s = 1.0
-
-    def __init__(
-        self, out: TextIO, clock: Callable[[], float] = monotonic, *, same: bool = False
-    ) -> None:
-        super().__init__(out, clock, same=same)
-        self._said_at = 0.0
-        self._tenths = 0
+    _said_at = 0.0
+    _tenths = 0
 
     def begin(self) -> None:
         self._said_at = self.clock()
@@ -233,11 +210,6 @@ class LogView(_TimedView):
     def tick(self) -> None:
         if self.clock() - self._said_at >= _LONGEST_S:
             self._report()
-
-    def name(self, outcome: Outcome, result: Result) -> None:
-        if not self.same:
-            screen = Screen(_LOG_WIDTH)
-            self.say(headline(result, outcome, screen, name_target=self.name_target))
 
     def say(self, line: str) -> None:
         RunView.tell(self, line)
@@ -274,10 +246,10 @@ class LiveView(_TimedView):
     period_s = _PERIOD_S
 
     def __init__(
-        self, out: TextIO, *, colour: bool, same: bool = True, width: int | None = None,
+        self, out: TextIO, *, colour: bool, width: int | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
-        super().__init__(out, clock, same=same)
+        super().__init__(out, clock)
         self.console = _Console(
             file=out, width=width, color_system="standard" if colour else None,
             force_terminal=True, no_color=not colour, markup=False, highlight=False, emoji=False,
@@ -288,16 +260,23 @@ class LiveView(_TimedView):
         )  # fmt: skip
         self._lines: deque[tuple[str, bool]] = deque()
         """Lines to be written above the status line, and whether the summary will say them."""
+        self._named = 0
         self._is_active = False
 
     def begin(self) -> None:
         self._is_active = True
         super().begin()
 
-    def name(self, outcome: Outcome, result: Result) -> None:
-        screen = Screen(self.console.width - 1, colour=not self.console.no_color)
-        line = headline(result, outcome, screen, name_target=self.name_target)
-        self._lines.append((line, self.same))
+    def decided(self, outcome: Outcome, result: Result) -> None:
+        if outcome.verdict not in ("failed", "errored"):
+            return
+        self._named += 1
+        if self._named <= MOST_LINES:
+            screen = Screen(self.console.width - 1, colour=not self.console.no_color)
+            line = headline(result, outcome, screen, name_target=self.name_target)
+            self._lines.append((line, True))
+        elif self._named == MOST_LINES + 1:
+            self.say("further failures are only counted here; the record has all of them")
 
     def say(self, line: str) -> None:
         for row in hang_text(make_visible(line), self.console.width - 1):
@@ -306,10 +285,8 @@ class LiveView(_TimedView):
             self._write_lines()
 
     def tick(self) -> None:
-        """Write what is new, if the run is not over at once and the terminal is ours."""
+        """Write what is new, if the run is not over at once."""
         if not self._live.is_started and self.clock() - self._begun < _QUICK_S:
-            return
-        if _in_background(self.console.file):
             return
         with suppress(OSError):  # a terminal that is gone must not end the run
             if not self._live.is_started:
@@ -356,11 +333,3 @@ class LiveView(_TimedView):
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(bar, line)
         return row
-
-
-def _in_background(out: IO[str]) -> bool:
-    """Whether the terminal belongs to another job just now, as after Ctrl-Z and `bg`."""
-    try:
-        return os.tcgetpgrp(out.fileno()) != os.getpgrp()
-    except (OSError, ValueError):
-        return False

@@ -122,7 +122,9 @@ def _pair_sides(base: Side, head: Side, targets: tuple[str, str] | None) -> Side
                 f"no target has the same name in both: base has {_list_targets(base)}, head has "
                 f"{_list_targets(head)}; --targets BASE HEAD names one of each"
             )
-    if _is_same(base, head) and any(one == other for one, other in paired.items()):
+    is_one_file = (base.run is None) != (head.run is None)
+    is_same = base.source == head.source or (is_one_file and base.runs == head.runs)
+    if is_same and any(one == other for one, other in paired.items()):
         raise ConfigError(f"base and head are both {head.label}: there is nothing to compare")
     return Sides(base, head, paired, targets is not None)
 
@@ -158,11 +160,6 @@ def _require_target(name: str, side: Side) -> str:
 
 def _list_targets(side: Side) -> str:
     return ", ".join(f"`{name}`" for name in side.stored.targets)
-
-
-def _is_same(base: Side, head: Side) -> bool:
-    is_one_file = (base.run is None) != (head.run is None)
-    return base.source == head.source or (is_one_file and base.runs == head.runs)
 
 
 def _open_run(found: FoundRun, root: str, stack: ExitStack) -> Side:

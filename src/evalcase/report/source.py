@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache
 from typing import NamedTuple
 
 from evalcase.config.config import Config
@@ -43,24 +43,17 @@ class Reader(NamedTuple):
 def find_suite_places(root: str, folder: str) -> Callable[[str], str]:
     """Finds them for paths as they were written in a folder. By words alone: a record may come from
     anyone, and nothing is looked for."""
-    known: dict[str, str] = {}
 
+    @cache
     def find(suite: str) -> str:
-        place = known.get(suite)
-        if place is None:
-            place = known[suite] = _place_suite(suite, root, folder)
-        return place
+        if suite.startswith("<"):
+            return suite
+        path = os.path.normpath(os.path.join(folder, suite))
+        if os.path.isabs(path) and (path + os.sep).startswith(root + os.sep):
+            path = os.path.relpath(path, root)
+        return path.replace(os.sep, "/")
 
     return find
-
-
-def _place_suite(suite: str, root: str, folder: str) -> str:
-    if suite.startswith("<"):
-        return suite
-    path = os.path.normpath(os.path.join(folder, suite))
-    if os.path.isabs(path) and (path + os.sep).startswith(root + os.sep):
-        path = os.path.relpath(path, root)
-    return path.replace(os.sep, "/")
 
 
 def see_suites(run: Run, root: str, cwd: str) -> Callable[[str], str]:
@@ -142,7 +135,7 @@ class Reported(Value, frozen=True):
         return self.sum_up(highlights.ledger, self.evaluated(highlights))
 
     def sum_up(self, ledger: Ledger, evaluated: Evaluated) -> Figures:
-        """The same for results that were added up on another way."""
+        """The same for results that were added up elsewhere."""
         figures = self.figuring.sum_up(ledger, evaluated, whole=self.wanted.is_all)
         require_variables(self.by, figures)
         return figures
@@ -178,23 +171,19 @@ class Reported(Value, frozen=True):
             if not wanted.includes(key.case) or wanted.target not in (None, key.target):
                 continue
             count += 1
-            if not wanted.verdicts or self._verdict(result) in wanted.verdicts:
+            verdict = self.stored.outcome(result).verdict or UNFINISHED
+            if not wanted.verdicts or verdict in wanted.verdicts:
                 yield result
         if not count and not wanted.is_all:
             raise ConfigError(
                 _explain_missing(self.stored.run.id, wanted, list(cases), list(targets))
             )
 
-    def _verdict(self, result: Result) -> str:
-        return self.stored.outcome(result).verdict or UNFINISHED
-
 
 def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
         if name is not None and not any(fits_pattern(each, name) for each in known):
-            is_varied = any(each.startswith(f"{name}:") for each in known)
-            variants = f"it only has variants: use `{name}:*`"
-            hint = variants if is_varied else did_you_mean(name, known)
+            hint = did_you_mean(name, known)
             return f"run {run} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
     return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"
 
@@ -204,11 +193,15 @@ class LineFinder:
 
     def __init__(self, reported: Reported, state: str | None) -> None:
         """`state` is the folder of what is kept for this user."""
-        self._project = reported.reader.config.root
-        self._cwd = reported.reader.cwd
-        self._state = state
-        self._stored = reported.stored
-        self._run = reported.stored.run
+        stored, reader = reported.stored, reported.reader
+        self._root = os.path.realpath(reader.config.root)
+        self._cwd = reader.cwd
+        self._is_own = is_own(stored.run, state, reader.config.root)
+        suites = stored.run.about.suites
+        self._hashes = stored.graded_suites(frozenset(suites)) or suites
+        """Of the suites when the run was last graded by them, as its record has them."""
+        self.see = see_suites(stored.run, reader.config.root, reader.cwd)
+        """How a person here writes the path of a suite."""
         self._lines: dict[str, Table] = {}
 
     def find_line(self, suite: str, case: str) -> int | None:
@@ -223,25 +216,6 @@ class LineFinder:
         """`file:line`, or the file alone."""
         line = self.find_line(suite, case)
         return self.see(suite) if line is None else f"{self.see(suite)}:{line}"
-
-    @cached_property
-    def _is_own(self) -> bool:
-        return is_own(self._run, self._state, self._project)
-
-    @cached_property
-    def _root(self) -> str:
-        return os.path.realpath(self._project)
-
-    @cached_property
-    def see(self) -> Callable[[str], str]:
-        """How a person here writes the path of a suite."""
-        return see_suites(self._run, self._project, self._cwd)
-
-    @cached_property
-    def _hashes(self) -> dict[str, str]:
-        """The hashes of the suites when the run was last graded by them, as its record has them."""
-        known = self._run.about.suites
-        return self._stored.graded_suites(frozenset(known)) or known
 
     def _read(self, suite: str) -> Table:
         """The lines of the cases; none if the suite has changed, or is not in the project."""

@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.conclusion import (
     name_grading,
@@ -18,11 +16,10 @@ from evalcase.report.conclusion import (
     rate_of,
     say_gate,
     say_saved,
-    stays_errored,
     suggest_next,
     why_incomplete,
 )
-from evalcase.report.details import UNFINISHED, FindCase, detail_lines, name_lines, passed_of
+from evalcase.report.details import UNFINISHED, FindCase, detail_lines, name_line, passed_of
 from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
 from evalcase.report.figures import (
     PART_KINDS,
@@ -32,6 +29,7 @@ from evalcase.report.figures import (
     Mean,
     PartKind,
     Slice,
+    write_clock,
     write_interval,
     write_money,
     write_percent,
@@ -47,7 +45,6 @@ from evalcase.util.text import make_visible, write_count
 
 _COLUMN = LABEL - 1
 _FACT_ROWS = 4
-_NARROW = 60
 _SLOW_S = 0.1
 """What is quicker is no news."""
 _MOST_PARTS = 10
@@ -64,18 +61,17 @@ class Fact(NamedTuple):
 
 def write_text(reported: Reported) -> Iterator[str]:
     """The report for people: the summary of a run, or some of its cases in full."""
-    lines = _write_summary(reported) if reported.wanted.case is None else _write_cases(reported)
+    if reported.wanted.case is not None:
+        lines = _write_cases(reported)
+    else:
+        verdicts = [None if each == UNFINISHED else each for each in reported.wanted.verdicts]
+        ledger = reported.figuring.open_ledger()
+        highlights = Highlights(verdicts or TROUBLED, ledger)  # type: ignore[arg-type]
+        evaluated = reported.evaluated(highlights)
+        figures = reported.sum_up(ledger, evaluated)
+        find_case, reader = reported.stored.find_case, reported.reader
+        lines = summary_lines(evaluated, highlights, find_case, reader, figures, reported.by)
     return (line + "\n" for line in defuse_lines(lines))
-
-
-def _write_summary(reported: Reported) -> Iterator[str]:
-    verdicts = [None if each == UNFINISHED else each for each in reported.wanted.verdicts]
-    ledger = reported.figuring.open_ledger()
-    highlights = Highlights(verdicts or TROUBLED, ledger)  # type: ignore[arg-type]
-    evaluated = reported.evaluated(highlights)
-    figures = reported.sum_up(highlights.ledger, evaluated)
-    find_case, reader = reported.stored.find_case, reported.reader
-    return summary_lines(evaluated, highlights, find_case, reader, figures, reported.by)
 
 
 def _write_cases(reported: Reported) -> Iterator[str]:
@@ -130,7 +126,8 @@ def summary_lines(
     if is_oracle:
         by = ()
         if (sound := highlights.count_sound()) is not None:
-            count = f"{sound[0]:,} of {write_count(sound[1], 'case')} {_are(sound[1])} sound"
+            are = "is" if sound[1] == 1 else "are"
+            count = f"{sound[0]:,} of {write_count(sound[1], 'case')} {are} sound"
             yield from screen.wrap(f"{count} (pass with the solution, fail without it)")
     if several and "target" in by:
         rows = highlights.differing(see_suite)
@@ -144,11 +141,9 @@ def summary_lines(
     if kept := highlights.kept:
         folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
         yield from _to_copy("kept", f"{write_count(len(kept), 'workspace')}: {folder}", "", screen)
-    errored = highlights.shown("errored")
-    stays = bool(errored) and all(stays_errored(each.result) for each in errored)
-    bad = [*highlights.shown("failed"), *errored]
+    bad = [*highlights.shown("failed"), *highlights.shown("errored")]
     first = bad[0].result.key if bad else None
-    next_one = suggest_next(evaluated, name, first, is_own=reader.is_own, stays=stays)
+    next_one = suggest_next(evaluated, name, first, is_own=reader.is_own)
     yield from _ending_lines(evaluated, reader, next_one)
 
 
@@ -167,17 +162,13 @@ def _case_lines(
 ) -> Iterator[str]:
     result = shown.result
     here = replace(result, key=result.key._replace(suite=see_suite(result.key.suite)))
-    yield from name_lines(here, shown.outcome, screen, name_target=several)
+    yield name_line(here, shown.outcome, screen, name_target=several)
     case = find_case(result.key.suite, result.key.case)
     yield from detail_lines(result, shown.heard, case, screen)
     if shown.same:
         said = f"the same for {shown.same:,} more"
         yield screen.paint(f"{'':{INDENT}}{said}", "dim")
     yield ""
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen) -> Iterator[str]:
@@ -308,8 +299,8 @@ def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator
         parts.append((f"pass rate {write_rate(rate)}", "place"))
     if totals.cost_usd is not None:
         parts.append((write_money(totals.cost_usd), ""))
-    if evaluated.duration_s is not None:
-        parts.append((_write_duration(evaluated.duration_s), ""))
+    if (took_s := evaluated.duration_s) is not None:
+        parts.append((f"{took_s:.1f} s" if took_s < 100 else write_clock(took_s), ""))
     yield from screen.flow(parts)
 
 
@@ -332,13 +323,9 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
 
 
 def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]:
-    """A path or a command: never cut, and on a line of its own if it fits only there."""
-    text = make_visible(text)
+    """A path or a command, which is never cut."""
     lead = screen.paint(f"{label:<{_COLUMN}}", "dim")
-    if cell_len(text) <= screen.width < min(_NARROW, _COLUMN + cell_len(text)):
-        yield screen.paint(label, "dim")
-        lead = ""
-    yield lead + screen.paint(text, style)
+    yield lead + screen.paint(make_visible(text), style)
 
 
 def _facts(
@@ -430,7 +417,7 @@ def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> I
         yield Fact("scores", f"mean {score.value:.2f}{between} of {of}{drawn}")
     if verbose:
         p95_s, median_s = effort.p95_s or 0.0, effort.median_s or 0.0
-        if effort.timed > 1 and p95_s >= _SLOW_S:
+        if len(effort.durations) > 1 and p95_s >= _SLOW_S:
             yield Fact("latency", f"median {median_s:.2f} s, 95% within {p95_s:.2f} s")
         if effort.input_tokens or effort.output_tokens:
             yield Fact("tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out")
@@ -475,10 +462,3 @@ def _list_costs(totals: Totals) -> Iterator[str]:
 def _fact_lines(fact: Fact, screen: Screen) -> Iterator[str]:
     return screen.label(fact.label, make_visible(fact.text), _FACT_ROWS, _COLUMN)
 
-
-def _write_duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours} h {minute:02} min" if hours else f"{minutes} min {second:02} s"

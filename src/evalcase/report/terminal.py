@@ -223,6 +223,10 @@ def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int 
     return rows
 
 
+def indent_lines(lines: Iterable[str], by: int = INDENT) -> Iterator[str]:
+    return (f"{'':{by}}{line}".rstrip() for line in lines)
+
+
 def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
     """Lines for people. Where a CI system reads along, none is a command to it."""
     return map(defuse_line, lines) if in_ci(os.environ) else iter(lines)

@@ -49,7 +49,7 @@ from evalcase.report.source import Reader, Reported, find_suite_places
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.reader import is_written, read_end
 from evalcase.store.runs import list_runs
-from evalcase.store.stored import GrowingCase, GrowingJournal, StoredRun
+from evalcase.store.stored import GrowingJournal, StoredRun
 from evalcase.types.value import Value
 from evalcase.util.environment import Environment, monotonic
 
@@ -176,8 +176,11 @@ async def serve_viewer(opening: Opening, environment: Environment, out: TextIO) 
     token = urlsafe_b64encode(environment.entropy(32)).rstrip(b"=").decode()
     listing = Listing(opening.folder, opening.config.root, environment.state)
     viewer = Viewer(token, listing, Reader(environment.cwd, opening.config))
+    # aiohttp logs every request that is not HTTP, which is nothing for the terminal.
+    silent = logging.getLogger("evalcase.view.http")
+    silent.disabled = True
     server = web.Server(
-        viewer.answer, access_log=None, logger=_silent_logger(),
+        viewer.answer, access_log=None, logger=silent,
         max_line_size=_LONGEST_HEADER, max_field_size=_LONGEST_HEADER,
     )  # fmt: skip
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_SHUTDOWN_S)
@@ -207,13 +210,6 @@ def has_screen(environment: Mapping[str, str], platform: str) -> bool:
     if platform in ("win32", "darwin"):
         return True
     return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
-
-
-def _silent_logger() -> logging.Logger:
-    """aiohttp logs every request that is not HTTP, which is nothing for the terminal."""
-    logger = logging.getLogger("evalcase.view.http")
-    logger.disabled = True
-    return logger
 
 
 class Viewer:
@@ -286,11 +282,12 @@ class Viewer:
 
     def _rows_data(self, run: Run, offset: int) -> dict[str, Any]:
         tail = self._journal_of(run).read_since(offset)
-        return {
-            "offset": tail.offset,
-            "state": _state_of_run(run),
-            "rows": [_grown_data(each) for each in tail.cases],
-        }
+        rows = []
+        for each in tail.cases:
+            suite, case, target, _ = each.results[0].key
+            row = CaseRow(suite, case, target, each.case, each.outcome, each.results)
+            rows.append({**row_data(row), "detail": case_data(row)})
+        return {"offset": tail.offset, "state": _state_of_run(run), "rows": rows}
 
     def _make_page(self, run: Run) -> Iterable[bytes]:
         watch = None
@@ -326,17 +323,10 @@ class Viewer:
     async def _send_page(self, make: Callable[[], Iterable[bytes]]) -> web.Response:
         """Make a page whole before any of it is sent, so that half a page is never seen, and a
         client that reads slowly holds a file and nothing else."""
-        page = await self._in_turn(lambda: _spool(make()))
-        return _respond(page, build_shell(SERVED_SCRIPTS).policy)
-
-
-def _spool(pieces: Iterable[bytes]) -> BinaryIO:
-    with ExitStack() as stack:
-        file = stack.enter_context(tempfile.TemporaryFile())
-        file.writelines(pieces)
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when it is sent
+        await self._in_turn(lambda: file.writelines(make()))
         file.seek(0)
-        stack.pop_all()  # it is closed when it is sent
-        return file
+        return _respond(file, build_shell(SERVED_SCRIPTS).policy)
 
 
 def _split_path(request: web.BaseRequest) -> list[str]:
@@ -381,8 +371,3 @@ def _respond_json(value: dict[str, Any]) -> web.Response:
 def _respond_in_words(status: int, text: str) -> web.Response:
     return _respond(f"{text}\n".encode(), kind="text/plain", status=status)
 
-
-def _grown_data(grown: GrowingCase) -> dict[str, Any]:
-    suite, case, target, _ = grown.results[0].key
-    row = CaseRow(suite, case, target, grown.case, grown.outcome, grown.results)
-    return {**row_data(row), "detail": case_data(row)}

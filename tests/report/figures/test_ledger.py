@@ -121,7 +121,7 @@ def test_latency_tokens_and_cost() -> None:
     results = [trial(str(each[0]), "p", **priced(*each)) for each in taken]
     results += [trial("late", "e", duration_s=120.0)]
     effort = figures(results).effort
-    assert (effort.answers, effort.timed) == (4, 4)
+    assert (effort.answers, len(effort.durations)) == (4, 4)
     assert (effort.median_s, effort.p95_s, effort.total_s) == (2.5, 9.0, 135.0)
     assert (effort.reported, effort.input_tokens, effort.output_tokens) == (3, 35, 3)
     assert effort.cost_usd == pytest.approx(0.6)

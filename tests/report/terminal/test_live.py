@@ -14,13 +14,11 @@ from tests.store.samples import result
 class Terminal:
     """A view on a screen, with a clock that stands still unless it is moved."""
 
-    def __init__(self, columns: int = 80, colour: bool = True, same: bool = True) -> None:
+    def __init__(self, columns: int = 80, colour: bool = True) -> None:
         self.columns = columns
         self.now = 100.0
         self.out = io.StringIO()
-        self.view = LiveView(
-            self.out, colour=colour, same=same, width=columns, clock=lambda: self.now
-        )
+        self.view = LiveView(self.out, colour=colour, width=columns, clock=lambda: self.now)
         self.view.expect({"agent": 10})
         self.view._thread.start = lambda: None  # type: ignore[method-assign]
         self.view.begin()
