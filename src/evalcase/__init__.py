@@ -27,8 +27,7 @@ if TYPE_CHECKING:
         TargetError,
     )
     from evalcase.graders.base import Context, Grader
-    from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
-    from evalcase.pytest_plugin.cases import cases
+    from evalcase.pytest_plugin.cases import assert_case, assert_case_async, cases
     from evalcase.report.details import explain
     from evalcase.report.evaluated import Evaluated
     from evalcase.report.figures import Figures
@@ -102,8 +101,7 @@ _HOMES = {
     "write_suite",
     "errors": "ConfigError EvalcaseError GraderError RecordError SuiteError TargetError",
     "graders.base": "Context Grader",
-    "pytest_plugin.asserting": "assert_case assert_case_async",
-    "pytest_plugin.cases": "cases",
+    "pytest_plugin.cases": "assert_case assert_case_async cases",
     "report.details": "explain",
     "report.evaluated": "Evaluated",
     "report.figures": "Figures",

@@ -54,7 +54,7 @@ _FILES = {
     "explain": "reference", "graders": "reference", "schema": "reference", "show": "reference",
     "import": "convert", "harvest": "convert", "migrate": "convert",
     "lsp": "serve", "view": "serve",
-    "list": "runs", "prune": "runs", "grade": "resume",
+    "list": "runs", "prune": "runs", "grade": "resume", "merge": "resume",
 }  # fmt: skip
 """Modules with several commands; any other command has one of its name."""
 

@@ -1,22 +1,31 @@
-"""`evalcase resume` and `evalcase grade`: go on with a stored run, or grade its answers again."""
+"""`evalcase resume`, `grade` and `merge`: go on with a stored run, grade its answers again, put the
+shards of a run together."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
 from evalcase.api import prepare_run
-from evalcase.cli.options import WrongUsageError, run_options
+from evalcase.cli.options import WrongUsageError, run_options, runs_dir_option
 from evalcase.cli.running import OutputOptions, Session, output_options
-from evalcase.cli.stored import refuse_graders, refuse_stranger, specs_of, trust_option
+from evalcase.cli.stored import (
+    find_project,
+    refuse_graders,
+    refuse_stranger,
+    specs_of,
+    trust_option,
+)
 from evalcase.cli.terminal import write_prose
 from evalcase.config.config import load_config
-from evalcase.config.options import LocalOptions
-from evalcase.errors import ConfigError, SuiteError
+from evalcase.config.options import LocalOptions, RunOptions
+from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.report.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.regrade import (
     GradingBasis,
     basis_of_broken,
@@ -35,9 +44,10 @@ from evalcase.runner.resume import (
     read_request,
     request_rest,
 )
-from evalcase.store.folder import Run, is_own, left_no_record
+from evalcase.store.folder import Run, find_sealer, is_own, left_no_record
+from evalcase.store.merge import merge_shards, read_shards
 from evalcase.store.rows import GradingRow
-from evalcase.store.runs import find_run, list_runs, newest_run, newest_unfinished
+from evalcase.store.runs import FoundRun, find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import first_code
 from evalcase.types.value import replace
@@ -248,3 +258,69 @@ def _find_stranger(
         if run is not None and not is_own(run, state, root):
             return run
     return None
+
+
+@click.command("merge")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
+    "--partial", is_flag=True,
+    help="Merge the shards there are into an incomplete run, which `resume` can complete.",
+)  # fmt: skip
+@runs_dir_option
+@output_options
+def merge_command(
+    runs: tuple[str, ...], partial: bool, output: OutputOptions, runs_dir: str | None,
+) -> int:  # fmt: skip
+    """Merge the shards of a run into one.
+
+    RUNS are runs made with --shard, given by id or folder, or folders of such runs. The result is
+    a run like any other, stored with the other runs; the shards are not changed.
+
+    \b
+    evalcase run --shard 1/3 --runs-dir shards   on the first of three machines
+    evalcase merge shards                        all shards in that folder
+    evalcase merge shards --partial              without one that was lost
+
+    The exit code is 2 if shards don't belong together or one is given twice (both are named), 3 if
+    one is missing or not complete and --partial is not given, and otherwise that of an unsharded
+    run.
+    """
+    (config, folder), environment = find_project(runs_dir), this_environment()
+    session = Session(output, config, runs_dir)
+    with ExitStack() as stack:
+        named = [each for name in runs for each in _find_runs(name, folder)]
+        found = {os.path.realpath(each.run.path): each for each in named}  # each once
+        stored = [stack.enter_context(StoredRun(*each)) for each in found.values()]
+        shards = read_shards(stored)
+        if (lacks := shards.lacks()) and not partial:
+            raise RecordError(f"{'; '.join(lacks)}. --partial merges what is there")
+        for warning in shards.other_versions():
+            write_prose(f"warning: {warning}")
+        sealer = None  # nothing seals the result if any of it is a stranger's
+        if all(is_own(each.run, environment.state, config.root) for each in stored):
+            sealer = find_sealer(environment.state, config.root, environment.entropy)
+        run = merge_shards(
+            shards, folder, config.root,
+            now=environment.now(), random=environment.entropy, sealer=sealer,
+        )  # fmt: skip
+    options = RunOptions.from_dict(run.about.options)
+    evaluated = hold_to_gates(read_evaluated(StoredRun(run)), options)
+    session.is_own = sealer is not None
+    return first_code(evaluated.exit_code, session.conclude(evaluated))
+
+
+def _find_runs(name: str, folder: str) -> list[FoundRun]:
+    """The run of a name; or all that a folder holds."""
+    if os.path.isdir(name) and not os.path.exists(os.path.join(name, "run.json")):
+        listed = list_runs(os.path.abspath(name))
+        damaged = [each.problem for each in listed if each.run is None]
+        if damaged:
+            raise RecordError(damaged[0])
+        runs = [FoundRun(each.run, None) for each in listed if each.run is not None]
+        if runs:
+            return runs
+        try:
+            return [find_run(name, folder)]
+        except ConfigError:
+            raise ConfigError(f"the folder {name} has no runs") from None
+    return [find_run(name, folder)]

@@ -166,9 +166,14 @@ class Ledger:
     def count_cases(self) -> tuple[int, frozenset[str]]:
         """The number of cases, each once whatever its targets; and the suites with a case that has
         several targets."""
-        distinct = {suite: _count_distinct(marks) for suite, marks in self._marks.items()}
+        distinct: Counter[str] = Counter()
+        for suite, marks in self._marks.items():
+            # By parts: a set of a million numbers would take more memory than a run.
+            parts = 1 + len(marks) // _MARKS_AT_ONCE
+            for part in range(parts):
+                distinct[suite] += len({mark for mark in marks if mark % parts == part})
         shared = (suite for suite, count in distinct.items() if count < len(self._marks[suite]))
-        return sum(distinct.values()), frozenset(shared)
+        return distinct.total(), frozenset(shared)
 
     def _find_cells(
         self, case: Case | None, key: TrialKey, cluster: ClusterName
@@ -205,12 +210,6 @@ class Ledger:
         for name, (verdicts, scores) in held.grades.items():
             _find_cell(self.graders, name, held.cluster).add(verdicts, verdicts, scores)
         return verdict
-
-
-def _count_distinct(marks: Sequence[int]) -> int:
-    """By parts: a set of a million numbers would take more memory than a run."""
-    parts = 1 + len(marks) // _MARKS_AT_ONCE
-    return sum(len({mark for mark in marks if mark % parts == part}) for part in range(parts))
 
 
 def _find_cell(

@@ -7,10 +7,12 @@ are weighed by their shares in it."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations, zip_longest
+from math import comb
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -131,12 +133,10 @@ class Section(Value, frozen=True):
         return max(self.pass_rate_by_people, 1 - self.pass_rate_by_people)
 
     def reaches(self, kappa: float) -> bool:
-        """Whether kappa is surely as much as that."""
         return self.kappa_interval is not None and self.kappa_interval.low >= kappa
 
     @property
     def verdict(self) -> str:
-        """In a sentence."""
         interval = self.kappa_interval
         if not self.confusion.total:
             return "Nothing can be said of this judge: no label is of an answer that it judged."
@@ -343,13 +343,9 @@ def compare_with_itself(said: Iterable[Judged], criterion: str | None = None) ->
         if (passed := judged.verdict_on(criterion)) is not None:
             verdicts.setdefault(judged.answer, [0, 0])[passed] += 1
     again = [counts for counts in verdicts.values() if sum(counts) > 1]
-    pairs = sum(_pairs_among(sum(counts)) for counts in again)
-    agreed = sum(_pairs_among(failed) + _pairs_among(passed) for failed, passed in again)
+    pairs = sum(comb(sum(counts), 2) for counts in again)
+    agreed = sum(comb(failed, 2) + comb(passed, 2) for failed, passed in again)
     return Itself(len(again), agreed / pairs if pairs else None, votes.subjects, votes.kappa)
-
-
-def _pairs_among(count: int) -> int:
-    return count * (count - 1) // 2
 
 
 def draw_answers(answers: Iterable[Judged], criterion: str | None, seed: str) -> list[Judged]:
@@ -358,28 +354,17 @@ def draw_answers(answers: Iterable[Judged], criterion: str | None, seed: str) ->
     for judged in answers:
         verdict = judged.verdict_on(criterion)
         if verdict is not None:
-            kinds[verdict].append((_draw_lot(seed, *judged.answer), judged))
-    return list(_mix_kinds(*(sorted(kind, key=lambda each: each[0]) for kind in kinds.values())))
-
-
-def _mix_kinds(
-    passes: list[tuple[bytes, Judged]], fails: list[tuple[bytes, Judged]]
-) -> Iterator[Judged]:
-    for pair in zip_longest(passes, fails):
+            name = json.dumps([seed, *judged.answer])
+            kinds[verdict].append((sha256(name.encode()).digest(), judged))
+    drawn: list[Judged] = []
+    for pair in zip_longest(*(sorted(kind, key=lambda lot: lot[0]) for kind in kinds.values())):
         # Which of the two comes first is a lot of its own.
-        drawn = [each for each in pair if each is not None]
-        for _, judged in sorted(drawn, key=lambda each: each[0][::-1]):
-            yield judged
-
-
-def _draw_lot(*names: str) -> bytes:
-    # Each with its length, so that no two answers are one.
-    told = "".join(f"{len(name)}:{name}" for name in names)
-    return sha256(told.encode("utf-8", "surrogatepass")).digest()
+        lots = [lot for lot in pair if lot is not None]
+        drawn += [judged for _, judged in sorted(lots, key=lambda lot: lot[0][::-1])]
+    return drawn
 
 
 def shares_of(drawn: Sequence[Judged], criterion: str | None) -> dict[bool, float]:
-    """The share of each kind."""
     passed = round(sum(each.verdict_on(criterion) is True for each in drawn) / len(drawn), 4)
     return {True: passed, False: round(1 - passed, 4)}
 
@@ -471,19 +456,14 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
     if itself.voted:
         kappa = "says nothing" if itself.votes_kappa is None else f"is {itself.votes_kappa:.2f}"
         yield "votes", f"Fleiss' kappa of {itself.voted:,} votes on criteria {kappa}"
-    for between in section.people[:_MOST_RATER_PAIRS]:
-        yield "people", _say_between(between)
-
-
-def _say_between(between: Between) -> str:
-    one, other = (cut(name, 30) for name in between.by)
-    answers = write_count(between.answers, "answer")
-    told = f"{one} and {other} agree on {between.agreed:,} of {answers}"
-    if between.kappa is None or between.kappa_interval is None:
-        return told
-    _, low, high = between.kappa_interval
-    interval = f" ({low:.2f} to {high:.2f})" if between.answers >= 20 else ""
-    return f"{told}: kappa {between.kappa:.2f}{interval}"
+    for each in section.people[:_MOST_RATER_PAIRS]:
+        one, other = (cut(name, 30) for name in each.by)
+        answers = write_count(each.answers, "answer")
+        told = f"{one} and {other} agree on {each.agreed:,} of {answers}"
+        if each.kappa_interval is not None:
+            value, low, high = each.kappa_interval
+            told += f": kappa {value:.2f} ({low:.2f} to {high:.2f})"
+        yield "people", told
 
 
 def question_lines(

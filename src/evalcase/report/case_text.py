@@ -53,11 +53,12 @@ def case_lines(suite: str, id: str, case: Case | None, screen: Screen) -> Iterat
     """The case itself."""
     suite, id = make_visible(suite), make_visible(id)
     yield f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(id, 'place')}"
+    inner = screen.narrower(INDENT)
     if case is None:
-        yield from indent_lines(screen.narrower(INDENT).wrap("the case itself is not in the record"))
+        yield from indent_lines(inner.wrap("the case itself is not in the record"))
         return
     for label, value in case_facts(case, _OTHERS):
-        yield from indent_lines(screen.narrower(INDENT).label(label, value))
+        yield from indent_lines(inner.label(label, value))
     yield from asked_lines(case, "expected output", screen)
 
 
@@ -311,4 +312,3 @@ def _list_items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]
 
 def _word(name: object) -> str:
     return str(name).replace("_", " ")
-

@@ -246,9 +246,9 @@ class _Track:
                 self._tags[tag] = Differences(tag, self._clustering is not None)
             if tag in self._tags:
                 self._tags[tag].add(*sides, cluster)
-        sides_measured = [zip(*map(_measure_amounts, side.trials)) for side in (base, head)]
-        for amounts, one, other in zip(self._amounts, *sides_measured, strict=True):
-            amounts.add(find_mean(one), find_mean(other))
+        measured = [list(map(_measure_amounts, side.trials)) for side in (base, head)]
+        for number, amounts in enumerate(self._amounts):
+            amounts.add(*(find_mean(each[number] for each in side) for side in measured))
 
     def figures(self) -> TrackFigures:
         graders = [held for held in self._graders.values() if held[0].pairs]

@@ -549,4 +549,3 @@ def _object_of_track(track: TrackFigures) -> dict[str, Any]:
             for kind, pairs in track.listed.items()
         },
     }  # fmt: skip
-

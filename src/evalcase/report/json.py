@@ -296,4 +296,3 @@ def summary_object(
         "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
-

@@ -233,4 +233,3 @@ def _name_code(text: str) -> str:
 
 def _flatten_text(text: str) -> str:
     return make_visible(" ".join(text.split()))
-

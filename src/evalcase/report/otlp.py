@@ -54,15 +54,15 @@ def write_otlp(reported: Reported) -> Iterator[str]:
             for result in several
             for span in _make_spans(stored.run.id, result, stored.find_case(*result.key[:2]))
         ]
-        yield json_line(_make_export(stored.run.id, __version__, spans)) + "\n"
+        yield json_line(_make_export(stored.run.id, spans)) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
             return
 
 
-def _make_export(run: str, version: str, spans: list[dict[str, Any]]) -> dict[str, Any]:
-    about = {"service.name": "evalcase", "service.version": version, "evalcase.run": run}
-    scope = {"name": "evalcase", "version": version}
+def _make_export(run: str, spans: list[dict[str, Any]]) -> dict[str, Any]:
+    about = {"service.name": "evalcase", "service.version": __version__, "evalcase.run": run}
+    scope = {"name": "evalcase", "version": __version__}
     scoped = {"scope": scope, "spans": spans, "schemaUrl": SCHEMA}
     resource = {"attributes": _make_attributes(about)}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped], "schemaUrl": SCHEMA}]}

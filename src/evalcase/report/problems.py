@@ -176,9 +176,15 @@ def as_sarif(problems: Iterable[Problem], *, version: str) -> str:
     results = [
         _make_result(problem, rules.setdefault(problem.code, len(rules))) for problem in problems
     ]
-    driver = {"name": "evalcase", "version": version, "rules": [_make_rule(code) for code in rules]}
+    described = [
+        {
+            "id": code, "shortDescription": _make_message(CODES[code].title),
+            "defaultConfiguration": {"level": CODES[code].severity},
+        }
+        for code in rules
+    ]  # fmt: skip
     run = {
-        "tool": {"driver": driver},
+        "tool": {"driver": {"name": "evalcase", "version": version, "rules": described}},
         # Without it a reader would take columns for UTF-16 units.
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": _make_message("The folder of the check.")}},
@@ -187,19 +193,14 @@ def as_sarif(problems: Iterable[Problem], *, version: str) -> str:
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _make_rule(code: str) -> dict[str, object]:
-    return {
-        "id": code,
-        "shortDescription": _make_message(CODES[code].title),
-        "defaultConfiguration": {"level": CODES[code].severity},
-    }
-
-
 def _make_result(problem: Problem, rule_index: int) -> dict[str, object]:
     lines = [problem.message, *(problem.hint.split("\n") if problem.hint else ())]
     place: dict[str, object] = {"artifactLocation": _make_artifact(problem.path)}
-    if problem.span:
-        place["region"] = _make_region(problem.span)
+    if span := problem.span:
+        place["region"] = {
+            "startLine": span.line, "startColumn": span.column,
+            "endLine": span.end_line, "endColumn": span.end_column,
+        }  # fmt: skip
     return {
         "ruleId": problem.code,
         "ruleIndex": rule_index,
@@ -212,15 +213,6 @@ def _make_result(problem: Problem, rule_index: int) -> dict[str, object]:
 def _make_message(text: str) -> dict[str, str]:
     # Single braces are placeholders in a SARIF message.
     return {"text": text.replace("{", "{{").replace("}", "}}")}
-
-
-def _make_region(span: Span) -> dict[str, int]:
-    return {
-        "startLine": span.line,
-        "startColumn": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
-    }
 
 
 def _make_artifact(path: str) -> dict[str, str]:

@@ -461,4 +461,3 @@ def _list_costs(totals: Totals) -> Iterator[str]:
 
 def _fact_lines(fact: Fact, screen: Screen) -> Iterator[str]:
     return screen.label(fact.label, make_visible(fact.text), _FACT_ROWS, _COLUMN)
-

@@ -50,6 +50,7 @@ def trial_row(
     answer, usage = result.answer, result.answer.usage if result.answer is not None else None
     data = case._data if case is not None else {}
     tags, metadata = data.get("tags"), data.get("metadata")
+    calls = chain.from_iterable(map(call_lines, answer.messages if answer is not None else ()))
     row: dict[str, RowCell] = {
         "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
@@ -59,7 +60,7 @@ def trial_row(
             _find_said(case.expected_output, "assistant") if case is not None else None
         ),
         "answer": _find_said(answer.messages, "assistant") if answer is not None else None,
-        "tool_calls": _write_calls(answer.messages) if answer is not None else None,
+        "tool_calls": "\n".join(calls) or None,
         "duration_s": result.duration_s,
         "cost_usd": answer.cost_usd if answer is not None else None,
         "input_tokens": usage.input_tokens if usage is not None else None,
@@ -94,10 +95,6 @@ def _find_said(messages: Iterable[Message], role: str) -> str | None:
     """The last content of a role."""
     said = [m.content for m in messages if m.role == role and m.content is not None]
     return content_text(said[-1]) if said else None
-
-
-def _write_calls(messages: Iterable[Message]) -> str | None:
-    return "\n".join(chain.from_iterable(map(call_lines, messages))) or None
 
 
 _FORMULA = re.compile(
@@ -149,15 +146,19 @@ def parquet_pieces(
     with TemporaryFile() as file:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             while group := list(islice(left, _PARQUET_ROWS)):
-                table = [{name: _parquet_cell(row.get(name)) for name in columns} for row in group]
+                # Text as UTF-8 can hold it.
+                table = [
+                    {
+                        name: cell.encode("utf-8", "backslashreplace").decode()
+                        if isinstance(cell := row.get(name), str)
+                        else cell
+                        for name in columns
+                    }
+                    for row in group
+                ]
                 writer.write_table(pa.Table.from_pylist(table, schema))
         file.seek(0)
         yield from iter(lambda: file.read(_PIECE_BYTES), b"")
-
-
-def _parquet_cell(value: RowCell) -> RowCell:
-    """Text as UTF-8 can hold it."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 _SHOWN = ("case", "target", "verdict", "score", "input", "expected_output", "answer", "reason")

@@ -370,4 +370,3 @@ def _respond_json(value: dict[str, Any]) -> web.Response:
 
 def _respond_in_words(status: int, text: str) -> web.Response:
     return _respond(f"{text}\n".encode(), kind="text/plain", status=status)
-
