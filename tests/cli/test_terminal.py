@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 from typing import Any
 
 import pytest
@@ -93,16 +92,6 @@ def test_ctrl_c_lets_finish_and_leaves_a_clean_screen(project: Project, gate: Ga
         "next     evalcase resume RUN",
         "",
     ]
-
-
-def test_kill_leaves_a_clean_screen(project: Project, gate: Gate) -> None:
-    project.suite(case("bad", "say no"), case("waits", "gate"))
-    terminal = PseudoTerminal(project.path, "run")
-    gate.await_calls(1)
-    terminal.await_text("1 running")
-    terminal.process.terminate()
-    assert terminal.finish() == -signal.SIGTERM
-    assert terminal.screen() == ['failed bad: expected "ok", got "no"', "", ""]
 
 
 def test_what_an_agent_prints_does_not_tear_the_line(project: Project, gate: Gate) -> None:

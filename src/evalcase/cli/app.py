@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from typing import TextIO
 
@@ -57,17 +56,6 @@ _FILES = {
     "list": "runs", "prune": "runs", "grade": "resume", "merge": "resume",
 }  # fmt: skip
 """Modules with several commands; any other command has one of its name."""
-
-_ELSEWHERE: Mapping[str, str] = {
-    "eval": "run", "evaluate": "run", "test": "run", "retry": "resume --retry-errored",
-    "lint": "check", "validate": "check", "fix": "check --fix", "watch": "check --watch",
-    "diff": "compare", "logs": "list", "ls": "list", "runs": "list", "summary": "report",
-    "results": "report", "export": "report", "html": "report --format html -o FILE",
-    "serve": "view", "ui": "view", "rm": "prune", "convert": "import", "new": "init",
-    "regrade": "grade", "score": "grade", "scorers": "graders", "assertions": "graders",
-    "help": "--help", "version": "--version",
-}  # fmt: skip
-"""What other tools call what a command does."""
 
 ABOUT = """
     Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
@@ -136,10 +124,8 @@ def _app() -> None:
 def _hint_at_command(word: str) -> str:
     if os.path.exists(word) or word.endswith((".yaml", ".yml", ".jsonl", ".json")):
         return f"Did you mean 'evalcase run {word}'?"
-    meant = _ELSEWHERE.get(word.lower()) or find_nearest(word, COMMANDS)
-    if meant is None:
-        return "See 'evalcase --help'."
-    return f"Did you mean '{meant if meant in COMMANDS else f'evalcase {meant}'}'?"
+    meant = find_nearest(word, COMMANDS)
+    return "See 'evalcase --help'." if meant is None else f"Did you mean '{meant}'?"
 
 
 def run_command(arguments: list[str]) -> int:

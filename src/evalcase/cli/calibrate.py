@@ -60,7 +60,6 @@ class _Labelling:
         self._written = 0
 
     def ask(self) -> None:
-        """Ask until nothing is left or the person has enough."""
         if not self._left:
             print_lines([f"nothing left to label for {self._by}"])
             return
@@ -167,7 +166,12 @@ def calibrate_command(
                 raise ConfigError(
                     "--label asks a person: standard input and output must be a terminal"
                 )
-            _Labelling(kept, judge, criterion, path, by or _find_user()).ask()
+            variables = this_environment().variables
+            users = (variables.get(name) for name in ("LOGNAME", "USER", "USERNAME"))
+            by = by or next(filter(None, users), None)
+            if by is None:
+                raise ConfigError("your user name is not known: give --by NAME")
+            _Labelling(kept, judge, criterion, path, by).ask()
             return 0
         kept.refuse_interrupted()
         try:
@@ -185,11 +189,3 @@ def calibrate_command(
     if not as_json:
         print_lines(["", f"the interval of kappa starts below --min-kappa {min_kappa:g}"])
     return 1
-
-
-def _find_user() -> str:
-    environment = this_environment().variables
-    for name in ("LOGNAME", "USER", "USERNAME"):
-        if environment.get(name):
-            return environment[name]
-    raise ConfigError("your user name is not known: give --by NAME")

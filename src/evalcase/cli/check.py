@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import TextIO
 
 import click
 
@@ -21,7 +20,6 @@ from evalcase.format.load import Loaded
 from evalcase.format.migrate import Fixed, fix_file
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, discover_files, enters_folder
-from evalcase.graders.base import Known
 from evalcase.report.github import as_github
 from evalcase.report.problems import Checked, as_sarif, as_text, format_json
 from evalcase.report.terminal import Screen, seen_from
@@ -33,14 +31,6 @@ from evalcase.util.text import list_some, make_visible, write_count
 _PAUSE_S = 0.5
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _NAMED = 3
-
-
-def _fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
-    """Mend every file that paths stand for, as far as one can."""
-    for path in discover_files(paths):
-        fixed = fix_file(path, known) if isinstance(path, str) else None
-        if fixed is not None and fixed.edits:
-            print_lines(_write_fixed(fixed, screen_for(talk)), talk)
 
 
 def _write_fixed(fixed: Fixed, screen: Screen) -> Iterator[str]:
@@ -143,7 +133,11 @@ def check_command(
     def check() -> int:
         tally, catalogue = _Tally(), Catalogue(read_config(os.getcwd(), os.getcwd()))
         if fix:
-            _fix_files(paths, catalogue, sys.stdout if output == "text" else sys.stderr)
+            talk = sys.stdout if output == "text" else sys.stderr
+            for path in discover_files(paths):
+                fixed = fix_file(path, catalogue) if isinstance(path, str) else None
+                if fixed is not None and fixed.edits:
+                    print_lines(_write_fixed(fixed, screen_for(talk)), talk)
         _print_problems(tally.watch(check_project(paths, catalogue, stdin_format)), output, tally)
         return 2 if tally.errors or (strict and tally.warnings) else 0
 

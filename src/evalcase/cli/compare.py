@@ -127,7 +127,10 @@ def compare_command(
         raise WrongUsageError("give at most two runs: BASE and HEAD")
     config, _ = find_project(runs_dir)
     chosen = choose_form("json" if as_json else form, output, _COMPARED_FORMS)
-    clustering = _read_clustering(cluster)
+    try:
+        clustering = None if cluster is None else Clustering(cluster)
+    except ValueError as error:
+        raise ConfigError(f"--cluster: {error}") from None
     with ExitStack() as stack:
         sides = open_sides(
             runs, config, stack, baseline=baseline, targets=targets, runs_dir=runs_dir
@@ -147,13 +150,6 @@ def compare_command(
         defuse = defuse_line if in_ci(os.environ) else str
         print_pieces(each if isinstance(each, bytes) else defuse(each) for each in pieces)
         return gates_exit_code(judged)
-
-
-def _read_clustering(path: str | None) -> Clustering | None:
-    try:
-        return None if path is None else Clustering(path)
-    except ValueError as error:
-        raise ConfigError(f"--cluster: {error}") from None
 
 
 def _write_form(

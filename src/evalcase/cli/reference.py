@@ -115,7 +115,6 @@ def grader_lines(graders: Sequence[DeclaredGrader], screen: Screen) -> Iterator[
 
 
 def explain_grader(grader: DeclaredGrader, screen: Screen) -> Iterator[str]:
-    """All that there is to know of one."""
     kind = grader.kind
     fields = fields_of(kind)
     own = {name: each for name, each in fields.items() if name not in _OF_TEXT}
@@ -279,7 +278,11 @@ class _Shown:
                 yield loaded
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:
-        for case in _read_cases(loaded):
+        cases: Iterable[Case] = loaded.suite or ()
+        if not cases and format_of(loaded.path) == "jsonl":  # they were let go after the check
+            stream = CaseStream(loaded.path, Catalogue())
+            cases = (item for item in stream if isinstance(item, Case))
+        for case in cases:
             if not self._ids or case.id in self._ids:
                 self._missing.discard(case.id)
                 yield case
@@ -298,10 +301,3 @@ class _Shown:
 
 _MOST_SUGGESTED = 1000
 """How many ids are compared with one that isn't there."""
-
-
-def _read_cases(loaded: Loaded) -> Iterable[Case]:
-    """The cases of a valid file, also where they were let go after the check."""
-    if loaded.suite is not None and (loaded.suite.cases or format_of(loaded.path) != "jsonl"):
-        return loaded.suite
-    return (item for item in CaseStream(loaded.path, Catalogue()) if isinstance(item, Case))

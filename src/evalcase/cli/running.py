@@ -113,14 +113,6 @@ def _make_view(streams: Streams, *, quiet: bool) -> RunView:
 
 @contextmanager
 def _keep_shown(view: RunView, streams: Streams) -> Iterator[None]:
-    """Show a run, and leave the terminal as it was, whatever ends it."""
-
-    def tidy_up(number: int, _: object) -> None:
-        view.close()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    before = signal.signal(signal.SIGTERM, tidy_up) if view.is_live else None
     view.begin()
     try:
         with same_streams():
@@ -131,8 +123,6 @@ def _keep_shown(view: RunView, streams: Streams) -> Iterator[None]:
                 lent.above.flush()
                 lent.above = None
         view.close()
-        if view.is_live:
-            signal.signal(signal.SIGTERM, before)
 
 
 class Session:
@@ -153,7 +143,7 @@ class Session:
         self._output = output
         self._is_new = is_new
         self._streams = take_streams()
-        self._scrubber: Scrubber | None = None
+        self._scrubber = Scrubber({})
 
     @cached_property
     def view(self) -> RunView:
@@ -198,9 +188,7 @@ class Session:
     def _exit_blocked(self, event: LoopBlocked) -> None:
         """Exit while the event loop is blocked: nothing in Python can end the call that blocks it,
         and finished trials are on disk."""
-        said = f"{event.call} blocks all trials beyond its time limit"
-        if self._scrubber is not None:
-            said = self._scrubber.text(said)
+        said = self._scrubber.text(f"{event.call} blocks all trials beyond its time limit")
         hint = "await what takes long, write a plain function, or use --processes"
         err = self._streams.err
         write_prose(f"evalcase: can't continue: {said}; {hint}", err)
@@ -301,7 +289,7 @@ class Session:
 
 def _request_reports(paths: Sequence[str]) -> list[tuple[str, str]]:
     """The form and the absolute path of each. Raise ConfigError for what can't be written, before
-    anything is run, and paid."""
+    anything is paid for."""
     requests = []
     for path in paths:
         form = form_of(path)

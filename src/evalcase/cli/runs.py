@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -78,13 +78,21 @@ def list_command(
     most = None
     if not (runs or suite or target):  # what is not shown need not be read
         most = limit if as_json else limit or _MOST_RUNS
-    known = [_find_listed(name, folder) for name in runs] or list_runs(folder, most)
-    wanted = known
+    wanted = list_runs(folder, most) if not runs else []
+    for name in runs:
+        run, grading = find_run(name, folder)
+        read_evaluated(StoredRun(run, grading))  # it complains if there is no such grading
+        wanted.append(ListedRun(run.id, run.path, run, grading=grading))
     for key, glob in (("suites", suite), ("targets", target)):
-        found = [each for each in wanted if glob is None or _has_name(each, key, glob)]
-        if wanted and not found and not as_json:
-            raise ConfigError(_say_none(wanted, key, glob or ""))
-        wanted = found
+        if glob is None:
+            continue
+        # One that can't be read names nothing.
+        named = [(each, _names_of(each.run, key) if each.run else ()) for each in wanted]
+        wanted = [each for each, names in named if any(fits_pattern(name, glob) for name in names)]
+        if named and not wanted and not as_json:
+            hint = did_you_mean(glob, [name for _, names in named for name in names])
+            said = f"no run has a {key.removesuffix('s')} `{glob}`"
+            raise ConfigError(f"{said}; {hint}" if hint else said)
     if as_json:
         lines = [json_line(_object_of_run(each)) for each in wanted[:limit]]
         print_lines(["[" + ",\n".join(lines) + "]"])
@@ -95,26 +103,6 @@ def list_command(
         place = make_visible(seen_from(os.getcwd(), folder))
         print_lines([f"no runs yet in {place}; `evalcase run` creates one"])
     return 0
-
-
-def _find_listed(name: str, folder: str) -> ListedRun:
-    """A run that is named, at the grading that is named with it."""
-    run, grading = find_run(name, folder)
-    read_evaluated(StoredRun(run, grading))  # it complains if there is no such grading
-    return ListedRun(run.id, run.path, run, grading=grading)
-
-
-def _has_name(listed: ListedRun, key: str, glob: str) -> bool:
-    """Whether a run names something that matches; one that can't be read names nothing."""
-    names = _names_of(listed.run, key) if listed.run is not None else ()
-    return any(fits_pattern(name, glob) for name in names)
-
-
-def _say_none(known: list[ListedRun], key: str, glob: str) -> str:
-    """That no run is of what was asked for, and what is nearest."""
-    names = [name for each in known if each.run for name in _names_of(each.run, key)]
-    hint = did_you_mean(glob, names)
-    return f"no run has a {key.removesuffix('s')} `{glob}`{f'; {hint}' if hint else ''}"
 
 
 def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
@@ -252,12 +240,22 @@ def prune_command(
     found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
     going = [each for each in found if not each.kept_for]
     staying = [each for each in found if each.kept_for]
-    if not as_json:
-        print_lines(_plan_lines(going, staying, yes))
+    for each in () if as_json else (*going, *staying):
+        what = f"kept: {each.kept_for}" if each.kept_for else each.run.status
+        print_lines([f"{each.run.id}  {_say_size(each.bytes):>8}  {what}"])
+    if not as_json and not (yes and going):
+        would = f"{_count_runs(going)} would be removed; add --yes to remove them"
+        print_lines([would if going else "nothing to remove"])
     removed: list[OldRun] = []
     if yes:
         remove_rests(folder)
-        removed = _remove_runs(going)
+        for each in going:
+            try:
+                remove_run(each.run)
+            except RecordError as error:  # it keeps no other from going
+                write_prose(f"evalcase: {error}")
+            else:
+                removed.append(each)
     if as_json:
         data = {
             "would_remove": [_object_of_old(each) for each in going],
@@ -268,29 +266,6 @@ def prune_command(
     elif removed:
         print_lines([f"removed {_count_runs(removed)}"])
     return 3 if yes and len(removed) < len(going) else 0
-
-
-def _remove_runs(going: Sequence[OldRun]) -> list[OldRun]:
-    """Remove one after the other; what can't be removed is said, and keeps no other from going."""
-    removed = []
-    for each in going:
-        try:
-            remove_run(each.run)
-        except RecordError as error:
-            write_prose(f"evalcase: {error}")
-        else:
-            removed.append(each)
-    return removed
-
-
-def _plan_lines(going: Sequence[OldRun], staying: Sequence[OldRun], yes: bool) -> Iterator[str]:
-    for each in (*going, *staying):
-        what = f"kept: {each.kept_for}" if each.kept_for else each.run.status
-        yield f"{each.run.id}  {_say_size(each.bytes):>8}  {what}"
-    if not going:
-        yield "nothing to remove"
-    elif not yes:
-        yield f"{_count_runs(going)} would be removed; add --yes to remove them"
 
 
 def _object_of_old(old: OldRun) -> dict[str, object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import BinaryIO
 
 import click
 
@@ -69,15 +68,11 @@ def lsp_command() -> int:
             'pip install "pygls>=2.0"\n'
         )
         return 2
-    server = make_server()
-    server.start_io(sys.stdin.buffer, _take_output())
-    return 0 if server.is_shut_down else 1
-
-
-def _take_output() -> BinaryIO:
-    """Standard output for the protocol alone: whatever else is printed goes to standard error."""
+    # Standard output is for the protocol alone: whatever else is printed goes to standard error.
     sys.stdout.flush()
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return output
+    server = make_server()
+    server.start_io(sys.stdin.buffer, output)
+    return 0 if server.is_shut_down else 1

@@ -127,14 +127,11 @@ def take_streams() -> Streams:
     kept = Streams(own, _lend_stream(os.dup(2)), both)
     os.dup2(2, 1)
     sys.stdout, sys.stderr = both
-    # Python flushes them at its end, and what is there by then may fail. What is registered first
-    # is called last.
-    atexit.register(_put_back, sys.stdout, sys.stderr)
+    # Python flushes what is there at its end, which may fail: so it finds these again. What is
+    # registered first is called last.
+    atexit.register(setattr, sys, "stdout", sys.stdout)
+    atexit.register(setattr, sys, "stderr", sys.stderr)
     return kept
-
-
-def _put_back(out: TextIO, err: TextIO) -> None:
-    sys.stdout, sys.stderr = out, err
 
 
 @contextmanager

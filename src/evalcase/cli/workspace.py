@@ -22,7 +22,6 @@ from evalcase.runner.workspaces import Workspaces, check_machine
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
-from evalcase.types.case import Case
 from evalcase.types.result import Result
 from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, WorkspaceError
@@ -94,16 +93,17 @@ def _find_trial(
 
 
 async def _rebuild(
-    run: Run,
-    config: Config,
-    environment: Environment,
-    result: Result,
-    changes: Changes,
+    run: Run, config: Config, environment: Environment, result: Result, changes: Changes,
     folder: str,
-) -> None:
+) -> None:  # fmt: skip
     check_machine(environment.variables)
     scrubber = make_scrubber(config, environment.variables, write_prose)
-    case = _find_case(os.path.join(environment.cwd, result.key.suite), result.key.case)
+    suite, id = os.path.join(environment.cwd, result.key.suite), result.key.case
+    loaded = load_file(suite, Catalogue())
+    cases = loaded.suite.cases if loaded.suite is not None else ()
+    case = next((each for each in cases if each.id == id and each.has_workspace), None)
+    if case is None:
+        raise ConfigError(f"{suite} has no valid case `{id}` with a workspace any more")
     workspaces = Workspaces(run.path, config, environment, scrubber, write_prose)
     try:
         space = workspaces.reserve(case, result.key.suite, result.key.target, changes.isolation)
@@ -115,13 +115,3 @@ async def _rebuild(
         raise ConfigError(f"{folder} can't be written: {error.strerror or error}") from None
     finally:
         await workspaces.close()
-
-
-def _find_case(suite: str, id: str) -> Case:
-    """A case as its suite has it now. Raise ConfigError if it is gone."""
-    loaded = load_file(suite, Catalogue())
-    cases = loaded.suite.cases if loaded.suite is not None else ()
-    for case in cases:
-        if case.id == id and case.has_workspace:
-            return case
-    raise ConfigError(f"{suite} has no valid case `{id}` with a workspace any more")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from evalcase.config.config import Config
@@ -37,21 +38,17 @@ def find_tags(values: Iterable[JSON]) -> list[str]:
 
 def offer_targets(config: Config) -> dict[str, str]:
     """Each name with a sentence."""
-    offers = {name: _describe_target(table.get("kind")) for name, table in config.targets.items()}
+    kinds = {}
     for kind in list_names("targets"):
-        try:
-            found = find_target_kind(kind)
-        except ConfigError:
-            continue
+        with suppress(ConfigError):
+            kinds[kind] = find_target_kind(kind)
+    offers = {}
+    for name, table in config.targets.items():
+        kind = str(table.get("kind"))
+        offers[name] = f"{kind}: {kinds[kind].about}" if kind in kinds else ""
+    for kind, found in kinds.items():
         offers.setdefault(f"{kind}:" if found.value_needed else kind, found.about)
     return offers
-
-
-def _describe_target(kind: object) -> str:
-    try:
-        return f"{kind}: {find_target_kind(str(kind)).about}"
-    except ConfigError:
-        return ""
 
 
 CompletionKind = Literal["field", "value", "target", "tag"]
@@ -89,7 +86,9 @@ def find_completions(
     if cursor.slot in ("value", "item"):
         found += _offer_values(cursor, walk, names, write)
     if cursor.slot in ("key", "item"):
-        offers = list(_offer_fields(cursor, walk, write))
+        others = {name: each for name, each in cursor.fields.items() if name != write.token_name}
+        fields = walk.fields(walk.parts_at(cursor, others))
+        offers = [each for each in fields if each.name not in others]
         # A name that takes an argument is of little use alone; one that takes none, of no other.
         longer = {each.name for each in offers if each.takes or cursor.token.has_colon}
         found = [each for each in found if each.label not in longer]
@@ -98,35 +97,20 @@ def find_completions(
     return found
 
 
-def _offer_fields(cursor: Cursor, walk: SchemaWalk, write: _Spelling) -> Iterator[Offer]:
-    others = {name: each for name, each in cursor.fields.items() if name != write.token_name}
-    for offer in walk.fields(walk.parts_at(cursor, others)):
-        if offer.name not in others:
-            yield offer
-
-
 def _offer_values(
     cursor: Cursor, walk: SchemaWalk, names: Names, write: _Spelling
 ) -> Iterator[Completion]:
-    parts = walk.parts_at(cursor, write.token_name)
-    if parts and _is_target(cursor):
+    parts, path = walk.parts_at(cursor, write.token_name), cursor.path
+    list_of = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
+    if parts and (path[-1:] == ("target",) or list_of == "targets"):
         for name, about in names.targets.items():
             yield write.value(name, "target", about)
-    elif parts and _is_tag(cursor):
+    elif parts and list_of == "tags":
         for name in names.tags:
             yield write.value(name, "tag", "")
     for offer in walk.values(parts):
         if offer.name is not None and not isinstance(offer.name, list | dict):
             yield write.value(offer.name, "value", offer.about)
-
-
-def _is_target(cursor: Cursor) -> bool:
-    path = cursor.path
-    return path[-1:] == ("target",) or (path[-2:-1] == ("targets",) and isinstance(path[-1], int))
-
-
-def _is_tag(cursor: Cursor) -> bool:
-    return cursor.path[-2:-1] == ("tags",) and isinstance(cursor.path[-1], int)
 
 
 class _Spelling:
@@ -149,10 +133,11 @@ class _Spelling:
             written = json.dumps(name, ensure_ascii=False)
         else:
             written = scalar_text(name)
+        takes = {each for each in offer.takes if each != "null"}
         if token.has_colon:
             sign = ""
-        elif self.format == "yaml" and not self.cursor.in_flow and _is_below(offer):
-            sign = ":"
+        elif self.format == "yaml" and not self.cursor.in_flow and takes and not _SCALARS & takes:
+            sign = ":"  # what it holds stands on the lines below it
         return Completion(name, "field", offer.about, written + sign, token.start, token.end)
 
     def value(self, value: JSON, kind: CompletionKind, about: str) -> Completion:
@@ -168,8 +153,3 @@ class _Spelling:
             return quoted_text(value)
         space = " " if self.line[token.start - 1 : token.start] in (":", "-") else ""
         return space + scalar_text(value, in_flow=self.cursor.in_flow)
-
-
-def _is_below(offer: Offer) -> bool:
-    """Whether what a field holds stands on the lines below it."""
-    return bool(offer.takes) and not _SCALARS & {each for each in offer.takes if each != "null"}

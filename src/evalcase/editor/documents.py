@@ -21,7 +21,6 @@ from evalcase.format.positions import Format, split_lines
 from evalcase.format.source import UnreadableError, check_text, format_of, is_sidecar
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Span
-from evalcase.util.environment import monotonic
 
 FileKind = Literal["suite", "sidecar", "config"]
 TextFormat: TypeAlias = Format | Literal["toml"]
@@ -30,7 +29,6 @@ _SCHEMA_LINE = re.compile(r"\A(?:\s*(?:#.*)?\n){0,20}?#\s*yaml-language-server:.
 _UNREADABLE = frozenset({"syntax", "bad-encoding", "too-deep", "too-large"})
 PAUSE_S = 0.15
 """So long nothing may be typed before a text is checked."""
-_LONGEST_PAUSE_S = 1.0
 
 
 class FileRole(NamedTuple):
@@ -80,11 +78,6 @@ class Reading:
         self.cases = cases
 
     @property
-    def is_readable(self) -> bool:
-        """Whether the text could be read as such, whatever is wrong with what it says."""
-        return not any(each.code in _UNREADABLE and each.span for each in self.own_problems)
-
-    @property
     def own_problems(self) -> list[Problem]:
         """Those of the text itself, and not of files that it names."""
         return [each for each in self.problems if each.path == self.path]
@@ -96,7 +89,8 @@ class Reading:
     @cached_property
     def places(self) -> list[CasePosition]:
         """The cases in their order; none where the text can't be read, or isn't made of cases."""
-        if not self.is_readable or self.role.kind != "suite" or self.role.format == "toml":
+        is_cut = any(each.code in _UNREADABLE and each.span for each in self.own_problems)
+        if is_cut or self.role.kind != "suite" or self.role.format == "toml":
             return []
         if self.role.format == "jsonl":
             spans = {
@@ -152,7 +146,6 @@ class OpenFile:
         self.reading: Reading | None = None
         self.changed = asyncio.Event()
         self.watcher: asyncio.Task[None] | None = None
-        self.pause_s = PAUSE_S
         self._lock = Lock()
         self._is_checked = False
         self.change(text, version)
@@ -165,7 +158,6 @@ class OpenFile:
         self.check_again()
 
     def check_again(self) -> None:
-        """The text, or something that it is checked by, has changed."""
         self._is_checked = False
         self.changed.set()
 
@@ -179,10 +171,7 @@ class OpenFile:
         with self._lock:
             if self.role is None or self._is_checked:
                 return self.reading
-            begun, self._is_checked = monotonic(), True  # it may change while it is checked
-            text, role = self.text, self.role
-            reading = read_text(text, self.path, role, Catalogue(self.config))
-            # Who types in a large file shouldn't have to pay for a check after every word.
-            self.pause_s = min(max(PAUSE_S, monotonic() - begun), _LONGEST_PAUSE_S)
+            self._is_checked = True  # it may change while it is checked
+            reading = read_text(self.text, self.path, self.role, Catalogue(self.config))
             self.reading = reading
             return reading

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.editor.documents import Reading
-from evalcase.format.migrate import OLD_NAME_CODES, Rename, fix_text, migrate_bytes
+from evalcase.format.migrate import OLD_NAME_CODES, fix_text, migrate_bytes
 from evalcase.format.positions import Edit, Lines
 from evalcase.graders.base import Known
-from evalcase.types.problem import Problem, Span
+from evalcase.report.diff import count_equal
+from evalcase.types.problem import Problem
 from evalcase.util.text import make_visible, write_count
 
 
@@ -40,24 +41,22 @@ def find_fixes(reading: Reading, first: int, last: int) -> list[QuickFix]:
 def _follow_hint(problem: Problem, reading: Reading) -> Iterator[QuickFix]:
     if problem.fix is None or problem.span is None:
         return
-    old = _source_of_span(reading, problem.span)
+    span, line = problem.span, reading.lines[problem.span.line - 1]
+    old = line[span.column - 1 : span.end_column - 1] if span.end_line == span.line else ""
     title = f"Write {_quote_text(problem.fix)}" + (f" for {_quote_text(old)}" if old else "")
     if not problem.fix:
         title = f"Remove {_quote_text(old)}"
-    yield QuickFix(title, (Edit(problem.span, problem.fix),), problem)
+    yield QuickFix(title, (Edit(span, problem.fix),), problem)
 
 
 def _quote_text(text: str) -> str:
     return f"`{make_visible(text if len(text) < 60 else text[:60] + '…')}`"
 
 
-def _source_of_span(reading: Reading, span: Span) -> str:
-    line = reading.lines[span.line - 1]
-    return line[span.column - 1 : span.end_column - 1] if span.end_line == span.line else ""
-
-
 def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[QuickFix]:
-    renames = _find_renames(reading)
+    assert reading.role.format != "toml"
+    text, format = reading.text.encode(), reading.role.format
+    renames = migrate_bytes(text, format, reading.path, Catalogue()).renames
     for problem in near:
         for rename in renames:
             if rename.span == problem.span:
@@ -66,13 +65,6 @@ def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[QuickFix]:
     if len(renames) > 1:
         edits = tuple(edit for rename in renames for edit in rename.edits)
         yield QuickFix(f"Rename all {len(renames)} deprecated names of this file", edits)
-
-
-def _find_renames(reading: Reading) -> list[Rename]:
-    assert reading.role.format != "toml"
-    return migrate_bytes(
-        reading.text.encode(), reading.role.format, reading.path, Catalogue()
-    ).renames
 
 
 def fix_all(reading: Reading, known: Known) -> QuickFix | None:
@@ -84,14 +76,8 @@ def fix_all(reading: Reading, known: Known) -> QuickFix | None:
     after, edits = fix_text(before, reading.role.format, reading.path, known)
     if not edits:
         return None
-    begin = _count_common(before, after)
-    end = _count_common(before[begin:][::-1], after[begin:][::-1])
+    begin = count_equal(before, after)
+    end = count_equal(before[begin:][::-1], after[begin:][::-1])
     lines = Lines(before, only_feeds=reading.role.format == "jsonl")
     edit = Edit(lines.span(begin, len(before) - end), after[begin : len(after) - end])
     return QuickFix(f"Mend {write_count(len(edits), 'mistake')} of this file", (edit,))
-
-
-def _count_common(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginnings."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))

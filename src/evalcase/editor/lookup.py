@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evalcase.config.config import Config
 from evalcase.editor.cursor import Cursor, find_cursor, read_scalar
@@ -54,16 +54,11 @@ def _about_value(cursor: Cursor, walk: SchemaWalk, value: JSON) -> str:
     """What is said of a value that is listed; else of the field that holds it."""
     parts = walk.parts_at(cursor, value)
     for part in parts:
-        if "description" in part and _is_name_of(part, value):
+        pattern = part.get("pattern")
+        is_like = pattern and isinstance(value, str) and re.search(pattern, value)
+        if "description" in part and (part["const"] == value if "const" in part else is_like):
             return str(part["description"])
     return walk.about(parts)
-
-
-def _is_name_of(part: dict[str, Any], value: JSON) -> bool:
-    if "const" in part:
-        return bool(part["const"] == value)
-    pattern = part.get("pattern")
-    return isinstance(pattern, str) and isinstance(value, str) and bool(re.search(pattern, value))
 
 
 def case_number(path: KeyPath, format: Format) -> int | None:
@@ -116,7 +111,11 @@ def locate_definition(
     is_name = cursor.path[-1:] in (("target",), ("kind",)) or cursor.path[-2:-1] == ("targets",)
     if is_name and name in config.targets:
         return _of_target(name, config)
-    return _of_code(name, config.root) or _of_file(name, path, config.root)
+    attachments = attachments_in(os.path.dirname(path), config.root)
+    if (found := _of_code(name, config.root)) is not None or not 0 < len(name) <= 1000:
+        return found
+    files = (attachments.find(name), attachments.find_from_root(name))
+    return next((Definition(each, 0, 0) for each in files if isinstance(each, str)), None)
 
 
 def _of_target(name: str, config: Config) -> Definition | None:
@@ -137,13 +136,3 @@ def _of_code(name: str, root: str) -> Definition | None:
         return None
     found = find_definition(reference, root)
     return None if found is None else Definition(found[0], found[1] - 1, found[2])
-
-
-def _of_file(name: str, path: str, root: str) -> Definition | None:
-    if not name or len(name) > 1000:
-        return None
-    attachments = attachments_in(os.path.dirname(path), root)
-    for found in (attachments.find(name), attachments.find_from_root(name)):
-        if isinstance(found, str):
-            return Definition(found, 0, 0)
-    return None

@@ -17,7 +17,7 @@ from evalcase.editor.lookup import Definition
 from evalcase.report.problems import page_path
 from evalcase.types.case import Case
 from evalcase.types.problem import Problem, Span
-from evalcase.util.text import make_visible
+from evalcase.util.text import make_visible, shorten_text
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -90,7 +90,11 @@ class Converter:
         if problem.code in ("deprecated-name", "ignored-alias"):
             found.tags = [types.DiagnosticTag.Deprecated]
         if not own:
-            found.related_information = _locate_elsewhere(problem)
+            span = problem.span
+            line, column = (span.line - 1, span.column - 1) if span is not None else (0, 0)
+            where = make_location(Definition(problem.path, line, column))
+            related = types.DiagnosticRelatedInformation(where, problem.message)
+            found.related_information = [related]
         return found
 
     def completion(self, line: int, number: int, found: Completion) -> types.CompletionItem:
@@ -125,27 +129,24 @@ class Converter:
         )
 
     def symbol(self, place: CasePosition, case: Case | None) -> types.DocumentSymbol:
-        """A case by its id, with its description or first words."""
+        """A case by its id, with its description or last words."""
+        name, detail = f"case {place.number + 1}", "not valid"
+        if case is not None:
+            texts = (message.get("content") for message in reversed(case.input))
+            text = case.description or next((each for each in texts if isinstance(each, str)), "")
+            detail = make_visible(shorten_text(" ".join(text.split()), _LONGEST))
+            name = make_visible(case.id) or name
         return types.DocumentSymbol(
-            (make_visible(case.id) if case is not None else f"case {place.number + 1}") or "case",
-            types.SymbolKind.Object,
-            self.range(place.span),
-            self.range(place.name_span),
-            detail=make_visible(_describe_case(case)) if case is not None else "not valid",
-        )
-
-
-def _describe_case(case: Case) -> str:
-    texts = (message.get("content") for message in reversed(case.input))
-    text = case.description or next((each for each in texts if isinstance(each, str)), "")
-    words = " ".join(text.split())
-    return words if len(words) <= _LONGEST else words[:_LONGEST] + "…"
+            name, types.SymbolKind.Object, self.range(place.span), self.range(place.name_span),
+            detail=detail,
+        )  # fmt: skip
 
 
 def make_location(found: Definition) -> types.Location:
     """Columns of files that aren't open count as if all of it was ASCII, as names in code are."""
     at = types.Position(found.line, found.column)
-    return types.Location(_uri_of(found.path), types.Range(at, at))
+    uri = from_fs_path(found.path) or f"file://{found.path}"
+    return types.Location(uri, types.Range(at, at))
 
 
 def _make_markdown(text: str) -> types.MarkupContent:
@@ -154,13 +155,3 @@ def _make_markdown(text: str) -> types.MarkupContent:
 
 def make_hover(text: str, where: types.Range) -> types.Hover:
     return types.Hover(_make_markdown(text), where)
-
-
-def _locate_elsewhere(problem: Problem) -> list[types.DiagnosticRelatedInformation]:
-    line, column = (problem.span.line - 1, problem.span.column - 1) if problem.span else (0, 0)
-    where = make_location(Definition(problem.path, line, column))
-    return [types.DiagnosticRelatedInformation(where, problem.message)]
-
-
-def _uri_of(path: str) -> str:
-    return from_fs_path(path) or f"file://{path}"

@@ -57,10 +57,12 @@ class SchemaWalk:
     def fields(self, parts: Sequence[SchemaPart]) -> Iterator[Offer]:
         """The names of fields that a mapping with these parts may have."""
         seen: set[str] = set()
+        closed = [part for part in parts if _is_closed(part)]
         # What a closed part says of a field is meant for just this kind of mapping.
         for part in sorted(parts, key=lambda each: not _is_closed(each)):
             for name, inner in part.get("properties", {}).items():
-                if name not in seen and inner is not False and _may_have_name(parts, name):
+                is_open = all(name in each["properties"] for each in closed)
+                if name not in seen and inner is not False and is_open:
                     seen.add(name)
                     yield Offer(name, self.about([inner]), self._types(inner))
 
@@ -144,11 +146,6 @@ class SchemaWalk:
             if "if" in part:
                 branch = "then" if self._fits(part["if"], value) else "else"
                 yield from self._spread([part.get(branch)], value)
-
-
-def _may_have_name(parts: Iterable[SchemaPart], name: str) -> bool:
-    """Whether none of the parts is closed to a name."""
-    return all(name in part["properties"] for part in parts if _is_closed(part))
 
 
 def _is_closed(part: SchemaPart) -> bool:

@@ -4,7 +4,6 @@ project, and writes nothing; edits are made by the editor, if its user wants the
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
@@ -15,7 +14,7 @@ from pygls.uris import to_fs_path
 
 from evalcase import __version__
 from evalcase.editor.answers import Answers
-from evalcase.editor.documents import OpenFile
+from evalcase.editor.documents import PAUSE_S, OpenFile
 from evalcase.editor.protocol import Encoding
 
 _WATCHED = ("**/evalcase.toml", "**/pyproject.toml", "**/*.py", "**/*.json", "**/*.suite.yaml")
@@ -33,7 +32,8 @@ class Server(LanguageServer):
         self.files: dict[str, OpenFile] = {}
         self.answers = Answers(self.files, lambda: self.encoding)
         self.is_shut_down = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.asking: asyncio.Task[None] | None = None
+        """Held, so that it is not collected before it is done."""
 
     @property
     def encoding(self) -> Encoding:
@@ -76,7 +76,7 @@ class Server(LanguageServer):
                 await asyncio.wait_for(file.changed.wait(), pause)
                 continue
             reading = await asyncio.to_thread(file.read)
-            pause = file.pause_s
+            pause = PAUSE_S
             if file.role is None:
                 self._publish(file.uri, [], file.version)
             elif reading is not None and reading.text is file.text:
@@ -87,11 +87,6 @@ class Server(LanguageServer):
     def _publish(self, uri: str, found: list[types.Diagnostic], version: int | None) -> None:
         params = types.PublishDiagnosticsParams(uri, found, version)
         self.text_document_publish_diagnostics(params)
-
-    def in_background(self, task: asyncio.Task[None]) -> None:
-        """Keep a task until it is done."""
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def watch_files(self) -> None:
         """Ask the editor to tell of changes on disk, if it can."""
@@ -111,21 +106,6 @@ class Server(LanguageServer):
         hints = workspace.inlay_hint if workspace is not None else None
         if hints is not None and hints.refresh_support:
             await self.workspace_inlay_hint_refresh_async(None)
-
-
-async def end_with_client(process_id: int) -> None:
-    """End when the editor is gone, also where somebody else keeps our standard input open."""
-    while True:
-        await asyncio.sleep(_LOOK_S)
-        try:
-            os.kill(process_id, 0)
-        except ProcessLookupError:
-            os._exit(1)
-        except OSError:
-            continue
-
-
-_LOOK_S = 5.0
 
 
 def make_server() -> Server:
@@ -159,9 +139,7 @@ def make_server() -> Server:
 def _begin_and_end(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     def begin(_: types.InitializedParams) -> None:
-        server.in_background(asyncio.ensure_future(server.watch_files()))
-        if server.process_id is not None:
-            server.in_background(asyncio.ensure_future(end_with_client(server.process_id)))
+        server.asking = asyncio.ensure_future(server.watch_files())
 
     @server.feature(types.SHUTDOWN)
     def shut_down(_: None) -> None:

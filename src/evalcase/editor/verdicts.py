@@ -58,7 +58,11 @@ class Verdicts:
                     f"{make_visible(each.target)}: {_write_verdict(each)}" for each in found
                 )
                 label = words.pop() if len(words) == 1 else ", ".join(by_target)
-                changed = _is_changed(case, kept.find_case(suite, case.id))
+                then = kept.find_case(suite, case.id)
+                changed = then is not None and (
+                    hash_question(then) != hash_question(case)
+                    or hash_grading(then) != hash_grading(case)
+                )
                 if changed:
                     label += ", changed since"
                 return CaseStatus(label, "\n".join(_lines(kept, found, changed)))
@@ -75,13 +79,6 @@ def _lines(kept: StoredRun, found: list[CaseVerdict], changed: bool) -> Iterator
     if changed:
         yield "\nThe case has changed since: `evalcase run` asks and grades it again."
     yield f"\n`evalcase report {kept.run.id} --case {make_visible(found[0].case)}` has all of it."
-
-
-def _is_changed(now: Case, then: Case | None) -> bool:
-    """Whether what is asked, or how it is graded, is said otherwise than it was then."""
-    if then is None:
-        return False
-    return hash_question(then) != hash_question(now) or hash_grading(then) != hash_grading(now)
 
 
 def _write_verdict(found: CaseVerdict) -> str:

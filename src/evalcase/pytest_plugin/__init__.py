@@ -43,7 +43,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Wake the rest, if evals are asked for."""
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
     if _asks_for_evals(config):
         from evalcase.pytest_plugin.session import start_session

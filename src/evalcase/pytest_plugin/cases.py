@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from tempfile import TemporaryDirectory
@@ -113,7 +113,14 @@ def cases(
     selection = Selection(cases=_read_texts("id", id), tags=_read_texts("tag", tag))
     chosen = _choose_cases(loaded, selection)
     names = {suite.path: suite.name for suite, _ in loaded} if len(loaded) > 1 else {}
-    return pytest.mark.parametrize(argument, [_make_parameter(case, names) for case in chosen])
+    parameters = []
+    for case in chosen:
+        marks = [mark_named("evalcase"), *marks_of_tags(case.tags)]
+        if case.skip:
+            marks.append(pytest.mark.skip(reason=why_skipped(case)))
+        suite = f"{names[case.suite]}:" if names else ""
+        parameters.append(pytest.param(case, id=make_visible(f"{suite}{case.id}"), marks=marks))
+    return pytest.mark.parametrize(argument, parameters)
 
 
 def _load_suites(paths: Iterable[str]) -> list[tuple[Suite, Sequence[int]]]:
@@ -148,14 +155,6 @@ def _choose_cases(
     if said is not None or not chosen:
         raise ConfigError(said or "no case is left: none has all that was asked for")
     return chosen
-
-
-def _make_parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
-    marks = [mark_named("evalcase"), *marks_of_tags(case.tags)]
-    if case.skip:
-        marks.append(pytest.mark.skip(reason=why_skipped(case)))
-    suite = f"{names[case.suite]}:" if names else ""
-    return pytest.param(case, id=make_visible(f"{suite}{case.id}"), marks=marks)
 
 
 def _read_texts(name: str, value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -213,17 +212,6 @@ async def assert_case_async(
     return _judge_result(await _grade_answer(answer, case, graders, duration_s, root), case)
 
 
-class _Known(Target):
-    """Answers what is known already."""
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-
-    async def answer(self, question: Question) -> Answer:
-        del question
-        return self._answer
-
-
 async def _grade_answer(
     answer: object, case: Case, graders: GivenGraders, duration_s: float | None,
     root: str | os.PathLike[str] | None,
@@ -236,9 +224,14 @@ async def _grade_answer(
     data = {name: value for name, value in case._data.items() if name != "skip"}
     path = case.suite if isinstance(case, PlacedCase) else IN_CODE
     suite = Suite(path, {"name": "case"}, (canonical_case(data),))
+
+    class Known(Target):
+        async def answer(self, question: Question) -> Answer:  # noqa: ARG002
+            return known
+
     with TemporaryDirectory(prefix="evalcase-") as folder:
         execution = prepare_evaluation(
-            suite, _Known(known), graders, root, repeat=1, cache=False, runs_dir=folder
+            suite, Known(), graders, root, repeat=1, cache=False, runs_dir=folder
         )
         done = await execution.run()
         for result in done.results:

@@ -68,8 +68,16 @@ def describe_outcome(
     each: CaseTrials, case: Case | None, width: int, scrubber: Scrubber
 ) -> Outcome:
     """Describe the results of a case, without secrets."""
+    values = {"target": each.target, "verdict": each.verdict}
+    if each.outcome.repeats > 1:
+        values["trials"] = f"{each.outcome.passed} of {each.outcome.repeats} passed"
+    if each.score is not None:
+        values["score"] = f"{each.score:.6g}"
+    if each.cost_usd is not None:
+        values["cost_usd"] = f"{each.cost_usd:.6g}"
+    properties = tuple(values.items())
     if each.verdict == "passed":
-        return Outcome("passed", "", "", each.duration_s, _list_properties(each))
+        return Outcome("passed", "", "", each.duration_s, properties)
     trial = each.telling
     reason = " ".join(make_visible(reason_of(trial)).split())
     votes = ""
@@ -79,20 +87,7 @@ def describe_outcome(
     lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
     lines += detail_lines(trial, result_heard(trial), case, Screen(width))
     text = scrubber.text("\n".join(lines))
-    return Outcome(
-        each.verdict, scrubber.text(reason), text, each.duration_s, _list_properties(each)
-    )
-
-
-def _list_properties(each: CaseTrials) -> tuple[tuple[str, str], ...]:
-    values = {"target": each.target, "verdict": each.verdict}
-    if each.outcome.repeats > 1:
-        values["trials"] = f"{each.outcome.passed} of {each.outcome.repeats} passed"
-    if each.score is not None:
-        values["score"] = f"{each.score:.6g}"
-    if each.cost_usd is not None:
-        values["cost_usd"] = f"{each.cost_usd:.6g}"
-    return tuple(values.items())
+    return Outcome(each.verdict, scrubber.text(reason), text, each.duration_s, properties)
 
 
 class NotRunError(Exception):
@@ -131,12 +126,18 @@ class BackgroundRun:
             if self._outcomes is None:
                 self._outcomes = {key: Future() for key in keys}
                 try:
-                    self._start(self._prepare(keys, whole=whole))
+                    self._execution = self._prepare(keys, whole=whole)
                 except EvalcaseError as error:
                     self._give_up(str(error))
                 except BaseException as error:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
+                else:
+                    arguments = (self._execution,)
+                    self._thread = Thread(
+                        target=self._run, args=arguments, name="evalcase", daemon=True
+                    )
+                    self._thread.start()
 
     def wait(self, key: CaseKey) -> Outcome:
         """Wait for the outcome of a case. Raise NotRunError if it was not run."""
@@ -205,11 +206,6 @@ class BackgroundRun:
         chosen = plan.selector.select(plan.suites)
         self._cases = {(suite, case.id): case for suite, case in chosen}
         return execution
-
-    def _start(self, execution: Execution) -> None:
-        self._execution = execution
-        self._thread = Thread(target=self._run, args=(execution,), name="evalcase", daemon=True)
-        self._thread.start()
 
     def _run(self, execution: Execution) -> None:
         why = "the run has no result of it"
@@ -339,16 +335,12 @@ class RemoteRun:
             raise answer
         return answer
 
-    def interrupt(self) -> None:
-        """Only the first process can interrupt the run."""
-
     def end(self) -> None:
         if self._connection is not None:
             self._connection.close()
 
-    def find_problem(self) -> str | None:
+    def find_problem(self) -> None:
         """The first process reports it."""
-        return None
 
     def summary(self) -> Iterator[str]:
         """The first process prints it."""

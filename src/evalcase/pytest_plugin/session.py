@@ -61,8 +61,10 @@ class EvalFile(pytest.File):
             targets = self.evals.targets_of(case)
             for target in targets:
                 at = f"[{make_visible(target)}]" if len(targets) > 1 else ""
-                # `::` has a meaning in a node id.
-                name = _find_free_name(make_visible(case.id).replace("::", ":") + at, taken)
+                # `::` has a meaning in a node id; ids that differ in that alone need a number.
+                name = make_visible(case.id).replace("::", ":") + at
+                name += f"-{number}" if name in taken else ""
+                taken.add(name)
                 key = CaseKey(self.suite, case.id, target)
                 yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)
 
@@ -128,15 +130,6 @@ class EvalItem(pytest.Item):
 
     def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
         return self.path, self.file.lines[self._number], self.name
-
-
-def _find_free_name(name: str, taken: set[str]) -> str:
-    count, free = 1, name
-    while free in taken:
-        count += 1
-        free = f"{name}-{count}"
-    taken.add(free)
-    return free
 
 
 def read_settings(config: pytest.Config) -> EvalSettings:
@@ -273,7 +266,7 @@ class EvalSession:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """After `--maxfail` failures xdist waits for its workers: end the run, so they stop."""
-        if self._server is not None and report.failed:
+        if self._server is not None and report.failed and isinstance(self.run, BackgroundRun):
             self._failures += 1
             if 0 < self._most_failures <= self._failures:
                 self.run.interrupt()
@@ -292,7 +285,6 @@ class EvalSession:
             self._server.close()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say how the run ended, and where its record is."""
         lines = list(self.run.summary())
         if lines:
             terminalreporter.section("evals")

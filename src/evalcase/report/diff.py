@@ -69,8 +69,8 @@ def _align_lines(left: list[str], right: list[str]) -> Iterator[tuple[str, int, 
     """Which lines of two texts are equal, as `SequenceMatcher` has it. Texts come from anyone:
     where there are too many ways to align them, all between the equal lines at both ends counts as
     different."""
-    start = _count_equal(left, right)
-    end = _count_equal(left[start:][::-1], right[start:][::-1])
+    start = count_equal(left, right)
+    end = count_equal(left[start:][::-1], right[start:][::-1])
     a, b = left[start : len(left) - end], right[start : len(right) - end]
     theirs = Counter(b)
     yield "equal", 0, start, 0, start
@@ -151,9 +151,9 @@ def _find_span(left: str, right: str) -> tuple[int, int, int]:
     """Where the part that differs begins in both, and where it ends in each. Words and numbers are
     marked whole: `7.00` and `6.40`, not `7.0` and `6.4`."""
     sides = _WORDS.findall(left), _WORDS.findall(right)
-    start = _count_equal(*sides)
+    start = count_equal(*sides)
     rest = [side[start:][::-1] for side in sides]
-    end = _count_equal(*rest)
+    end = count_equal(*rest)
     at = sum(map(len, sides[0][:start]))
     ends = [
         len(text) - sum(map(len, side[:end]))
@@ -162,7 +162,7 @@ def _find_span(left: str, right: str) -> tuple[int, int, int]:
     return at, ends[0], ends[1]
 
 
-def _count_equal(left: Sequence[str], right: Sequence[str]) -> int:
+def count_equal(left: Sequence[str], right: Sequence[str]) -> int:
     """How many items are the same at the beginning of both."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))))
 

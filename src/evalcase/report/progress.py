@@ -94,9 +94,6 @@ class RunView:
     """Listens to a run in the thread of the event loop. It shows warnings only: none is ever
     swallowed."""
 
-    is_live = False
-    """Whether it draws on a terminal, which has to be left as it was."""
-
     def __init__(self, out: TextIO) -> None:
         self.out = out
         self.progress = Progress()
@@ -242,7 +239,6 @@ class _Console(Console):
 class LiveView(_TimedView):
     """One line on a terminal that is drawn again and again, and above it what has gone wrong."""
 
-    is_live = True
     period_s = _PERIOD_S
 
     def __init__(
