@@ -83,7 +83,6 @@ ABOUT = """
 
 
 def command_of(name: str) -> click.Command:
-    """The command of a name, imported if it isn't yet."""
     module = import_module(f"evalcase.cli.{_FILES.get(name, name)}")
     command: click.Command = getattr(module, f"{name}_command")
     return command
@@ -154,7 +153,6 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _invoke(arguments: list[str]) -> object:
-    """The return value of the command. What keeps it from its work is reported."""
     try:
         # Not through click's own `main`, which would make a broken pipe an exit code of 1.
         with _app.make_context("evalcase", arguments) as context:

@@ -37,8 +37,6 @@ _NO_KEY = "is not an answer: type p, f, s, b or q, or the whole word, and Enter"
 
 
 class _Labelling:
-    """A person labels answers at a terminal."""
-
     def __init__(
         self, stored: StoredRun, judge: Judge, criterion: str | None, path: str, by: str
     ) -> None:

@@ -153,7 +153,6 @@ class _Tally:
         self.first_code: str | None = None
 
     def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[list[Problem]]:
-        """The problems of each file, as soon as it is read."""
         for loaded in loaded_files:
             self.checked.files += loaded.is_read
             self.checked.cases += loaded.cases

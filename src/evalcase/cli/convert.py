@@ -42,7 +42,6 @@ _NAMED = 5
 
 
 def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
-    """`FIELD=COLUMN` of each --map, by field."""
     columns: dict[str, str] = {}
     for each in given:
         field, is_pair, column = each.partition("=")

@@ -18,8 +18,6 @@ F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
 
 class Decorator(Protocol):
-    """Adds an option to a command."""
-
     def __call__(self, command: F, /) -> F: ...
 
 
@@ -167,7 +165,6 @@ def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
 
 
 def _read_number(name: str, environment: Mapping[str, str]) -> int:
-    """A number, or what the variable of that name has."""
     text = name if name.isdigit() else environment.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
         raise ValueError(f"{name} is {text!r:.60}, which is not a number of tasks")

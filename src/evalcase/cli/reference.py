@@ -74,7 +74,6 @@ def explain_command(code: str | None) -> int:
 
 
 def read_page(code: str) -> str:
-    """The page about a code, as Markdown; its title alone where the page is missing."""
     path = page_path(code)
     if path is not None:
         return read_file(path, _LARGEST).decode()
@@ -154,7 +153,6 @@ def _option_lines(
 
 
 def describe_value(option: Option, argument: str | None) -> str:
-    """What an option may be, and its default."""
     words = option.takes.words
     said = [words[:1].upper() + words[1:]]
     if option.name == argument:

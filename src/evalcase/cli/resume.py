@@ -310,7 +310,6 @@ def merge_command(
 
 
 def _find_runs(name: str, folder: str) -> list[FoundRun]:
-    """The run of a name; or all that a folder holds."""
     if os.path.isdir(name) and not os.path.exists(os.path.join(name, "run.json")):
         listed = list_runs(os.path.abspath(name))
         damaged = [each.problem for each in listed if each.run is None]

@@ -73,8 +73,6 @@ _BLOCKED_S = 0.5
 
 
 class OutputOptions(NamedTuple):
-    """The options of a command that shows a run."""
-
     reports: tuple[str, ...]
     quiet: bool
     verbose: bool
@@ -150,7 +148,6 @@ class Session:
         return _make_view(self._streams, quiet=self._output.quiet or self._output.as_json)
 
     def print(self, lines: Iterable[str]) -> None:
-        """Write what was asked for to standard output."""
         try:
             print_lines(lines, self._streams.out)
             self._streams.out.flush()
@@ -213,7 +210,6 @@ class Session:
         return plan
 
     def execute(self, execution: Execution) -> int:
-        """Run, show, and say by the exit code how it went."""
         plan = execution.plan
         concurrency = plan.options.concurrency or plan.config.concurrency
         allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
@@ -233,7 +229,6 @@ class Session:
         return first_code(evaluated.exit_code, written)
 
     def _conclude_broken(self, execution: Execution, error: BaseException) -> int:
-        """Say what broke a run, and what is kept of it."""
         if isinstance(error, asyncio.CancelledError):
             error = RuntimeError("the run was cancelled by code of a target or a grader")
         elif isinstance(error, LoopEndedError):

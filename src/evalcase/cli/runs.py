@@ -175,7 +175,6 @@ def _make_row(
 
 
 def _name_several(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
     first, *more = [cut(name, _MOST_CELLS) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first
 

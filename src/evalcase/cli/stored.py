@@ -38,14 +38,12 @@ def find_project(runs_dir: str | None) -> tuple[Config, str]:
 
 @contextmanager
 def open_run(name: str, runs_dir: str | None) -> Iterator[tuple[StoredRun, Config]]:
-    """The run of a name, and the configuration of this project."""
     config, folder = find_project(runs_dir)
     with StoredRun(*find_run(name, folder)) as stored:
         yield stored, config
 
 
 def print_pieces(pieces: Iterable[str | bytes]) -> None:
-    """Write a report to standard output."""
     for piece in pieces:
         if isinstance(piece, bytes):
             sys.stdout.buffer.write(piece)
@@ -104,7 +102,6 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
 
 
 def specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
-    """The graders of cases."""
     for case in cases:
         for part in case.graded_parts:
             yield from part._data.get("graders", ())

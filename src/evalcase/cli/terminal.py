@@ -72,7 +72,6 @@ def write_prose(text: str, stream: TextIO | None = None) -> None:
 
 
 def tell_written(path: str) -> None:
-    """Say which file was written, beside whatever is printed."""
     write_prose(f"wrote {make_visible(path)}")
 
 
@@ -136,7 +135,6 @@ def take_streams() -> Streams:
 
 @contextmanager
 def same_streams() -> Iterator[None]:
-    """Undo what others put in the place of standard output and error."""
     before = sys.stdout, sys.stderr
     try:
         yield
@@ -173,7 +171,6 @@ _WHY = "this is a bug in evalcase, unless code of a target or a grader has modif
 def tell_crash(
     error: BaseException, stream: TextIO, scrub: Callable[[str], str] = lambda text: text
 ) -> str:
-    """Tell of it, and return it in a few words."""
     failure = failure_of(error)
     said = scrub(failure.message)
     trace: list[str] = failure.details.get("traceback", [])

@@ -110,8 +110,6 @@ def _bound_score(score: float) -> float:
 
 
 class Ledger:
-    """Adds results up."""
-
     def __init__(self, clustering: Clustering | None = None) -> None:
         self.clustering = clustering
         self.places: dict[tuple[str, str], dict[ClusterName, FigureCell]] = {}
@@ -154,7 +152,6 @@ class Ledger:
         return Outcome(verdict, passed, trials, result.repeats, result.pass_rate)
 
     def add_verdict(self, suite: str, case: str, target: str, verdict: Verdict | None) -> None:
-        """Count a case by its verdict alone."""
         cell = self._find_place(suite, case, target, None)
         if verdict is not None:
             cell.verdicts[verdict] += 1
@@ -201,7 +198,6 @@ class Ledger:
         return _find_cell(self.places, (suite, target), cluster)
 
     def _count(self, held: _OpenCase, pass_rate: float, effort: Effort) -> Verdict:
-        """Count a case that has all of its trials, and the grades of each grader on it."""
         verdict = decide_case_verdict(held.verdicts, pass_rate)
         for cell in held.cells:
             cell.add((verdict,), held.verdicts, held.scores)

@@ -47,8 +47,6 @@ Ratings = dict[AnswerName, dict[str, Label]]
 
 
 class JudgedPair(NamedTuple):
-    """An answer that both judged."""
-
     judge: bool
     people: bool
     drawn_from: float | None
@@ -56,8 +54,6 @@ class JudgedPair(NamedTuple):
 
 
 class LabelCounts(Value, frozen=True, omit_defaults=False):
-    """Which labels count."""
-
     used: int
     answers: int
     refused: int
@@ -74,8 +70,6 @@ class LabelCounts(Value, frozen=True, omit_defaults=False):
 
 
 class Between(Value, frozen=True):
-    """Two people who labelled the same answers."""
-
     by: tuple[str, str]
     answers: int
     agreed: int
@@ -402,7 +396,6 @@ def _fact_lines(facts: Iterable[tuple[str, str]], screen: Screen) -> Iterator[st
 
 
 def _label_facts(section: Section) -> Iterator[tuple[str, str]]:
-    """Which labels count, and why others don't."""
     labels = section.labels
     if section.criterion is not None:
         yield "criterion", section.criterion
@@ -448,7 +441,6 @@ def _figure_lines(section: Section, screen: Screen) -> Iterator[str]:
 
 
 def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
-    """What else is known of the judge and of the people."""
     itself = section.itself
     if itself.agreement is not None:
         told = f"of {write_count(itself.answers, 'answer')} that it judged again"

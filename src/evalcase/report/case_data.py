@@ -58,8 +58,6 @@ class Regrading(NamedTuple):
 
 
 class BaseRow(Value, frozen=True):
-    """The same case in the run that is compared with."""
-
     target: str
     outcome: Outcome
     results: tuple[Result, ...]
@@ -97,7 +95,6 @@ def _present(told: PageObject) -> PageObject:
 
 
 def case_data(row: CaseRow) -> PageObject:
-    """All of it."""
     told: PageObject = {"suite": row.suite, "case": row.case, "target": row.target}
     as_data = False
     if row.known is not None:

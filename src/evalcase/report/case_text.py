@@ -50,7 +50,6 @@ _OTHERS = ("threshold", "conversation_id", "metadata", "tags")
 
 
 def case_lines(suite: str, id: str, case: Case | None, screen: Screen) -> Iterator[str]:
-    """The case itself."""
     suite, id = make_visible(suite), make_visible(id)
     yield f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(id, 'place')}"
     inner = screen.narrower(INDENT)
@@ -86,7 +85,6 @@ def asked_lines(case: Case, reference: str, screen: Screen) -> Iterator[str]:
 def trial_lines(
     result: Result, case: Case | None, outcome: Outcome, screen: Screen, *, is_first: bool
 ) -> Iterator[str]:
-    """One trial; the first at a target says the verdict of the case there."""
     yield ""
     repeated, target = outcome.repeats > 1, make_visible(result.key.target)
     if is_first and repeated:
@@ -174,7 +172,6 @@ def _answer_lines(result: Result, answer: Answer, heard: Heard, screen: Screen) 
 
 
 def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
-    """A conversation, each turn with its grades below it."""
     for number, (said, answered, took_s) in enumerate(result.exchanges, 1):
         cost = [write_money(answered.cost_usd)] if answered.cost_usd is not None else []
         head = ", ".join([f"turn {number}", f"{took_s:.2f} s", *cost])
@@ -190,7 +187,6 @@ def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
 
 
 def step_lines(answer: Answer, screen: Screen) -> Iterator[str]:
-    """The steps of an answer as a tree; nothing if it has none."""
     if not answer.steps:
         return
     yield screen.paint("steps", "place")
@@ -203,7 +199,6 @@ def step_lines(answer: Answer, screen: Screen) -> Iterator[str]:
 def message_lines(
     label: str, messages: Sequence[Mapping[str, JSON]], screen: Screen
 ) -> Iterator[str]:
-    """Every message below its role, and whatever else it holds."""
     yield screen.paint(label, "place")
     for message in messages:
         said = content_text(message.get("content"))

@@ -48,8 +48,6 @@ class ChangedPair(NamedTuple):
 
 
 class TrackFigures(Value, frozen=True):
-    """What came of one target against another."""
-
     base_target: str
     head_target: str
     pairs: int
@@ -84,8 +82,6 @@ class TrackFigures(Value, frozen=True):
 
 
 class Comparison(Value, frozen=True):
-    """All that is known of two runs side by side."""
-
     base: Side
     head: Side
     remarks: tuple[str, ...]
@@ -102,7 +98,6 @@ class Comparison(Value, frozen=True):
 
     @property
     def is_within(self) -> bool:
-        """Whether targets of one run are compared with each other."""
         return self.base is self.head
 
     @property
@@ -195,7 +190,6 @@ class _Track:
         self._amounts = [Amounts(name) for name in _AMOUNTS]
 
     def note(self, pair: CasePair) -> None:
-        """Count a case of a kind, and keep its name if there is room."""
         kind, base, head = pair.kind, pair.base, pair.head
         self._counts[kind] += 1
         changed = ChangedPair(
@@ -212,7 +206,6 @@ class _Track:
             self._listed[kind].append(changed)
 
     def compare(self, base: CaseTrials, head: CaseTrials, known: Case | None) -> None:
-        """Add a pair with verdicts on both sides."""
         cluster = ""
         if self._clustering is not None:
             cluster = self._clustering.find(head.trials[0], known)
@@ -305,8 +298,6 @@ class _Noted(Struct):
 
 
 class _Conditions:
-    """What differs between two sides beside the answers."""
-
     def __init__(self, is_within: bool) -> None:
         self._is_within = is_within
         self._asked = _Noted()
@@ -337,7 +328,6 @@ class _Conditions:
 
 
 def _say_sides(base: Side, head: Side) -> Iterator[str]:
-    """What is to be said of each run by itself."""
     for word, side in (("base", base), ("head", head)):
         if side.choice:
             yield f"{word} is {side.choice}"

@@ -156,7 +156,6 @@ def closing_words(track: TrackFigures, compared: Compared) -> Iterator[str]:
 
 
 def say_power(power: Power) -> str:
-    """What a comparison could have seen."""
     if power.units < power.fewest:
         could = (
             f"With {write_count(power.units, power.noun)} no change can be significant: at least "
@@ -188,7 +187,6 @@ def list_remarks(comparison: Comparison) -> list[str]:
 
 
 def has_title(track: TrackFigures, comparison: Comparison) -> bool:
-    """Whether it has to be said which targets are compared."""
     return len(comparison.tracks) > 1 or track.base_target != track.head_target
 
 
@@ -361,7 +359,6 @@ def _case_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iter
 def _changed_lines(
     kind: ChangeKind, pair: ChangedPair, comparison: Comparison, screen: Screen
 ) -> Iterator[str]:
-    """One case: what was asked, and both answers side by side."""
     suite, case = cut(pair.name.suite, _LONGEST_NAME), cut(pair.name.case, _LONGEST_NAME)
     word, verdicts = screen.paint(kind, _STYLES.get(kind, "warning")), _say_verdicts(pair)
     named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}"
@@ -500,7 +497,6 @@ def _object_of_gated(each: Gated, effect: float) -> dict[str, Any]:
 
 
 def _object_of_measured(measured: Measured) -> dict[str, Any]:
-    """Without p, which would not hold for what is not tested."""
     change = measured.change
     return {
         "pairs": measured.pairs, "clusters": measured.clusters,

@@ -26,7 +26,6 @@ def rate_of(evaluated: Evaluated) -> Mean:
 
 
 def say_mixed(targets: Sequence[str]) -> str:
-    """That a run has answers of several versions of a target; nothing where it has not."""
     if not targets:
         return ""
     names = ", ".join(f"`{name}`" for name in targets)

@@ -160,7 +160,6 @@ def _said_last(messages: Sequence[Mapping[str, JSON]]) -> str | None:
 
 
 def passed_of(outcome: Outcome) -> str:
-    """How many trials of a repeated case passed, and how many must."""
     needed = "all" if outcome.pass_rate >= 1 else f"{100 * outcome.pass_rate:.4g}%"
     missing = outcome.repeats - outcome.trials
     left = f", {missing:,} without a result" if missing > 0 else ""
@@ -168,7 +167,6 @@ def passed_of(outcome: Outcome) -> str:
 
 
 def reason_of(result: Result) -> str:
-    """Why it did not pass."""
     if result.failure is not None:
         return result.failure.message
     unhappy = result.unhappy_grades
@@ -258,7 +256,6 @@ def _leave_out_ours(lines: Sequence[str]) -> list[str]:
 
 
 def inner_grades(grade: Grade) -> list[Grade]:
-    """The grades inside of a grader that is made of graders."""
     details = grade.details if grade.failure is None else grade.failure.details
     listed = details.get("grades")
     try:
@@ -367,7 +364,6 @@ def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[st
 
 
 def describe_changes(changes: Changes) -> str:
-    """What an agent changed, in a line, and the diff."""
     files = write_count(len(changes.changed), "file")
     added = sum(each.added for each in changes.changed)
     told = f"{files}, +{added} −{changes.lines - added} lines"  # noqa: RUF001 - a minus
@@ -410,7 +406,6 @@ def _expected_lines(
 
 
 def compared_pairs(grade: Grade, nothing: str) -> list[LinePair]:
-    """What a grader compared, line by line; `nothing` stands for an answer without text."""
     pairs = [*pair_calls(_find_calls(grade)), *pair_fields(_find_fields(grade))]
     sides = _find_sides(grade)
     return [*pairs, *pair_texts(*sides, nothing)] if sides is not None else pairs

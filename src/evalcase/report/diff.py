@@ -105,7 +105,6 @@ def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
 
 
 def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
-    """Fields that a grader has looked at, each with what is wanted and what is there."""
     for row in rows:
         name = _text_in(row, "field") or ""
         sides = [f"{name}: {_text_in(row, side) or ''}" for side in ("expected", "got")]
@@ -194,7 +193,6 @@ def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
 
 
 def diff_style(line: str) -> str:
-    """The style of a line of a diff."""
     if line.startswith(("+++", "---")):
         return "place"
     return {"+": "good", "-": "error", "@": "hint"}.get(line[:1], "")

@@ -30,8 +30,6 @@ _DIGITS = 12
 
 
 class Measured(Value, frozen=True):
-    """What two sides of pairs come to."""
-
     name: str
     pairs: int
     base: float | None
@@ -65,8 +63,6 @@ class Measured(Value, frozen=True):
 
 
 class Differences:
-    """Takes pairs of numbers between 0 and 1."""
-
     def __init__(self, name: str, clustered: bool = False) -> None:
         self.name = name
         self.pairs = 0
@@ -138,7 +134,6 @@ class ScoreDifferences(Differences):
     def add_scores(
         self, base: Sequence[float | None], head: Sequence[float | None], trials: int, cluster: str
     ) -> None:
-        """Add a case with so many trials in head."""
         before, after = find_mean(base), find_mean(head)
         if before is None or not 0 <= before <= 1:  # a stranger's record has any number
             return
@@ -246,7 +241,6 @@ def say_seconds(value: float) -> str:
 
 
 def say_ratio(amount: Amount) -> str:
-    """Head to base, with its interval."""
     ratio = amount.ratio
     if ratio is None:
         return "no estimate"

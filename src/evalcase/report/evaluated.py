@@ -79,7 +79,6 @@ class Evaluated(Value, frozen=True):
                 yield trial_row(stored.run.id, result, case, outcome, stored.mixed)
 
     def _repr_html_(self) -> str:
-        """For a notebook: how it ended, and its first trials."""
         return html_table(str(self), islice(self._rows(), _MOST_ROWS))
 
     def __str__(self) -> str:
@@ -244,7 +243,6 @@ def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
 
 
 def read_evaluated(stored: StoredRun) -> Evaluated:
-    """What came of a run, as its record has it."""
     end = stored.end
     return Evaluated(
         stored.run, end.status, stored.totals, end.notice, end.failed_fast, end.cap_usd,
@@ -287,8 +285,6 @@ def decide_exit_code(
 
 
 class Figuring(Value, frozen=True):
-    """How figures are estimated."""
-
     interval: Interval = "wilson"
     cluster: str | None = None
     """The path to what cases have in common that tend to come out alike."""

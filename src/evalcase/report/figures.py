@@ -76,8 +76,6 @@ class PassAt(Value, frozen=True):
 
 
 class Repeats(Value, frozen=True):
-    """Figures of cases that have two or more trials."""
-
     cases: int
     fewest: int
     """Trials that a case has at least, and at most."""
@@ -184,8 +182,6 @@ class Effort(Struct):
 
 
 class Judging(Struct):
-    """Calls of targets by graders, such as judges."""
-
     asked: int = 0
     cached: int = 0
     input_tokens: int = 0
@@ -279,8 +275,6 @@ class FigureCell(Struct, eq=False):
 
 
 class Estimator(Value, frozen=True):
-    """Makes figures of cells."""
-
     interval: Interval = "wilson"
     clustered: bool = False
     ks: tuple[int, ...] = ()
@@ -437,6 +431,5 @@ def write_interval(mean: Mean) -> str:
 
 
 def write_rate(mean: Mean) -> str:
-    """A share with its interval, if it has one."""
     between = f" ({write_interval(mean)})" if mean.low is not None else ""
     return f"{write_percent(mean.value)}{between}"

@@ -113,7 +113,6 @@ def refuse_terminal(form: str, out: TextIO) -> None:
 
 
 def write_form(form: str, reported: Reported) -> FormPieces:
-    """The pieces of a report in that form."""
     require_form(form)
     writer: Callable[[Reported], FormPieces] = resolve_name(f"evalcase.report.{_FORMS[form][0]}")
     return writer(reported)

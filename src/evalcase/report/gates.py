@@ -24,8 +24,6 @@ Measure = Literal["passed", "cases", "score"]
 
 
 class Gated(Value, frozen=True):
-    """A measure at a target that is tested."""
-
     track: TrackFigures
     measured: Measured
     """With its p adjusted to how many are tested."""
@@ -38,7 +36,6 @@ class Gated(Value, frozen=True):
 
     @property
     def value(self) -> float:
-        """The mean change."""
         measured = self.measured
         if measured.change is not None:
             return measured.change.value
@@ -107,8 +104,6 @@ GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
 
 
 class ComparisonGate(NamedTuple):
-    """What a comparison must not be."""
-
     name: str
     margin: float = 0.0
     """Of `worse-than:`, a share."""
@@ -274,7 +269,6 @@ def _name_measure(each: Gated) -> str:
 
 
 def _say_unscored(each: Gated) -> str:
-    """What keeps a gate from being decided."""
     lost, by = each.measured.lost, _name_measure(each)
     if not lost:
         return f"no case has a score by {by} in both"
@@ -282,7 +276,6 @@ def _say_unscored(each: Gated) -> str:
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:
-    """How many cases of base head hasn't got, and how many it has skipped."""
     removed = sum(track.counts["removed"] for track in comparison.tracks)
     return removed, sum(track.head_skipped for track in comparison.tracks)
 

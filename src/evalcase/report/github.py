@@ -21,7 +21,6 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def as_github(problems: Iterable[Problem]) -> Iterator[str]:
-    """One workflow command per problem, each a line."""
     for problem in problems:
         pairs = {
             "file": problem.path,

@@ -87,7 +87,6 @@ class Highlights:
         return outcome, result
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
-        """The cases of a verdict that are shown, in the order of their suites and targets."""
         shown = self._shown.get(verdict, [])
         return sorted(shown, key=lambda each: (each.result.number, each.result.key.target))
 

@@ -92,7 +92,6 @@ def totals_object(
 
 
 def rate_object(part: Slice) -> dict[str, Any]:
-    """A rate with what it is of and what is beside it."""
     return {
         **mean_object(part.rate, "rate"),
         **asdict(part.cases),
@@ -111,7 +110,6 @@ def part_object(part: Slice) -> dict[str, Any]:
 
 
 def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
-    """A mean under its own name, with its bounds."""
     found = {name: mean.value, "low": mean.low, "high": mean.high, "n": mean.n}
     return found if mean.clusters is None else {
         **found, "clusters": mean.clusters, "rough": mean.is_rough
@@ -264,7 +262,6 @@ def write_json(reported: Reported) -> Iterator[str]:
 
 
 def write_jsonl(reported: Reported) -> Iterator[str]:
-    """An object for each trial, with all that there is to say of it."""
     for result in reported.results():
         yield json_line(trial_object(reported.stored, result)) + "\n"
 

@@ -64,8 +64,6 @@ Locate = Callable[[str, str], str]
 
 
 class _TestGroup(Struct):
-    """The test cases of a suite at a target, as far as they have come."""
-
     counts: dict[str, int] = field(default_factory=dict)
     total: int = 0
     time_s: float = 0.0
@@ -202,7 +200,6 @@ def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Loc
 
 
 def _cap_lines(lines: Iterable[str]) -> str:
-    """As many whole lines as fit."""
     fitting, size = [], 0
     for line in lines:
         size += len(escape(_clean(line)).encode()) + 1

@@ -124,8 +124,11 @@ def _read_grade(grade: Grade, answer: AnswerName, repeat: int) -> Judged:
         score, cast = each.get("score"), each.get("votes")
         if gave_verdict and isinstance(score, int | float) and not isinstance(score, bool):
             criteria[each["id"]] = score >= 1
-        counts = cast.values() if isinstance(cast, dict) else ()
-        if counts and all(type(count) is int and count >= 0 for count in counts):
+        if (
+            isinstance(cast, dict)
+            and cast
+            and all(type(count) is int and count >= 0 for count in cast.values())
+        ):
             votes[each["id"]] = cast
     passed = grade.passed if gave_verdict else None
     return Judged(answer, repeat, passed, criteria, votes)

@@ -154,7 +154,6 @@ def _part_lines(
 
 
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str]) -> Iterator[str]:
-    """The cases that targets differ on, a column for each target."""
     if not rows:
         return
     yield f"<details><summary>{write_count(len(rows), 'case')} that targets differ on</summary>"

@@ -80,7 +80,6 @@ class Shell(NamedTuple):
 
 @cache
 def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
-    """The page without its data."""
     served = scripts != SCRIPTS
     script, style = read_script(scripts), read_style(scripts)
     policy = _POLICY.format(script=_hash_text(script), style=_hash_text(style)) + _SERVED * served
@@ -96,7 +95,6 @@ def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
 
 
 def read_style(scripts: tuple[str, ...] = SCRIPTS) -> str:
-    """All style of the page that has these scripts."""
     names = ["page.css", "runs.css" if scripts == RUNS_SCRIPTS else "grid.css"]
     return "".join(map(_read_asset, names))
 
@@ -229,7 +227,6 @@ class PageWriter:
 
 
 def row_data(row: CaseRow) -> dict[str, Any]:
-    """What the table shows of a case, with names as they are."""
     grades = [grade for result in row.results for grade in result.grades]
     failing = [grade.grader for grade in grades if not grade.passed and not grade.indicator]
     return {
@@ -303,7 +300,6 @@ def write_html(
 
 
 def describe_run(evaluated: Evaluated, figures: Figures) -> PageObject:
-    """What is said of a run before its cases."""
     run, totals, notes = evaluated.run, evaluated.totals, note_run(evaluated)
     part = f"only {notes['part']}" if notes["part"] else ""
     remarks = [notes["run"], part, notes["mixed"]]
@@ -340,7 +336,6 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
 def _find_regradings(
     gradings: list[StoredRun], trials: tuple[Result, ...]
 ) -> dict[int, tuple[Regrading, ...]]:
-    """All gradings of the same answers, by repeat."""
     found: dict[int, tuple[Regrading, ...]] = {}
     for result in trials:
         graded = {
@@ -389,7 +384,6 @@ def _base_row(base: CaseTrials | None, change: str) -> BaseRow | None:
 
 
 def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:
-    """The pieces of the page."""
     base, head = compared.comparison.base, compared.comparison.head
     page = PageWriter(max_size, compared=True, served=bool(home))
     ledgers = Ledger(), Ledger()

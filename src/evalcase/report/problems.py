@@ -84,7 +84,6 @@ def _kind_of_problem(problem: Problem) -> tuple[str, str, str]:
 def problem_lines(
     problem: Problem, screen: Screen = _PLAIN, *, is_broken: bool = False
 ) -> Iterator[str]:
-    """The headline of a problem, its code frame and its hint."""
     width, below = screen.width if is_broken else None, _margin(problem.span)
     place, label = f"{make_visible(problem.place)}:", f"{problem.severity}[{problem.code}]"
     taken = cell_len(f"{place} {label}: ")
@@ -110,7 +109,6 @@ def problem_lines(
 def summary_line(
     counts: Mapping[Severity, int], checked: Checked, at_fault: int, screen: Screen = _PLAIN
 ) -> str:
-    """How many problems there are, in how many files; or what was checked."""
     found = [
         screen.paint(write_count(counts[severity], severity), severity)
         for severity in _SEVERITIES
@@ -160,7 +158,6 @@ def _first_cells(text: str, room: int) -> str:
 
 
 def format_json(problems: Iterable[Problem]) -> str:
-    """A JSON list with one object per problem."""
     return json_text([problem.to_dict() for problem in problems])
 
 

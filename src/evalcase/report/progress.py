@@ -73,7 +73,6 @@ class Progress(Struct):
 
 
 def status_parts(progress: Progress, spent_s: float, notice: str) -> list[tuple[str, str]]:
-    """The parts of the status line with their styles, the most important first."""
     noun = " trials" if 0 < progress.verdicts.total() < progress.done else ""
     parts = [(f"{progress.done}/{progress.total}{noun}", "")]
     parts += [(f"{count} {word}", word) for word in VERDICTS if (count := progress.verdicts[word])]
@@ -104,7 +103,6 @@ class RunView:
         """A word on what else is going on."""
 
     def expect(self, trials: Mapping[str, int]) -> None:
-        """How many trials there are of each target."""
         self.progress.planned = sum(trials.values())
         self.name_target = len(trials) > 1
 

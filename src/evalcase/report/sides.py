@@ -60,7 +60,6 @@ class Side(Value, frozen=True):
 
     @property
     def description(self) -> str:
-        """The name, note and commit of its run; empty where it has none."""
         return "" if self.run is None else describe_name(self.run)
 
     def find_trial(self, key: TrialKey | None) -> Result | None:
@@ -148,7 +147,6 @@ def _pair_within(side: Side, targets: tuple[str, str] | None) -> Sides:
 
 
 def _require_target(name: str, side: Side) -> str:
-    """Raise ConfigError if a side has no results of a target."""
     if name not in side.stored.targets:
         hint = did_you_mean(name, side.stored.targets)
         there = f"it has {_list_targets(side) or 'none'}"
@@ -281,7 +279,6 @@ def _fold_side(side: Side) -> Iterator[CaseTrials]:
 
 
 def tell_kind(base: CaseTrials | None, head: CaseTrials) -> ChangeKind:
-    """What became of a case."""
     if base is None:
         return "added"
     verdicts = base.outcome.verdict, head.outcome.verdict

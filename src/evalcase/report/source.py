@@ -93,8 +93,6 @@ _MOST_KNOWN = 10_000
 
 
 class Wanted(Value, frozen=True):
-    """Which results of a run are reported."""
-
     case: str | None = None
     target: str | None = None
     verdicts: tuple[str, ...] = ()
@@ -107,12 +105,10 @@ class Wanted(Value, frozen=True):
         return self.case is None and self.target is None
 
     def describe(self) -> str:
-        """Which cases are counted, in words; empty where all are."""
         said = [f"case {self.case}"] if self.case is not None else []
         return ", ".join([*said, *([f"target {self.target}"] if self.target is not None else [])])
 
     def includes(self, case: str) -> bool:
-        """Whether a case is meant: by its id, or by a glob as `run --case` takes it."""
         return self.case is None or fits_pattern(case, self.case)
 
 

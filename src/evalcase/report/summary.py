@@ -172,7 +172,6 @@ def _case_lines(
 
 
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen) -> Iterator[str]:
-    """The cases that targets differ on, a column for each target."""
     if not rows:
         return
     (first, *names), *cells = grid_rows(rows[:_MOST_DIFFERING], targets)
@@ -280,7 +279,6 @@ def count_units(units: int, figures: Figures) -> str:
 
 
 def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator[str]:
-    """How many cases passed and how many did not, the cost and the time."""
     totals = evaluated.totals
     parts: list[tuple[str, str]] = []
     for word in VERDICTS:
@@ -305,7 +303,6 @@ def _verdict_lines(evaluated: Evaluated, rate: Mean, screen: Screen) -> Iterator
 
 
 def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterator[str]:
-    """Which part it is, the record, whether it is complete, and what to do now."""
     screen, notes = reader.screen, note_run(evaluated)
     told = {
         "run": notes["run"], "part": notes["part"], "mixed": notes["mixed"],
@@ -345,7 +342,6 @@ def _facts(
 
 
 def rate_facts(figures: Figures) -> Iterator[Fact]:
-    """What the pass rate alone does not say."""
     label = "rate"
     for said in _rate_notes(figures.all, figures):
         yield Fact(label, said)
@@ -375,7 +371,6 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
 
 
 def trial_facts(totals: Totals) -> Iterator[Fact]:
-    """Trials by verdict, if they are not the cases."""
     trials, cases = totals.trials, totals.cases
     tried = trials.total - trials.skipped
     if tried != cases.total - cases.skipped:

@@ -92,7 +92,6 @@ def _find_asked(case: Case, result: Result) -> str | None:
 
 
 def _find_said(messages: Iterable[Message], role: str) -> str | None:
-    """The last content of a role."""
     said = [m.content for m in messages if m.role == role and m.content is not None]
     return content_text(said[-1]) if said else None
 
@@ -167,7 +166,6 @@ _CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;max-width:28em"
 
 
 def html_table(caption: str, rows: Iterable[Mapping[str, RowCell]]) -> str:
-    """Some columns of some rows. No text of an answer is read as markup."""
     cells = [("th", _SHOWN), *(("td", [row[name] for name in _SHOWN]) for row in rows)]
     lines = [
         "".join(f'<{tag} style="{_CELL}">{_escape_cell(cell)}</{tag}>' for cell in line)

@@ -46,8 +46,6 @@ SeeSuite = Callable[[str], str]
 
 
 class Screen:
-    """Draws for a width, with or without colours."""
-
     def __init__(self, width: int = 80, *, colour: bool = False) -> None:
         self.width = width
         self.colour = colour
@@ -79,7 +77,6 @@ class Screen:
         return [row.plain.rstrip() for rows in wrapped for row in rows]
 
     def flow(self, parts: Iterable[tuple[str, str]]) -> list[str]:
-        """Texts in their styles with commas between them."""
         texts = (
             Text(make_visible(text), STYLES.get(style, STYLES["warning"]) if style else "")
             for text, style in parts

@@ -59,8 +59,6 @@ _PATIENCE_S = 1.0
 
 
 class Listing(Struct):
-    """The runs in a folder."""
-
     folder: str
     root: str
     state: str | None
@@ -127,7 +125,6 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
 
 
 def _rates_data(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
-    """The rate of all, and of each suite at each target, with the intervals that `report` has."""
     figures = sum_up(ledger, decision=evaluated.decision, is_biased=evaluated.is_biased)
     estimator = Estimator(figures.interval)
     return {
@@ -161,8 +158,6 @@ _LOGGER = logging.getLogger("evalcase.view")
 
 
 class Opening(Value, frozen=True):
-    """What a person asked for."""
-
     folder: str
     config: Config
     run: Run | None
@@ -243,7 +238,6 @@ class Viewer:
             return _respond_in_words(500, "this can't be shown; the terminal says why")
 
     def _check(self, request: web.BaseRequest) -> None:
-        """Refuse requests that did not come from this machine."""
         hosts = [f"{name}:{self.port}" for name in (_HOST, "localhost")]
         if request.headers.getall("Host", []) not in [[each] for each in hosts]:
             raise web.HTTPBadRequest(text="this address is not that of evalcase view")

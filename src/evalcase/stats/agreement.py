@@ -49,7 +49,6 @@ class Confusion(NamedTuple):
 
 
 def count_pairs(pairs: Iterable[tuple[bool, bool]]) -> Confusion:
-    """Count pairs of verdicts, the judge's first."""
     counts = Counter(pairs)
     return Confusion(
         counts[True, True], counts[True, False], counts[False, True], counts[False, False]
@@ -191,7 +190,6 @@ class Strata(Value, frozen=True):
 
     @property
     def people(self) -> float:
-        """The share of answers that people pass."""
         return clip_number(self.cells[0] + self.cells[2])
 
     def estimate_people(self) -> Estimate:

@@ -140,8 +140,6 @@ Around = Callable[[float, float], Estimate]
 
 
 class Cluster(NamedTuple):
-    """How many cases it has, and the sum of what they gave."""
-
     cases: int
     total: float
 
@@ -262,7 +260,6 @@ class PassSequence:
         self._least = log(alpha) - log(total + 1)
 
     def add(self, passed: bool) -> None:
-        """Take the next case."""
         self.seen += 1
         self.passed += passed
         left = self.total - self.seen

@@ -176,7 +176,6 @@ def normal_p(total: float, squares: float) -> float:
 
 
 def _count_flips(sizes: Mapping[float, int], least: float) -> float:
-    """All ways to set the signs."""
     sums = [0.0]
     for size, count in sizes.items():
         for _ in range(count):
@@ -221,7 +220,6 @@ class Ratios:
         """The sum of squares around the mean, of logarithms, after Welford (1962)."""
 
     def add(self, base: float, head: float) -> None:
-        """Add a pair of two numbers above 0."""
         value = log(head) - log(base)
         self.count += 1
         away = value - self._mean
