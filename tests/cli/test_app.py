@@ -118,7 +118,7 @@ def _run_line(line: str, folder: Path) -> int:
     ("typed", "hint"),
     [
         (["chekc"], "there is no command 'chekc'. Did you mean 'check'?"),
-        (["validate"], "there is no command 'validate'. See 'evalcase --help'."),
+        (["explode"], "there is no command 'explode'. See 'evalcase --help'."),
         (["bot.eval.yaml"], "Did you mean 'evalcase run bot.eval.yaml'?"),
         (["."], "Did you mean 'evalcase run .'?"),
         (["run", "--tiemout", "3"], "No such option '--tiemout'. (Did you mean one of:"),

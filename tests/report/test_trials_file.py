@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,10 +10,9 @@ import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.report.json import trial_object
-from evalcase.report.trials_file import TrialsFile, read_trials
+from evalcase.report.sides import Side, read_trials
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.rows import End
-from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Answer, Earlier, Failure, Usage
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
@@ -48,12 +48,12 @@ def line(**changes: Any) -> dict[str, Any]:
     return trial_object(stored, RESULT) | changes
 
 
-def write(path: Path, *lines: dict[str, Any] | str) -> TrialsFile:
-    file, folder = path / "main.jsonl", path / "record"
-    folder.mkdir(exist_ok=True)
+def write(path: Path, *lines: dict[str, Any] | str, stack: ExitStack | None = None) -> Side:
+    file = path / "main.jsonl"
     texts = [each if isinstance(each, str) else json.dumps(each) for each in lines]
     file.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
-    return read_trials(str(file), str(folder))
+    with ExitStack() as own:
+        return read_trials(str(file), str(path), stack or own)
 
 
 def refusal(path: Path, *lines: dict[str, Any] | str) -> str:
@@ -63,15 +63,16 @@ def refusal(path: Path, *lines: dict[str, Any] | str) -> str:
 
 
 def test_what_a_report_writes_is_read_back(tmp_path: Path) -> None:
-    file = write(tmp_path, line(), line(repeat=2))
-    with StoredRun(file.run) as stored:
+    with ExitStack() as stack:
+        file = write(tmp_path, line(), line(repeat=2), stack=stack)
+        stored = file.stored
         first, second = stored.results()
         assert (first, second.key.repeat) == (RESULT, 2)
         assert stored.find_case("s.eval.yaml", "sum") == CASE
         assert stored.outcome(RESULT) == Outcome("failed", 0, 2, 2, 0.5)
         assert stored.targets == ("agent",)
     assert (file.runs, file.mixed) == (("run-1",), ("agent",))
-    assert (file.folder, file.origin, file.missing) == ("below", "run-0", "")
+    assert (file.place_of("s.yaml"), file.origin, file.missing) == ("below/s.yaml", "run-0", "")
 
 
 def test_lines_that_are_missing(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class EvalFile(pytest.File):
                 at = f"[{make_visible(target)}]" if len(targets) > 1 else ""
                 # `::` has a meaning in a node id; ids that differ in that alone need a number.
                 name = make_visible(case.id).replace("::", ":") + at
-                name += f"-{number}" if name in taken else ""
+                name += f"-{number + 1}" if name in taken else ""
                 taken.add(name)
                 key = CaseKey(self.suite, case.id, target)
                 yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)

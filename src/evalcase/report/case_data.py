@@ -349,14 +349,14 @@ def _row_data(row: Mapping[str, Any]) -> PageObject:
     for name, value in row.items():
         if value is None or isinstance(value, str | bool):
             told[name] = value
-        elif name in _ROWS and isinstance(value, list) and _are_rows(value):
+        elif (
+            name in _ROWS
+            and isinstance(value, list)
+            and all(isinstance(each, dict) and each.keys().isdisjoint(_ROWS) for each in value)
+        ):
             told[name] = [_row_data(each) for each in value]
         elif name == "votes" and isinstance(value, dict):
             told[name] = ", ".join(f"{count} × {verdict}" for verdict, count in value.items())
         else:
             told[name] = as_json(value)
     return told
-
-
-def _are_rows(value: list[Any]) -> bool:
-    return all(isinstance(each, dict) and each.keys().isdisjoint(_ROWS) for each in value)

@@ -4,7 +4,7 @@ are paired by suite and id; targets by name, unless each side has only one."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -152,7 +152,13 @@ def compare_sides(
             conditions.look(pair.base, pair.head)
             track.compare(pair.base, pair.head, known)
     figures = tuple(track.figures() for track in tracks.values())
-    remarks = [*_say_sides(base, head), *_say_errors(figures), *conditions.say()]
+    remarks = [*_say_sides(base, head)]
+    one, other = (sum(getattr(track, f"{side}_errored") for track in figures)
+                  for side in ("base", "head"))  # fmt: skip
+    if one or other:
+        errored = f"{write_count(one, 'trial')} errored in base and {other:,} in head"
+        remarks.append(f"{errored}: they count as not passed")
+    remarks += conditions.say()
     kinds: tuple[tuple[ChangeKind, str, Side], ...]
     kinds = ("added", "only in head", base), ("removed", "only in base", head)
     for kind, words, other in kinds:
@@ -343,12 +349,3 @@ def _say_sides(base: Side, head: Side) -> Iterator[str]:
         if side.mixed:
             names = ", ".join(f"`{name}`" for name in side.mixed)
             yield f"{word} has answers from before and after {names} changed"
-
-
-def _say_errors(tracks: Iterable[TrackFigures]) -> Iterator[str]:
-    """How much of what is compared is no verdict on an answer."""
-    base = sum(track.base_errored for track in tracks)
-    head = sum(track.head_errored for track in tracks)
-    if base or head:
-        errored = f"{write_count(base, 'trial')} errored in base and {head:,} in head"
-        yield f"{errored}: they count as not passed"

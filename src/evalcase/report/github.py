@@ -40,16 +40,10 @@ def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
 def _write_place(span: Span | None) -> dict[str, str]:
     if span is None:
         return {}
-    # A span that ends before the first character of a line has nothing of that line.
-    spills = span.end_line > span.line and span.end_column == 1
-    end_line = span.end_line - 1 if spills else span.end_line
-    place = {"line": str(span.line), "endLine": str(end_line)}
-    # GitHub drops the columns of a place that goes over several lines, and says so in the log.
-    if end_line == span.line:
-        place["col"] = str(span.column)
-    if span.end_line == span.line:
-        place["endColumn"] = str(span.end_column)
-    return place
+    place = {"line": span.line, "col": span.column}
+    if span.end_line == span.line:  # else the first line stands for all
+        place |= {"endLine": span.line, "endColumn": span.end_column}
+    return {name: str(number) for name, number in place.items()}
 
 
 def _escape_data(text: str) -> str:

@@ -23,7 +23,7 @@ from evalcase.report.source import Reported
 from evalcase.stats.intervals import LEVEL
 from evalcase.store.folder import folder_of_run
 from evalcase.store.stored import StoredRun
-from evalcase.types.answer import Answer, split_turns
+from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade
 from evalcase.types.result import Decision, Result, Totals
 from evalcase.types.value import encode_object
@@ -154,7 +154,7 @@ def trial_object(stored: StoredRun, result: Result) -> dict[str, Any]:
     """A trial of a run. What a record of a stranger's hasn't got is null."""
     case, outcome = stored.find_case(*result.key[:2]), stored.outcome(result)
     data = case._data if case is not None else {}
-    answer, failure = result.answer, result.failure
+    answer = result.answer or Answer(())
     return {
         "suite": result.key.suite,
         "case": result.key.case,
@@ -164,21 +164,19 @@ def trial_object(stored: StoredRun, result: Result) -> dict[str, Any]:
         "score": result.score,
         "input": case.written_messages or None if case is not None else None,
         "expected_output": data.get("expected_output"),
-        "answer": list(answer.messages) if answer is not None else None,
+        "answer": list(answer.messages) if result.answer is not None else None,
         "grades": [_object_of_grade(grade) for grade in result.grades],
-        "failure": encode_object(failure) if failure is not None else None,
-        "usage": encode_object(answer.usage)
-        if answer is not None and answer.usage is not None
-        else None,
-        "cost_usd": answer.cost_usd if answer is not None else None,
+        "failure": result.failure and encode_object(result.failure),
+        "usage": answer.usage and encode_object(answer.usage),
+        "cost_usd": answer.cost_usd,
         "duration_s": result.duration_s,
-        "cached": answer.cached if answer is not None else False,
-        "scrubbed": answer.scrubbed if answer is not None else False,
-        "truncated": answer.truncated if answer is not None else False,
-        "earlier": encode_object(answer.earlier) if answer is not None and answer.earlier else None,
-        "steps": [encode_object(step) for step in answer.steps] if answer is not None else [],
-        "steps_cut": answer.steps_cut if answer is not None else 0,
-        "trace": answer.trace if answer is not None else None,
+        "cached": answer.cached,
+        "scrubbed": answer.scrubbed,
+        "truncated": answer.truncated,
+        "earlier": answer.earlier and encode_object(answer.earlier),
+        "steps": [encode_object(step) for step in answer.steps],
+        "steps_cut": answer.steps_cut,
+        "trace": answer.trace,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
         "conversation_id": data.get("conversation_id"),
@@ -193,31 +191,24 @@ def trial_object(stored: StoredRun, result: Result) -> dict[str, Any]:
         "case_verdict": outcome.verdict,
         "pass_rate_needed": outcome.pass_rate,
         "question_hash": result.question_hash,
-        "answer_hash": answer.fingerprint() if answer is not None else None,
+        "answer_hash": answer.fingerprint() if result.answer is not None else None,
         "grading_hash": result.grading_hash,
         **({} if result.workspace is None else {"workspace": encode_object(result.workspace)}),
-        **(
-            _object_of_talk(answer, result)
-            if result.turns or (case and case.is_conversation)
-            else {}
-        ),
+        **(_object_of_talk(result) if result.turns or (case and case.is_conversation) else {}),
     }
 
 
-def _object_of_talk(answer: Answer | None, result: Result) -> dict[str, Any]:
+def _object_of_talk(result: Result) -> dict[str, Any]:
     """What a conversation has beside: its turns, how it ended, and who played its user. One that
     errored has no turns that count."""
     turns = [
         {
-            "said": list(each.said),
-            "answer": list(each.answer.messages),
-            "duration_s": each.duration_s,
-            "cost_usd": each.answer.cost_usd,
-            "usage": encode_object(each.answer.usage) if each.answer.usage is not None else None,
+            "said": list(said), "answer": list(answer.messages), "duration_s": took_s,
+            "cost_usd": answer.cost_usd, "usage": answer.usage and encode_object(answer.usage),
         }
-        for each in (split_turns(answer, result.turns) if answer is not None else ())
-    ]
-    user = encode_object(result.user) if result.user is not None else None
+        for said, answer, took_s in result.exchanges
+    ]  # fmt: skip
+    user = result.user and encode_object(result.user)
     return {"turns": turns, "ending": result.ending, "user": user}
 
 
@@ -239,7 +230,7 @@ def _object_of_grade(grade: Grade) -> dict[str, Any]:
         data["indicator"] = True
     if grade.asked:
         data["asked"], data["cached"] = grade.asked, grade.cached
-        data["usage"] = encode_object(grade.usage) if grade.usage is not None else None
+        data["usage"] = grade.usage and encode_object(grade.usage)
         data["cost_usd"], data["asking_s"] = grade.cost_usd, grade.asking_s
     if grade.failure is not None:
         data["failure"] = encode_object(grade.failure)
@@ -287,7 +278,7 @@ def summary_object(
         "users_usd": totals.users_usd, "lost_usd": totals.lost_usd,
         "spent_usd": totals.spent_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
-        "decision": encode_object(evaluated.decision) if evaluated.decision is not None else None,
+        "decision": evaluated.decision and encode_object(evaluated.decision),
         "failed_of": evaluated.run.about.failed_of,
         "selected": selected and {"cases": selected.chosen, "of": selected.total},
         "mixed": list(evaluated.mixed),

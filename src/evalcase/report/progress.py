@@ -40,8 +40,7 @@ _QUICK_S = 0.5
 """A run that is over sooner shows no status line, and leaves failures to its summary."""
 _MARGIN = 3
 """Cells that stay free behind the status line: a terminal echoes `^C` there, and must not fold."""
-_SHORTEST_S, _LONGEST_S = 2.0, 30.0
-"""Seconds between two lines of a log on progress: at least, and at most."""
+_LOG_PERIOD_S = 30.0
 
 
 class Progress(Struct):
@@ -183,37 +182,17 @@ class _TimedView(RunView):
 
 
 class LogView(_TimedView):
-    """A line for each tenth that is done, or after half a minute without one; no control codes.
-    Failures are left to the summary."""
+    """A line every half a minute, without control codes. Failures are left to the summary."""
 
-    period_s = 1.0
-    _said_at = 0.0
-    _tenths = 0
-
-    def begin(self) -> None:
-        self._said_at = self.clock()
-        super().begin()
-
-    def finished(self, result: Result) -> None:
-        super().finished(result)
-        progress = self.progress
-        if 10 * progress.done > self._tenths * progress.total:
-            tenths, self._tenths = self._tenths, 10 * progress.done // progress.total
-            if tenths < self._tenths < 10 and self.clock() - self._said_at >= _SHORTEST_S:
-                self._report()
+    period_s = _LOG_PERIOD_S
 
     def tick(self) -> None:
-        if self.clock() - self._said_at >= _LONGEST_S:
-            self._report()
+        (count, _), *rest = status_parts(self.progress, self.clock() - self._begun, "")
+        share = f"{count} ({self.progress.done / max(1, self.progress.total):.0%})"
+        self.say(" · ".join([share, *(text for text, _ in rest)]))
 
     def say(self, line: str) -> None:
         RunView.tell(self, line)
-
-    def _report(self) -> None:
-        self._said_at = self.clock()
-        (count, _), *rest = status_parts(self.progress, self._said_at - self._begun, "")
-        share = f"{count} ({self.progress.done / max(1, self.progress.total):.0%})"
-        self.say(" · ".join([share, *(text for text, _ in rest)]))
 
 
 _TO_START = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))

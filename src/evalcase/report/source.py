@@ -108,9 +108,6 @@ class Wanted(Value, frozen=True):
         said = [f"case {self.case}"] if self.case is not None else []
         return ", ".join([*said, *([f"target {self.target}"] if self.target is not None else [])])
 
-    def includes(self, case: str) -> bool:
-        return self.case is None or fits_pattern(case, self.case)
-
 
 class Reported(Value, frozen=True):
     """A run that is reported, and for whom."""
@@ -164,7 +161,9 @@ class Reported(Value, frozen=True):
             if len(cases) < _MOST_KNOWN:
                 cases[key.case] = True
             targets[key.target] = True
-            if not wanted.includes(key.case) or wanted.target not in (None, key.target):
+            # An id, or a glob as `run --case` takes it.
+            is_meant = wanted.case is None or fits_pattern(key.case, wanted.case)
+            if not is_meant or wanted.target not in (None, key.target):
                 continue
             count += 1
             verdict = self.stored.outcome(result).verdict or UNFINISHED

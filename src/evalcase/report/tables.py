@@ -22,6 +22,7 @@ from itertools import chain, islice
 from tempfile import TemporaryFile
 
 from evalcase.report.details import UNFINISHED, broken_turn, reason_of, turn_of
+from evalcase.types.answer import Answer, Usage
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.result import Outcome, Result
@@ -47,10 +48,10 @@ def trial_row(
 ) -> dict[str, RowCell]:
     """The cells of a trial; None for what there is not. `mixed` are the targets that were changed
     while the run went on."""
-    answer, usage = result.answer, result.answer.usage if result.answer is not None else None
-    data = case._data if case is not None else {}
+    answer = result.answer or Answer(())
+    usage, data = answer.usage or Usage(), case._data if case is not None else {}
     tags, metadata = data.get("tags"), data.get("metadata")
-    calls = chain.from_iterable(map(call_lines, answer.messages if answer is not None else ()))
+    calls = chain.from_iterable(map(call_lines, answer.messages))
     row: dict[str, RowCell] = {
         "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
@@ -59,12 +60,11 @@ def trial_row(
         "expected_output": (
             _find_said(case.expected_output, "assistant") if case is not None else None
         ),
-        "answer": _find_said(answer.messages, "assistant") if answer is not None else None,
+        "answer": _find_said(answer.messages, "assistant"),
         "tool_calls": "\n".join(calls) or None,
         "duration_s": result.duration_s,
-        "cost_usd": answer.cost_usd if answer is not None else None,
-        "input_tokens": usage.input_tokens if usage is not None else None,
-        "output_tokens": usage.output_tokens if usage is not None else None,
+        "cost_usd": answer.cost_usd,
+        "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
         "attempts": result.attempts,
         "tags": ", ".join(tags) if tags else None,
         "metadata": as_json(metadata) if metadata else None,

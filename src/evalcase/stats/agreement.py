@@ -133,18 +133,14 @@ def estimate_youden(passes: Estimate, fails: Estimate) -> Estimate:
     return Estimate(value, clip_number(low, -1), clip_number(high, -1))
 
 
-def correct_share(share: float, passes: float, fails: float) -> float:
-    """The true share behind the one that a judge with these two rates finds."""
-    return clip_number((share + fails - 1) / (passes + fails - 1))
-
-
 def estimate_true_share(
     found: tuple[int, int], true_passes: tuple[int, int], true_fails: tuple[int, int]
 ) -> Estimate:
     """Each is a count and what it is out of: what the judge passed of all; of those that people
     passed, what it passed; of those that they failed, what it failed. It must be better than a
     coin."""
-    value = correct_share(*(hits / total for hits, total in (found, true_passes, true_fails)))
+    rates = [hits / total for hits, total in (found, true_passes, true_fails)]
+    value = clip_number((rates[0] + rates[2] - 1) / (rates[1] + rates[2] - 1))
     share, size = (found[0] + Z * Z / 2) / (found[1] + Z * Z), found[1] + Z * Z
     passes, passes_size = (true_passes[0] + 1) / (true_passes[1] + 2), true_passes[1] + 2
     fails, fails_size = (true_fails[0] + 1) / (true_fails[1] + 2), true_fails[1] + 2

@@ -19,10 +19,6 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
-    @property
-    def width(self) -> float:
-        return self.high - self.low
-
 
 def clip_number(value: float, low: float = 0.0, high: float = 1.0) -> float:
     """The nearest number that is possible."""
@@ -268,18 +264,13 @@ class PassSequence:
         # What is likeliest is never given up, so the ends can be looked for on either side of it.
         likeliest = self.passed + min(left, (left + 1) * self.passed // self.seen)
         if not self._is_kept(self.low):
-            self.low = min(self.high, self._first_kept(self.low, likeliest))
+            self.low = min(self.high, self._find_edge(likeliest, self.low))
         if not self._is_kept(self.high):
-            self.high = max(self.low, self._last_kept(likeliest, self.high))
+            self.high = max(self.low, self._find_edge(likeliest, self.high))
 
-    def _first_kept(self, out: int, kept: int) -> int:
-        while kept - out > 1:
-            middle = (out + kept) // 2
-            out, kept = (out, middle) if self._is_kept(middle) else (middle, kept)
-        return kept
-
-    def _last_kept(self, kept: int, out: int) -> int:
-        while out - kept > 1:
+    def _find_edge(self, kept: int, out: int) -> int:
+        """The last that is kept on the way to one that is not."""
+        while abs(kept - out) > 1:
             middle = (out + kept) // 2
             kept, out = (middle, out) if self._is_kept(middle) else (kept, middle)
         return kept
