@@ -3,8 +3,8 @@ those that are expected."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from math import inf
 from typing import Annotated, Literal, NamedTuple
 
@@ -31,7 +31,6 @@ from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls
 from evalcase.util.text import arguments_text, call_text, list_some
 
 _NAMED, _MOST_STEPS = 5, 20
-_MOST_PAIRS = 300_000
 _QUICK_PAIRS = 10_000
 """How many pairs take a few milliseconds, if their arguments are as short as most."""
 _LONGEST, _MOST_ROWS, _LONGEST_CELL = 80, 100, 1000
@@ -216,21 +215,16 @@ def match_calls(
     is_given_up: Callable[[], bool] = lambda: False,
 ) -> list[Match]:
     """What each expected call is held against, as many as possible by their order. Raise
-    InterruptedError once it is given up, and EvalcaseError for too many calls."""
-    names = Counter(name for call in got for name in (call.name, call.kind))
-    if order != "exact" and sum(names[call.name] for call in expected) > _MOST_PAIRS:
-        many = f"{len(expected):,} expected calls and {len(got):,} that were made"
-        raise EvalcaseError(f"{many} are too many to be compared")
-    known: dict[tuple[int, int], bool] = {}
+    InterruptedError once it is given up."""
 
+    @cache
     def is_made(left: int, right: int) -> bool:
-        if not expected[left].fits(got[right]):
-            return False
-        if (left, right) not in known:
-            if is_given_up():
-                raise InterruptedError
-            known[left, right] = next(lacking(expected[left], got[right]), None) is None
-        return known[left, right]
+        if is_given_up():
+            raise InterruptedError
+        return (
+            expected[left].fits(got[right])
+            and next(lacking(expected[left], got[right]), None) is None
+        )
 
     if order == "exact":
         found = [at if at < len(got) and is_made(at, at) else None for at in range(len(expected))]
@@ -241,29 +235,19 @@ def match_calls(
             same = pair_same([each.key for each in expected], [each.key for each in got])
             begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
             found = pair_up(len(expected), len(got), is_made, begun)
-    held = {at for at in found if at is not None}
-    free: dict[str, list[int]] = {}
-    for at in range(len(got)):
-        for name in {got[at].name, got[at].kind} if at not in held else ():
-            free.setdefault(name, []).append(at)
-    return [
-        Match(place, is_made=True)
-        if place is not None
-        else _explain_missing(number, free.get(expected[number].name, ()), held, is_made)
-        for number, place in enumerate(found)
-    ]
-
-
-def _explain_missing(
-    number: int, namesakes: Sequence[int], held: set[int], is_made: Alike
-) -> Match:
-    """The same call out of order, or another one of its name."""
-    left = [at for at in namesakes if at not in held]
-    elsewhere = next((at for at in left if is_made(number, at)), None)
-    if elsewhere is not None or not left:
-        return Match(elsewhere=elsewhere)
-    held.add(left[0])  # one near miss explains one missing call, not all of them
-    return Match(left[0])
+    free = [at for at in range(len(got)) if at not in found]
+    matches = []
+    for number, place in enumerate(found):
+        match = Match(place, is_made=True)
+        if place is None:  # the same call out of order, or another one of its name
+            namesakes = [at for at in free if expected[number].fits(got[at])]
+            elsewhere = next((at for at in namesakes if is_made(number, at)), None)
+            match = Match(elsewhere=elsewhere)
+            if elsewhere is None and namesakes:
+                match = Match(namesakes[0])
+                free.remove(namesakes[0])  # one near miss explains one missing call
+        matches.append(match)
+    return matches
 
 
 def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:

@@ -5,6 +5,7 @@ people read, around the place where they begin to differ."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from math import ulp
 from typing import NamedTuple
@@ -30,10 +31,11 @@ from evalcase.util.text import as_json, content_text, write_count
 
 _SHOWN = 5
 _IN_A_LINE = 80
-_MOST_STEPS = 500_000
-"""How many values may be compared in search of partners: some seconds of work."""
-_SMALL, _LARGEST = 10_000, 1_000_000
-"""How many pairs there may be: to find the best pairing, and to find any."""
+_FEW_PAIRS = 10_000
+"""How many pairs there may be to find the best pairing."""
+_SHORT, _BEFORE, _AFTER = 60, 20, 40
+_SIDE_BY_SIDE = 4000
+_LONGEST_LOOKED_AT_TWICE = 100_000
 
 Way = tuple[str | int, ...]
 """Keys and indexes, from the top."""
@@ -157,126 +159,88 @@ def find_differences(
 ) -> Iterator[Difference]:
     """Every difference that counts, in the order of the expected value. Neither value is deeper
     than `DEEPEST`. Raise InterruptedError once the comparison is given up."""
-    return _Comparison(lenience).differ(expected, got, way)
+    if lenience.is_ignored(way):
+        return
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key, value in expected.items():
+            if key in got:
+                yield from find_differences(value, got[key], lenience, (*way, key))
+            elif not lenience.is_ignored((*way, key)):
+                yield _missing((*way, key), value)
+        for key, value in () if lenience.allows_extra(way) else got.items():
+            if key not in expected and not lenience.is_ignored((*way, key)):
+                yield not_expected((*way, key), value)
+    elif isinstance(expected, list) and isinstance(got, list):
+        differ = _differ_in_any_order if lenience.is_unordered(way) else _differ_in_order
+        yield from differ(expected, got, lenience, way)
+    elif not _are_alike(expected, got, lenience.within):
+        margin = f" ± {lenience.within:g}" if lenience.within and is_number(expected) else ""
+        what = f"expected {quote_value(expected)}{margin}, got {quote_value(got)}"
+        yield Difference(write_way(way), what)
 
 
-class _Comparison:
-    """Compares two values, and finds the partners of items in lists whose order doesn't matter.
+def _are_alike(left: JSON, right: JSON, within: float) -> bool:
+    are_numbers = within and is_number(left) and is_number(right)
+    return are_same(left, right) or (bool(are_numbers) and are_within(left, right, within))
 
-    Values that are the same but for order and ignored places are the same text once they are
-    sorted, so most items find each other by their texts. With margins or extra keys, each item may
-    have to be compared with each.
-    """
 
-    def __init__(self, lenience: Lenience) -> None:
-        self._lenience = lenience
-        self._texts: dict[tuple[int, Way], str] = {}
-        self._known: dict[tuple[str, str, Way], bool] = {}
+def _differ_in_order(
+    expected: list[JSON], got: list[JSON], lenience: Lenience, way: Way
+) -> Iterator[Difference]:
+    for index, (left, right) in enumerate(zip(expected, got, strict=False)):
+        yield from find_differences(left, right, lenience, (*way, index))
+    shorter = min(len(expected), len(got))
+    for index, value in enumerate(expected[shorter:], shorter):
+        yield _missing((*way, index), value)
+    for index, value in enumerate(got[shorter:], shorter):
+        yield not_expected((*way, index), value)
 
-    def differ(self, expected: JSON, got: JSON, way: Way) -> Iterator[Difference]:
-        if self._lenience.is_ignored(way):
-            return
-        if isinstance(expected, dict) and isinstance(got, dict):
-            yield from self._differ_in_mappings(expected, got, way)
-        elif isinstance(expected, list) and isinstance(got, list):
-            in_any_order = self._lenience.is_unordered(way)
-            differ = self._differ_in_any_order if in_any_order else self._differ_in_lists
-            yield from differ(expected, got, way)
-        elif not are_same(expected, got):
-            within = self._lenience.within if is_number(expected) else 0
-            if within and is_number(got) and are_within(expected, got, within):
-                return
-            margin = f" ± {within:g}" if within else ""
-            what = f"expected {quote_value(expected)}{margin}, got {quote_value(got)}"
+
+def _differ_in_any_order(
+    expected: list[JSON], got: list[JSON], lenience: Lenience, way: Way
+) -> Iterator[Difference]:
+    """Items that are the same but for order and ignored places find each other by their texts. With
+    margins or extra keys, each of the others may have to be compared with each."""
+    every = (*way, EVERY)  # an item may stand anywhere, so its place names all of them
+    lefts, rights = ([_text_of(each, lenience, every) for each in side] for side in (expected, got))
+    partners = pair_same(lefts, rights)
+    if lenience.extra or lenience.within:
+
+        @cache
+        def are_alike(left: int, right: int) -> bool:
+            if lenience.is_given_up():
+                raise InterruptedError
+            found = find_differences(expected[left], got[right], lenience, every)
+            return lefts[left] == rights[right] or next(found, None) is None
+
+        partners = pair_up(len(expected), len(got), are_alike, partners)
+    for index, partner in enumerate(partners):
+        if partner is None:
+            what = f"expected {quote_value(expected[index])} somewhere, and not found"
+            yield Difference(write_way((*way, index)), what)
+    taken = set(partners)
+    for index, value in enumerate(got):
+        if index not in taken:
+            what = f"not expected, got {quote_value(value)} (item {index})"
             yield Difference(write_way(way), what)
 
-    def _differ_in_mappings(
-        self, expected: dict[str, JSON], got: dict[str, JSON], way: Way
-    ) -> Iterator[Difference]:
-        is_ignored = self._lenience.is_ignored
-        for key, value in expected.items():
-            place = (*way, key)
-            if key in got:
-                yield from self.differ(value, got[key], place)
-            elif not is_ignored(place):
-                yield _missing(place, value)
-        for key, value in () if self._lenience.allows_extra(way) else got.items():
-            if key not in expected and not is_ignored((*way, key)):
-                yield not_expected((*way, key), value)
 
-    def _differ_in_lists(
-        self, expected: list[JSON], got: list[JSON], way: Way
-    ) -> Iterator[Difference]:
-        for index, (left, right) in enumerate(zip(expected, got, strict=False)):
-            yield from self.differ(left, right, (*way, index))
-        shorter = min(len(expected), len(got))
-        for index, value in enumerate(expected[shorter:], shorter):
-            yield _missing((*way, index), value)
-        for index, value in enumerate(got[shorter:], shorter):
-            yield not_expected((*way, index), value)
+def _text_of(value: JSON, lenience: Lenience, way: Way) -> str:
+    """The same text for values that don't differ, but for margins and extra keys."""
 
-    def _differ_in_any_order(
-        self, expected: list[JSON], got: list[JSON], way: Way
-    ) -> Iterator[Difference]:
-        partners = self._find_partners(expected, got, (*way, EVERY))
-        for index, partner in enumerate(partners):
-            if partner is None:
-                what = f"expected {quote_value(expected[index])} somewhere, and not found"
-                yield Difference(write_way((*way, index)), what)
-        taken = set(partners)
-        for index, value in enumerate(got):
-            if index not in taken:
-                what = f"not expected, got {quote_value(value)} (item {index})"
-                yield Difference(write_way(way), what)
-
-    def _find_partners(
-        self, expected: Sequence[JSON], got: Sequence[JSON], way: Way
-    ) -> list[int | None]:
-        """The partner of each expected item, or None, so that as many as possible have one. An item
-        may stand anywhere, so `way` names all items. Raise EvalcaseError where it takes too long.
-        """
-        lefts, rights = ([self._text(each, way) for each in side] for side in (expected, got))
-        same = pair_same(lefts, rights)
-        if not self._lenience.extra and not self._lenience.within:
-            return same
-
-        def are_alike(left: int, right: int) -> bool:
-            key = lefts[left], rights[right], way
-            if lefts[left] == rights[right]:
-                return True
-            if key not in self._known:
-                if self._lenience.is_given_up():
-                    raise InterruptedError
-                if len(self._known) >= _MOST_STEPS:
-                    what = "the lists differ in too many ways to be compared in any order"
-                    raise EvalcaseError(what)
-                difference = next(self.differ(expected[left], got[right], way), None)
-                self._known[key] = difference is None
-            return self._known[key]
-
-        return pair_up(len(expected), len(got), are_alike, same)
-
-    def _text(self, value: JSON, way: Way) -> str:
-        """The same text for values that don't differ."""
-        key = id(value), way
-        if key not in self._texts:
-            self._texts[key] = canonical_text(self._sort(value, way))
-        return self._texts[key]
-
-    def _sort(self, value: JSON, way: Way) -> JSON:
-        """A value without its ignored parts, its lists sorted where their order doesn't matter."""
-        is_ignored = self._lenience.is_ignored
+    def sort(value: JSON, way: Way) -> JSON:
+        if lenience.is_ignored(way):
+            return None
         if isinstance(value, dict):
-            places = {key: (*way, key) for key in value}
-            return {key: self._sort(each, places[key]) for key, each in value.items()
-                    if not is_ignored(places[key])}  # fmt: skip
-        if isinstance(value, list):
-            if self._lenience.is_unordered(way):
-                return [*sorted(self._text(each, (*way, EVERY)) for each in value)]
-            ways: list[Way] = [(*way, number) for number in range(len(value))]
-            return [None if is_ignored(where) else self._sort(each, where)
-                    for each, where in zip(value, ways, strict=True)]  # fmt: skip
-        return value
+            return {key: sort(each, (*way, key)) for key, each in value.items()
+                    if not lenience.is_ignored((*way, key))}  # fmt: skip
+        if not isinstance(value, list):
+            return value
+        if lenience.is_unordered(way):
+            return [*sorted(canonical_text(sort(each, (*way, EVERY))) for each in value)]
+        return [sort(each, (*way, number)) for number, each in enumerate(value)]
+
+    return canonical_text(sort(value, way))
 
 
 def _missing(way: Way, value: JSON) -> Difference:
@@ -302,15 +266,12 @@ def pair_up(
     """The partner of each on the left, or None. Each on the right is the partner of one at most.
 
     Among few, as many as possible are paired; of many, each takes the first that will do. `begun`
-    are partners that are known before. Raise EvalcaseError where there are too many to compare.
+    are partners that are known before.
     """
     found = list(begun) or [None] * lefts
     taken = {right: left for left, right in enumerate(found) if right is not None}
     alone = [left for left, right in enumerate(found) if right is None]
-    if len(alone) * (rights - len(taken)) > _LARGEST:
-        many = f"lists of {lefts:,} and {rights:,} items"
-        raise EvalcaseError(f"{many} differ in too many ways to be compared in any order")
-    may_change = lefts * rights <= _SMALL
+    may_change = lefts * rights <= _FEW_PAIRS
 
     def find_partner(left: int, tried: set[int]) -> bool:
         """Take a free one, or one whose partner finds another (an augmenting path)."""
@@ -328,11 +289,6 @@ def pair_up(
     for left in alone:
         find_partner(left, set())
     return found
-
-
-_SHORT, _BEFORE, _AFTER = 60, 20, 40
-_SIDE_BY_SIDE = 4000
-_LONGEST_LOOKED_AT_TWICE = 100_000
 
 
 # What a case expects
