@@ -26,7 +26,6 @@ from evalcase.types.message import Message, Step, ToolCall
 from evalcase.types.options import about
 from evalcase.types.problem import Finding, did_you_mean
 from evalcase.types.value import JSON, canonical_text, fits_pattern, replace
-from evalcase.util.answers import too_deep
 from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls
 from evalcase.util.text import arguments_text, call_text, list_some
 
@@ -41,8 +40,6 @@ class Call(NamedTuple):
 
     name: str
     arguments: JSON
-    is_deep: bool = False
-    """Whether its arguments are nested too deep to be compared."""
     is_open: bool = False
     """Whether only its name is given, so that its arguments don't matter."""
     kind: str = ""
@@ -60,7 +57,7 @@ class Call(NamedTuple):
     @property
     def key(self) -> str:
         """The same text for equal calls."""
-        return f"{self.name} {'' if self.is_deep else canonical_text(self.given)}"
+        return f"{self.name} {canonical_text(self.given)}"
 
     def __str__(self) -> str:
         given = arguments_text(self.arguments)
@@ -72,12 +69,11 @@ class Call(NamedTuple):
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
-    found = []
-    for call in calls:
-        kind = call.get("kind") or kind_of_tool(call.name)
-        given = call.arguments
-        found.append(Call(call.name, given, too_deep(given), kind=f"@{kind}" if kind else ""))
-    return found
+    kinds = [call.get("kind") or kind_of_tool(call.name) for call in calls]
+    return [
+        Call(call.name, call.arguments, kind=f"@{kind}" if kind else "")
+        for call, kind in zip(calls, kinds, strict=True)
+    ]
 
 
 def expected_calls(case: Case) -> list[Call]:
@@ -180,12 +176,7 @@ def find_missing(expected: Call, got: Call) -> Iterator[Difference]:
     """The expected arguments must be part of those given. None expected: any will do."""
     if expected.arguments is None:
         return iter(())
-    if got.is_deep:
-        return iter((TOO_DEEP,))
     return find_differences(expected.arguments, got.given, SUBSET)
-
-
-TOO_DEEP = Difference("$", "nested too deep to be compared")
 
 
 # Which calls are held against which
@@ -350,28 +341,17 @@ def align_calls(
         placed.insert(0, (place, row))
     for at, call in enumerate(got):
         number = partners.get(at)
+        row = {"expected": None, "got": _cut(call.whole()), "made": allow_extra}
         if number is not None:
-            is_made = matches[number].is_made
-            wanted = expected[number]
-            row = {"expected": _cut(wanted.whole()), "got": _write_like(wanted, call)}
-            row["made"] = is_made
-        else:
-            row = {"expected": None, "got": _cut(call.whole()), "made": allow_extra}
-            row |= {} if allow_extra else {"note": "not expected"}
+            row |= {"expected": _cut(expected[number].whole()), "made": matches[number].is_made}
+        elif not allow_extra:
+            row["note"] = "not expected"
         placed.append((at, row))
     rows: list[JSON] = [row for _, row in sorted(placed, key=lambda each: each[0])]
     if len(rows) > _MOST_ROWS:
         more = f"and {len(rows) - _MOST_ROWS:,} more calls"
         rows[_MOST_ROWS:] = [{"expected": None, "got": None, "made": True, "note": more}]
     return rows
-
-
-def _write_like(expected: Call, got: Call) -> str:
-    """A call with the expected arguments first, so that the two can be read together."""
-    if isinstance(expected.arguments, dict) and isinstance(got.arguments, dict):
-        named = {key: got.arguments[key] for key in expected.arguments if key in got.arguments}
-        got = got._replace(arguments={**named, **got.arguments})
-    return _cut(got.whole())
 
 
 def _cut(text: str) -> str:

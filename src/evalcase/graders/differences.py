@@ -18,15 +18,14 @@ from evalcase.types.message import said_text
 from evalcase.types.options import EVERY
 from evalcase.types.value import JSON, Value, are_same, canonical_text, describe_kind, replace
 from evalcase.util.answers import (
-    describe_instead,
     describe_missing_text,
     has_text,
     parse_answer,
     text_of_content,
     text_parts,
-    too_deep,
+    value_of_answer,
 )
-from evalcase.util.json import DEEPEST, BadJsonError
+from evalcase.util.json import BadJsonError
 from evalcase.util.text import as_json, content_text, write_count
 
 _SHOWN = 5
@@ -157,8 +156,8 @@ def _make_whole(number: JSON) -> int | float:
 def find_differences(
     expected: JSON, got: JSON, lenience: Lenience = EXACT, way: Way = ()
 ) -> Iterator[Difference]:
-    """Every difference that counts, in the order of the expected value. Neither value is deeper
-    than `DEEPEST`. Raise InterruptedError once the comparison is given up."""
+    """Every difference that counts, in the order of the expected value. Raise
+    InterruptedError once the comparison is given up."""
     if lenience.is_ignored(way):
         return
     if isinstance(expected, dict) and isinstance(got, dict):
@@ -443,11 +442,6 @@ def compare_content(expected: JSON, answer: Answer) -> Score:
         # Parts that are expected and can't be compared are named.
         others = sum(said_text(part) is None for part in text_parts(expected))
         left_out = f"{write_count(others, 'part')} without text not compared" if others else ""
-    compared = _compare_as_text(text, answer, left_out)
-    return compared if compared.value or has_text(answer) else unseen(compared)
-
-
-def _compare_as_text(text: str, answer: Answer, left_out: str) -> Score:
     got = answer.content
     said = got if isinstance(got, str) else text_of_content(got)
     if said is None:
@@ -459,27 +453,19 @@ def _compare_as_text(text: str, answer: Answer, left_out: str) -> Score:
     if not compared.value and text_parts(got):
         # What was compared is text, and people see what stands beside it.
         compared.details["got"] = excerpt_text(content_text(got))
-    return compared
+    return compared if compared.value or has_text(answer) else unseen(compared)
 
 
 def _compare_data(expected: JSON, answer: Answer) -> Score:
     got = answer.content
     text = text_of_content(got)
-    if got is None:
-        reason = f"the answer has no content{describe_instead(answer.last)}"
-        return _tell_no_data(expected, "", reason, note="")
-    if text is None and too_deep(got):
-        reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return _tell_no_data(expected, as_json(got), reason, note=reason)
     try:
-        return compare_values(expected, got if text is None else parse_answer(text))
+        is_data = got is not None and text is None
+        return compare_values(expected, got if is_data else value_of_answer(answer))
     except BadJsonError as error:
         reason = f"the answer is not JSON: {error}"
-        return _tell_no_data(expected, text or "", reason, note=reason)
-
-
-def _tell_no_data(expected: JSON, shown: str, reason: str, note: str) -> Score:
-    return unseen(tell_difference(reason, as_json(expected, indent=2), shown, note=note))
+        note = reason if text else ""
+        return unseen(tell_difference(reason, as_json(expected, indent=2), text or "", note=note))
 
 
 def compare_values(expected: JSON, got: JSON) -> Score:

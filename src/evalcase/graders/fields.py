@@ -26,7 +26,7 @@ from evalcase.types.options import (
     check_path,
     of_kind,
 )
-from evalcase.types.problem import Finding, KeyPath
+from evalcase.types.problem import Finding
 from evalcase.types.read_options import make, problems_in
 from evalcase.types.value import JSON, Value, are_same, describe_kind
 from evalcase.util.json import JsonPath, MissingError
@@ -70,17 +70,14 @@ def _read_moment(text: str, formats: Sequence[str], *, or_iso: bool = False) -> 
 
 
 def _check_format(value: str, place: Place) -> Iterator[Finding]:
-    why: object = None
-    if "%" not in value:
-        why = "it has none of the directives of Python, such as %Y-%m-%d"
     sample = datetime(2001, 2, 3, 4, 5, 6)  # noqa: DTZ001 - only to try the format
     try:
+        if "%" not in value:
+            raise ValueError("it has none of the directives of Python, such as %Y-%m-%d")
         datetime.strptime(sample.strftime(value), value)  # noqa: DTZ007
     except ValueError as error:
-        why = error
-    if why is not None:
         hint = "write it as Python does: %d.%m.%Y"
-        yield place.fault(f"is not a format for dates: {why}", hint)
+        yield place.fault(f"is not a format for dates: {error}", hint)
 
 
 # Matchers as they are written
@@ -163,7 +160,8 @@ class MatcherOptions(Value, frozen=True):
         checks = self.checks()
         if not checks:
             listed = ", ".join(f"`{name}`" for name in CHECKS)
-            yield Finding((), f"a matcher needs one of {listed}", _AS_DATA, code="missing-option")
+            hint = "data is written as {equals: {…}}"
+            yield Finding((), f"a matcher needs one of {listed}", hint, code="missing-option")
             return
         if len(checks) > 1:
             what = f"`{checks[1]}` can't be used with `{checks[0]}`"
@@ -180,7 +178,6 @@ class MatcherOptions(Value, frozen=True):
 
 CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length",
           "expected")  # fmt: skip
-_AS_DATA = "data is written as {equals: {…}}"
 _GOES_WITH = {
     "within": ("number", "date", "expected"),
     "within_percent": ("number", "expected"),
@@ -215,27 +212,6 @@ class Matcher(Value, frozen=True):
         return Matcher(self.argument, found.value, self.how)
 
 
-def _check_field(value: JSON, path: KeyPath) -> Iterator[Finding]:
-    """What is wrong with a matcher. Any other value is right."""
-    if not isinstance(value, dict):
-        return
-    faults = problems_in(MatcherOptions, value, f"the matcher of `{path[-1]}`", path)
-    for fault in faults:
-        if fault.code == "missing-option" and len(faults) > 1:
-            continue  # what is misspelt is not missing
-        is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
-        is_near = (fault.hint or "").startswith("did you mean")
-        yield fault._replace(hint=_AS_DATA) if is_data and not is_near else fault
-
-
-def _read_field(value: JSON) -> Matcher:
-    if not isinstance(value, dict):
-        return Matcher("equals", value, MatcherOptions(equals=value))
-    how = make(MatcherOptions, value)
-    (check,) = how.checks()
-    return Matcher(check, getattr(how, check), how)
-
-
 def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty: it names no field")
@@ -243,10 +219,21 @@ def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
         here = (*place.path, key)
         for fault in check_path(key, Place(here, len(here) - 1)):
             yield fault._replace(at="key")
-        yield from _check_field(each, here)
+        if isinstance(each, dict):
+            faults = problems_in(MatcherOptions, each, f"the matcher of `{key}`", here)
+            # What is misspelt is not missing.
+            yield from [
+                each for each in faults if len(faults) == 1 or each.code != "missing-option"
+            ]
     weights = [each.get("weight", 1) if isinstance(each, dict) else 1 for each in value.values()]
     if weights and not any(weights):
         yield Finding(place.path, "the weights are all 0, so there is no share")
+
+
+def _read_field(value: JSON) -> Matcher:
+    how = make(MatcherOptions, value if isinstance(value, dict) else {"equals": value})
+    (check,) = how.checks()
+    return Matcher(check, getattr(how, check), how)
 
 
 FieldMatchers = Annotated[
@@ -308,35 +295,31 @@ class FieldOutcome(NamedTuple):
 
 def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searcher) -> FieldOutcome:
     """Whether all values that a path leads to match."""
-    if matcher.check == "exists":
-        found = path.find_all(value, is_needed=False)
-        if not matcher.argument:
-            return FieldOutcome(not found, quote_value(found[0].value) if found else "nothing")
+    is_about_existence = matcher.check == "exists"
     try:
-        found = path.find_all(value)
+        found = path.find_all(value, is_needed=not is_about_existence or bool(matcher.argument))
     except MissingError as error:
-        return FieldOutcome(False, "nothing", str(error), is_unseen=matcher.check != "exists")
-    if matcher.check == "exists":
-        return FieldOutcome(True, quote_value(found[0].value))
+        return FieldOutcome(False, "nothing", str(error), is_unseen=not is_about_existence)
+    if is_about_existence:
+        got = quote_value(found[0].value) if found else "nothing"
+        return FieldOutcome(bool(found) is matcher.argument, got)
     outcomes = [_match_one(each.value, matcher, searcher) for each in found]
     if len(found) == 1:
         return outcomes[0]
-    failed = [number for number, each in enumerate(outcomes) if not each.matches]
+    failed = [(each, outcome) for each, outcome in zip(found, outcomes, strict=True)
+              if not outcome.matches]  # fmt: skip
     if not failed:
         return FieldOutcome(True, f"{len(found)} values that all match")
-    first = failed[0]
-    where = f"{len(failed)} of {len(found)} don't match, the first at `{found[first].path}`"
-    note = f": {outcomes[first].note}" if outcomes[first].note else ""
-    is_unseen = all(outcomes[number].is_unseen for number in failed)
-    return FieldOutcome(False, outcomes[first].got, f"{where}{note}", is_unseen)
+    part, first = failed[0]
+    where = f"{len(failed)} of {len(found)} don't match, the first at `{part.path}`"
+    note = f"{where}: {first.note}" if first.note else where
+    return FieldOutcome(False, first.got, note, all(outcome.is_unseen for _, outcome in failed))
 
 
 def _match_one(got: JSON, matcher: Matcher, searcher: Searcher) -> FieldOutcome:
     kinds = _LOOKS_INTO.get(matcher.check)
     if kinds is not None and not isinstance(got, kinds):
-        words = {"regex": "not text", "length": "and has no length"}
-        what = words.get(matcher.check, "and contains nothing")
-        why = f"it is {describe_kind(got)}, {what}"
+        why = f"it is {describe_kind(got)}"
         return FieldOutcome(False, quote_value(got), why, is_unseen=True)
     note = _object_to(matcher, got, searcher)
     return FieldOutcome(note is None, quote_value(got), note or "")
@@ -351,7 +334,7 @@ _TYPES = {
 
 def _object_to(matcher: Matcher, got: Any, searcher: Searcher) -> str | None:  # noqa: ANN401
     """Why a value doesn't match: empty if the two show it, None if it does."""
-    wanted, how = matcher.argument, matcher.how
+    wanted, how, note = matcher.argument, matcher.how, ""
     several = wanted if isinstance(wanted, tuple) else (wanted,)
     match matcher.check:
         case "number":
@@ -360,19 +343,18 @@ def _object_to(matcher: Matcher, got: Any, searcher: Searcher) -> str | None:  #
             return _object_to_date(wanted, got, how)
         case "contains":
             missing = [each for each in several if not _is_in(got, each, how.ignore_case)]
-            return f"{', '.join(map(quote_value, missing))} not in it" if missing else None
+            fits, note = not missing, f"{', '.join(map(quote_value, missing))} not in it"
         case "regex":
-            is_found = searcher.find(wanted, got, ignore_case=how.ignore_case) is not None
-            return None if is_found else ""
+            fits = searcher.find(wanted, got, ignore_case=how.ignore_case) is not None
         case "type":
-            fits = any(_is_type(got, each) for each in several)
-            return None if fits else f"it is {describe_kind(got)}"
+            fits, note = any(_is_type(got, each) for each in several), f"it is {describe_kind(got)}"
         case "length":
             limits = wanted if isinstance(wanted, Bounds) else Bounds(wanted, wanted)
             fits = (limits.min or 0) <= len(got) <= (inf if limits.max is None else limits.max)
-            return None if fits else f"its length is {len(got):,}"
-    choices = wanted if matcher.check == "one_of" else (wanted,)
-    return None if any(_are_alike(each, got, how.ignore_case) for each in choices) else ""
+            note = f"its length is {len(got):,}"
+        case _:
+            fits = any(_are_alike(each, got, how.ignore_case) for each in several)
+    return None if fits else note
 
 
 def _are_alike(wanted: JSON, got: JSON, ignore_case: bool) -> bool:
@@ -417,9 +399,9 @@ def _object_to_date(text: str, got: JSON, how: MatcherOptions) -> str | None:
 
 def _is_type(value: JSON, name: str) -> bool:
     """Whether a value has a type of JSON; a number without a fraction is an integer."""
-    if name == "integer":
-        return is_number(value) and (isinstance(value, int) or float(value).is_integer())  # type: ignore[arg-type]
-    return is_number(value) if name == "number" else isinstance(value, _TYPES[name])
+    if name not in ("integer", "number"):
+        return isinstance(value, _TYPES[name])
+    return is_number(value) and (name == "number" or value % 1 == 0)  # type: ignore[operator]
 
 
 # The grader

@@ -11,7 +11,6 @@ from msgspec import structs
 
 from evalcase.graders.base import NEITHER, Context, Grader, Half
 from evalcase.graders.calls import (
-    TOO_DEEP,
     Agents,
     Call,
     about_steps,
@@ -217,8 +216,6 @@ def _compare_arguments(mode: str, expected: Call, got: Call) -> Iterator[Differe
         return iter(())
     if mode == "contains":
         return find_missing(expected, got)
-    if got.is_deep:
-        return iter((TOO_DEEP,))
     if mode == "exact":
         return find_differences(expected.given, got.given)
     return _find_beyond(expected.given, got.given)
