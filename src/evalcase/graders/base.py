@@ -26,15 +26,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message, copy_of
-from evalcase.types.options import (
-    Amount,
-    JsonPath,
-    Seconds,
-    Share,
-    Text,
-    about,
-    of_kind,
-)
+from evalcase.types.options import Amount, JsonPath, Seconds, Share, Text, about, of_kind
 from evalcase.types.problem import Finding, KeyPath, hint_at
 from evalcase.types.read_options import Option, Type, fields_of, make, problems_in
 from evalcase.types.target import Question, Surroundings

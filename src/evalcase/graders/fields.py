@@ -16,16 +16,7 @@ from evalcase.graders.differences import NOTHING, are_within, expected_value, is
 from evalcase.graders.json import graded_value
 from evalcase.graders.text import Searcher, settle
 from evalcase.types.grade import Score
-from evalcase.types.options import (
-    Amount,
-    Pattern,
-    Place,
-    Text,
-    Whole,
-    about,
-    check_path,
-    of_kind,
-)
+from evalcase.types.options import Amount, Pattern, Place, Text, Whole, about, check_path, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.read_options import make, problems_in
 from evalcase.types.value import JSON, Value, are_same, describe_kind

@@ -234,8 +234,7 @@ def _shorten(message: str) -> str:
 
 
 JsonSchema = Annotated[
-    JSON,
-    of_kind("a JSON Schema", check=_check_schema, schema={"type": ["object", "boolean"]}),
+    JSON, of_kind("a JSON Schema", check=_check_schema, schema={"type": ["object", "boolean"]})
 ]
 SchemaFile = Annotated[Text, of_kind("the path of a file", names="file", holds=_check_schema)]
 

@@ -26,15 +26,7 @@ from evalcase.graders.differences import (
     unseen,
 )
 from evalcase.types.grade import Score
-from evalcase.types.options import (
-    Pattern,
-    Seconds,
-    TargetName,
-    Text,
-    Texts,
-    Whole,
-    about,
-)
+from evalcase.types.options import Pattern, Seconds, TargetName, Text, Texts, Whole, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import vector_of
 from evalcase.types.value import JSON, replace

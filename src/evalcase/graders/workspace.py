@@ -26,13 +26,7 @@ from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Space
-from evalcase.util.files import (
-    IrregularError,
-    OutsideError,
-    OversizeError,
-    digest_files,
-    read_file,
-)
+from evalcase.util.files import IrregularError, OutsideError, OversizeError, digest_files, read_file
 from evalcase.util.isolation import process_in
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import describe_exit

@@ -7,11 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from evalcase.importers.agentv_workspace import (
-    map_named_targets,
-    map_target,
-    map_workspace,
-)
+from evalcase.importers.agentv_workspace import map_named_targets, map_target, map_workspace
 from evalcase.importers.draft import (
     NO_ARGUMENT,
     CaseDraft,
@@ -24,13 +20,7 @@ from evalcase.importers.draft import (
     write_not,
 )
 from evalcase.importers.javascript import UnrenderableError, Variables, has_tags
-from evalcase.importers.promptfoo_checks import (
-    NEGATION,
-    Assertion,
-    Grader,
-    Mapper,
-    to_seconds,
-)
+from evalcase.importers.promptfoo_checks import NEGATION, Assertion, Grader, Mapper, to_seconds
 from evalcase.importers.promptfoo_tests import PromptTemplate, TestReader, read_prompts
 from evalcase.importers.rows import put_field, shape_expected, shape_id, shape_input
 from evalcase.importers.source import Folder, ForeignFile, Item

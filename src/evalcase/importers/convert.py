@@ -23,14 +23,7 @@ from evalcase.importers.datasets import (
     import_skills,
 )
 from evalcase.importers.deepeval import import_deepeval
-from evalcase.importers.draft import (
-    SIMULATOR,
-    CaseDraft,
-    Choices,
-    Draft,
-    SuiteDraft,
-    number_id,
-)
+from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, Draft, SuiteDraft, number_id
 from evalcase.importers.openai_evals import import_openai_evals
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals

@@ -15,11 +15,7 @@ from evalcase.importers.draft import (
     split_history,
     write_grader,
 )
-from evalcase.importers.javascript import (
-    UnrenderableError,
-    Variables,
-    javascript_text,
-)
+from evalcase.importers.javascript import UnrenderableError, Variables, javascript_text
 from evalcase.importers.promptfoo_checks import (
     JUDGED,
     SET,
