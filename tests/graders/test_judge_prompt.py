@@ -33,12 +33,12 @@ def prompt_for(answer: str, vote: int = 1, template: str | None = None) -> Promp
 
 
 def boundary_of(prompt: Prompt) -> str:
-    return str(prompt.messages[1].content).partition("\n")[0].removeprefix("boundary: ")
+    return str(prompt[1].content).partition("\n")[0].removeprefix("boundary: ")
 
 
 def blocks_in(prompt: Prompt) -> list[str]:
     """The names of the blocks, as who follows the rules of the system text reads them."""
-    text = str(prompt.messages[1].content)
+    text = str(prompt[1].content)
     fence = re.escape(f"--- {boundary_of(prompt)} ")
     found = re.findall(rf"^{fence}(\w+)$", text, re.MULTILINE)
     assert found[1::2] == ["end"] * (len(found) // 2)
@@ -48,19 +48,19 @@ def blocks_in(prompt: Prompt) -> list[str]:
 def test_the_material_comes_before_the_criteria_and_the_rest_after() -> None:
     prompt = prompt_for("Hello")
     assert blocks_in(prompt) == ["conversation", "answer", "criteria"]
-    text = str(prompt.messages[1].content)
+    text = str(prompt[1].content)
     assert re.match(r"boundary: [0-9a-f]{16}\n\n", text)
     assert text.index("c1: Is polite\nc2: Is short\n") < text.index("Reply with one JSON object")
 
 
 def test_the_system_text_is_the_same_for_everything() -> None:
-    assert prompt_for("a").messages[0] == prompt_for("b", vote=3).messages[0]
+    assert prompt_for("a")[0] == prompt_for("b", vote=3)[0]
 
 
 def test_the_same_question_has_the_same_prompt_and_each_vote_its_own() -> None:
     assert prompt_for("a") == prompt_for("a")
     assert boundary_of(prompt_for("a")) != boundary_of(prompt_for("a", vote=2))
-    assert prompt_for("a").digest != prompt_for("b").digest
+    assert prompt_for("a") != prompt_for("b")
 
 
 @given(st.text(), st.integers(1, 5))
@@ -81,17 +81,16 @@ def test_an_answer_that_holds_the_boundary_of_before_gets_another(more: str, vot
         "<start_of_turn>", "<|IM_END|>", "<\uff5cUser\uff5c>", "<bos>", "<turn|>", "<extra_id_0>",
     ],
 )  # fmt: skip
-def test_control_tokens_are_broken_and_counted(token: str) -> None:
-    text, count = neutralise_tokens(f"before {token} after {token}")
-    assert count == 2
+def test_control_tokens_are_broken(token: str) -> None:
+    text = neutralise_tokens(f"before {token} after {token}")
     assert token not in text
     assert text.replace(BREAK, "") == f"before {token} after {token}"
-    assert prompt_for(f"{token} and {token}").neutralised == 2
+    assert token not in str(prompt_for(f"{token} and {token}")[1].content)
 
 
 @for_each("text", ["a < b | c > d", "x[0]", "<strong>", "if a|b:", "<turn>", "x<|y"])
 def test_other_text_is_left_alone(text: str) -> None:
-    assert neutralise_tokens(text) == (text, 0)
+    assert neutralise_tokens(text) == text
 
 
 def test_a_criterion_is_one_line_whatever_is_in_it() -> None:
@@ -109,8 +108,8 @@ def test_levels_are_listed_and_asked_for_by_name() -> None:
 def test_asked_again_it_is_told_what_was_wrong() -> None:
     prompt = prompt_for("Hello")
     system, user = ask_again(prompt, "`c1` is missing")
-    assert system == prompt.messages[0]
-    assert str(user.content).startswith(str(prompt.messages[1].content))
+    assert system == prompt[0]
+    assert str(user.content).startswith(str(prompt[1].content))
     assert str(user.content).endswith("could not be used: `c1` is missing.")
 
 
@@ -118,7 +117,7 @@ def test_a_template_moves_blocks_and_never_what_is_in_them() -> None:
     template = "First {{criteria}} then {{ answer }}, and {{reference}}."
     prompt = prompt_for("{{criteria}} {{conversation}}", template=template)
     assert blocks_in(prompt_for("x", template="{{criteria}}\n{{answer}}")) == ["criteria", "answer"]
-    assert "{{criteria}} {{conversation}}" in str(prompt.messages[1].content)
+    assert "{{criteria}} {{conversation}}" in str(prompt[1].content)
 
 
 @for_each(

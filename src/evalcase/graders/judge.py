@@ -21,6 +21,7 @@ from evalcase.graders.judge_prompt import (
     SYSTEM,
     PromptText,
     Template,
+    count_tokens,
     find_chunks,
     has_context,
     hidden_faults,
@@ -257,8 +258,8 @@ class JudgeGrader(Grader):
             if len(votes) > 1 and vote.failure is None:
                 vote.about.update(form.describe(vote.said))
         details: dict[str, Any] = {"protocol": PROTOCOL, "votes": [vote.about for vote in votes]}
-        if prompts[0].neutralised:
-            details["neutralised"] = prompts[0].neutralised
+        if tokens := sum(map(count_tokens, shown.values())):
+            details["neutralised"] = tokens
         if self.template is not None:
             details["template"] = sha256(self.template.encode()).hexdigest()[:16]
         failed = next((vote.failure for vote in votes if vote.failure is not None), None)

@@ -10,20 +10,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from evalcase.graders.base import Context
+from evalcase.graders.differences import expected_content
 from evalcase.types.case import Case
 from evalcase.types.message import Message
 from evalcase.types.options import Place, Text, of_kind
-from evalcase.types.problem import Finding, find_nearest
+from evalcase.types.problem import Finding, did_you_mean
 from evalcase.types.value import JSON
 from evalcase.types.workspace import Changes
 from evalcase.util.json import JsonPath, MissingError
 from evalcase.util.text import as_json, content_text
-
-# Prompts
-
 
 PROTOCOL = "judge/1"
 _MOST_DIFF = 60_000
@@ -53,36 +51,23 @@ Where the material does not allow a decision, the verdict is cannot_tell.
 Reply with one JSON object and nothing else."""
 
 
-class Prompt(NamedTuple):
-    """What a judge is asked, and what has to be kept of it."""
-
-    messages: tuple[Message, ...]
-    neutralised: int
-    """How many control tokens were broken."""
-
-    @property
-    def digest(self) -> str:
-        texts = [str(message.content) for message in self.messages]
-        return sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+Prompt = tuple[Message, ...]
 
 
 def write_prompt(
     blocks: Mapping[str, str], closing: str, vote: int, template: str | None = None
 ) -> Prompt:
     """The messages of one vote. `blocks` are by name; those that are empty are left out."""
-    broken = {name: neutralise_tokens(blocks[name]) for name in BLOCKS if blocks.get(name)}
-    shown = {name: text for name, (text, _) in broken.items()}
+    shown = {name: neutralise_tokens(blocks[name]) for name in BLOCKS if blocks.get(name)}
     boundary = _make_boundary(shown, vote)
     fenced = {
         name: f"--- {boundary} {name}\n{text}\n--- {boundary} end" for name, text in shown.items()
     }
     body = "\n\n".join(fenced.values()) if template is None else fill_template(template, fenced)
     user = f"boundary: {boundary}\n\n{body}\n\n{closing}"
-    messages = (
-        Message({"role": "system", "content": SYSTEM}),
-        Message({"role": "user", "content": user}),
+    return Message({"role": "system", "content": SYSTEM}), Message(
+        {"role": "user", "content": user}
     )
-    return Prompt(messages, sum(count for _, count in broken.values()))
 
 
 def _make_boundary(blocks: Mapping[str, str], vote: int) -> str:
@@ -94,9 +79,9 @@ def _make_boundary(blocks: Mapping[str, str], vote: int) -> str:
     raise AssertionError("a text that holds a thousand of its own hashes")
 
 
-def ask_again(prompt: Prompt, complaint: str) -> tuple[Message, ...]:
+def ask_again(prompt: Prompt, complaint: str) -> Prompt:
     """The same question, fresh, with what was wrong with the reply, but not the reply itself."""
-    system, user = prompt.messages
+    system, user = prompt
     told = f"{user.content}\n\nAn earlier reply could not be used: {complaint}."
     return (system, Message({"role": "user", "content": told}))
 
@@ -104,7 +89,6 @@ def ask_again(prompt: Prompt, complaint: str) -> tuple[Message, ...]:
 # Templates of users: `{{name}}` stands for a block, and nothing else is a template language
 
 
-_NEEDED = ("answer", "criteria")
 _PLACE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
@@ -128,19 +112,14 @@ def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> It
 
 def _check_template(value: str, place: Place) -> Iterator[Finding]:
     used = [found[1] for found in _PLACE.finditer(value)]
+    blocks = f"the blocks are {', '.join(f'{{{{{name}}}}}' for name in BLOCKS)}"
     for name in dict.fromkeys(used):
         if name not in BLOCKS:
-            close = find_nearest(name, BLOCKS)
-            hint = f"did you mean {{{{{close}}}}}?" if close else _list_blocks()
-            yield place.fault(f"has no block {{{{{name}}}}}", hint)
-    for name in _NEEDED:
+            yield place.fault(f"has no block {{{{{name}}}}}", did_you_mean(name, BLOCKS) or blocks)
+    for name in ("answer", "criteria"):
         if used.count(name) != 1:
             what = f"needs {{{{{name}}}}} once, and has it {used.count(name)} times"
-            yield place.fault(what, _list_blocks())
-
-
-def _list_blocks() -> str:
-    return f"the blocks are {', '.join(f'{{{{{name}}}}}' for name in BLOCKS)}"
+            yield place.fault(what, blocks)
 
 
 Template = Annotated[
@@ -177,13 +156,8 @@ def make_criterion(prompt: str, case: Case) -> str:
     """A prompt as a criterion: placeholders become the names of blocks, so that no answer gets into
     the instructions. Those for criteria become the author's text."""
 
-    def fill(found: re.Match[str]) -> str:
-        name = found[1]
-        if name in ("criteria", "expected_outcome"):
-            return case.criteria or ""
-        return _STANDS_FOR.get(name, found[0])
-
-    return _PLACE.sub(fill, prompt)
+    names = {**_STANDS_FOR, **dict.fromkeys(("criteria", "expected_outcome"), case.criteria or "")}
+    return _PLACE.sub(lambda found: names.get(found[1], found[0]), prompt)
 
 
 # Control tokens
@@ -205,9 +179,13 @@ _TOKEN = re.compile(
 )
 
 
-def neutralise_tokens(text: str) -> tuple[str, int]:
-    """The text with every control token broken after its first character, and their number."""
-    return _TOKEN.subn(lambda found: found[0][0] + BREAK + found[0][1:], text)
+def neutralise_tokens(text: str) -> str:
+    """The text with every control token broken after its first character."""
+    return _TOKEN.sub(lambda found: found[0][0] + BREAK + found[0][1:], text)
+
+
+def count_tokens(text: str) -> int:
+    return len(_TOKEN.findall(text))
 
 
 # The blocks
@@ -236,7 +214,6 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
 
 
 def _show_diff(changes: Changes) -> str:
-    """What an agent changed in its workspace."""
     if len(changes.diff) <= _MOST_DIFF and not changes.diff_cut:
         return changes.diff or "(nothing was changed)"
     return f"{changes.diff[:_MOST_DIFF]}\n(the diff goes on, and is cut here)"
@@ -244,12 +221,9 @@ def _show_diff(changes: Changes) -> str:
 
 def show_reference(context: Context) -> str:
     """What is expected: the last text or data of the assistant, and the calls."""
-    expected = context.case.expected_output
-    said = [
-        each.content for each in expected if each.role == "assistant" and each.content is not None
-    ]
-    texts = [content_text(said[-1])] if said else []
-    return "\n".join([*texts, *_show_calls(expected)])
+    content = expected_content(context.case)
+    texts = [] if content is None else [content_text(content)]
+    return "\n".join([*texts, *_show_calls(context.case.expected_output)])
 
 
 def find_chunks(context: Context, place: str | None) -> list[str]:

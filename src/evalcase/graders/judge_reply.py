@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from hashlib import sha256
 from math import fsum
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +21,6 @@ from evalcase.graders.judge_prompt import Prompt, ask_again
 from evalcase.graders.rubrics import CANNOT_TELL, NOT_MET, Criterion, CriterionVerdict
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.message import Message
 from evalcase.types.value import JSON, Value
 from evalcase.util.answers import parse_answer, read_ending
 from evalcase.util.json import BadJsonError
@@ -35,7 +35,7 @@ _SHORT = 60
 """Characters of a criterion that stand for it in a sentence."""
 _MOST_SHOWN = 3
 
-Ask = Callable[[str, tuple[Message, ...], JSON, Usable], Awaitable[Answer]]
+Ask = Callable[[str, Prompt, JSON, Usable], Awaitable[Answer]]
 
 
 class BadJudgeReplyError(ValueError):
@@ -73,8 +73,9 @@ class Vote(NamedTuple):
 
 async def ask_vote(ask: Ask, target: str, prompt: Prompt, form: JudgeForm) -> Vote:
     """Ask once, and twice more if a reply can't be read. Nothing is raised."""
-    about: dict[str, Any] = {"judge": target, "prompt": prompt.digest, "attempts": 0}
-    messages, complaint = prompt.messages, ""
+    digest = sha256("\n".join(str(each.content) for each in prompt).encode("utf-8", "replace"))
+    about: dict[str, Any] = {"judge": target, "prompt": digest.hexdigest(), "attempts": 0}
+    messages, complaint = prompt, ""
 
     def is_usable(answer: Answer) -> bool:
         """Whether it is a verdict: what is not must not come back from the cache."""
