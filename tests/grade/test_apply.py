@@ -51,7 +51,9 @@ def named(outcome: Any, name: str = "fixed", **options: Any) -> NamedGrader:
 
 
 def python(function: str) -> NamedGrader:
-    return NamedGrader(function, PythonGrader(f"{HERE}:{function}"))
+    grader = PythonGrader(f"{HERE}:{function}")
+    grader.load(NO_SURROUNDINGS)
+    return NamedGrader(function, grader)
 
 
 def grade(

@@ -25,8 +25,13 @@ HERE = "tests.graders.functions"
 
 
 def call(name: str, answer: str = "four", threshold: float | None = None, **fields: Any) -> Grade:
-    grader = NamedGrader("python", PythonGrader(f"{HERE}:{name}"), threshold=threshold)
+    grader = NamedGrader("python", loaded(PythonGrader(f"{HERE}:{name}")), threshold=threshold)
     return asyncio.run(_grade(grader, context_of(answer_of(answer), **fields)))
+
+
+def loaded(grader: PythonGrader) -> PythonGrader:
+    grader.load(NO_SURROUNDINGS)
+    return grader
 
 
 async def _grade(grader: NamedGrader, context: Context) -> Grade:
@@ -150,7 +155,7 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
         ("no.such.module:grade", "there is no module `no`;"),
         (f"{HERE}:nothing", "has no `nothing`"),
         (f"{HERE}:constant", "is not a function"),
-        (f"{HERE}:wants", "did you mean `output`. A grader can be given answer, text"),
+        (f"{HERE}:wants", "a parameter `response`; a grader can be given answer, text"),
     ],
 )
 def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:
@@ -173,7 +178,7 @@ def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
 
 async def _many(name: str, count: int) -> list[Grade]:
     grader, context = (
-        NamedGrader("python", PythonGrader(f"{HERE}:{name}")),
+        NamedGrader("python", loaded(PythonGrader(f"{HERE}:{name}"))),
         context_of(answer_of("x")),
     )
     return await asyncio.gather(*[_grade(grader, context) for _ in range(count)])
@@ -189,13 +194,13 @@ def with_arguments(name: str, **arguments: Any) -> PythonGrader:
 
 
 def test_arguments_are_given_by_name_and_are_fresh_in_each_call() -> None:
-    grader = with_arguments("at_least", least=4, words=["a"])
+    grader = loaded(with_arguments("at_least", least=4, words=["a"]))
     named = NamedGrader("python", grader)
     for text, passed in (("four", True), ("two", False)):
         grade = asyncio.run(_grade(named, context_of(answer_of(text))))
         assert grade.passed is passed
     assert grader.arguments == {"least": 4, "words": ["a"]}
-    wanted = NamedGrader("python", with_arguments("takes_more", wanted="four"))
+    wanted = NamedGrader("python", loaded(with_arguments("takes_more", wanted="four")))
     assert asyncio.run(_grade(wanted, context_of(answer_of("four")))).passed
 
 

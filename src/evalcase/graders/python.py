@@ -4,7 +4,7 @@ name, and what it returns is read as a score. A value without a clear meaning is
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from numbers import Real
 from typing import Annotated, Any, NamedTuple
@@ -17,7 +17,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import copy_of
 from evalcase.types.options import FunctionName, about
-from evalcase.types.problem import Finding, find_nearest, hint_at
+from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -42,12 +42,6 @@ GIVEN: dict[str, Callable[[Context], object]] = {
 }
 """What a function may ask for, by the names of its parameters. `expected` is like `output`, so that
 the two can be compared."""
-_ELSEWHERE = {
-    **dict.fromkeys(("outputs", "response", "prediction"), "output"),
-    **dict.fromkeys(("expected_output", "reference", "reference_outputs"), "expected"),
-    "inputs": "input", "prompt": "input",
-}  # fmt: skip
-"""Names that other tools have for these, for suggestions."""
 
 
 class PythonGrader(Grader):
@@ -75,13 +69,12 @@ class PythonGrader(Grader):
     ] = {}
 
     function: Callable[..., object] | None = None
-    """A function that a program passes. One that a suite names is imported before the first
-    answer."""
     call: _Call | None = None
-    """How the function is called, once it is loaded."""
+    """How the function is called. Both are there once it is loaded."""
 
     @classmethod
     def of(cls, function: Callable[..., object]) -> PythonGrader:
+        """The grader of a function that a program passes."""
         return cls(_label_of(function), function=function, call=_read_call(function, ()))
 
     def conflicts(self) -> Iterator[Finding]:
@@ -92,7 +85,12 @@ class PythonGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        self.call = self._find_call(surroundings.root)
+        if self.function is None:
+            function = import_object(self.value, "grader", surroundings.root)
+            if not callable(function):
+                raise ConfigError(f"grader `{self.value}`: it is not a function")
+            self.function = function
+        self.call = _read_call(self.function, tuple(self.arguments))
 
     def compares(self) -> frozenset[Half]:
         return BOTH if self.call is not None and self.call.takes("expected") else NEITHER
@@ -104,14 +102,15 @@ class PythonGrader(Grader):
         return self.call is None or any(map(self.call.takes, ("workspace", "changes", "context")))
 
     def modules(self) -> tuple[str, ...]:
-        found = unwrap(self._find_function())
+        found = unwrap(self._loaded()[0])
         is_named = isinstance(found.__module__, str)
         own = found.__module__ if is_named else type(found).__module__
+        named, colon, _ = self.value.partition(":")
         # A function that is re-exported is in another file than the one that is named.
-        return (own,) if self.function is not None else (self.value.partition(":")[0], own)
+        return (named, own) if colon else (own,)
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        function, call = self._find_function(), self._find_call()
+        function, call = self._loaded()
         by_place = [GIVEN[name](context) for name in call.by_place]
         by_name = {name: GIVEN[name](context) for name in call.by_name}
         for name, value in self.arguments.items():
@@ -120,20 +119,10 @@ class PythonGrader(Grader):
             return _read_later(function(*by_place, **by_name))
         return _call_in_thread(partial(function, *by_place, **by_name))
 
-    def _find_function(self, root: str | None = None) -> Callable[..., object]:
-        if self.function is not None:
-            return self.function
-        function = import_object(self.value, "grader", root)
-        if not callable(function):
-            raise ConfigError(f"grader `{self.value}`: it is not a function")
-        return function
-
-    def _find_call(self, root: str | None = None) -> _Call:
-        function = self._find_function(root)
-        # To look at a signature costs more than all the rest; but not all functions can be looked
-        # up.
-        is_hashable = getattr(function, "__hash__", None) is not None
-        return (_known_call if is_hashable else _read_call)(function, tuple(self.arguments))
+    def _loaded(self) -> tuple[Callable[..., object], _Call]:
+        assert self.function is not None, "load() comes first"
+        assert self.call is not None
+        return self.function, self.call
 
 
 async def _call_in_thread(function: Callable[[], object]) -> Score:
@@ -182,10 +171,9 @@ def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _
         if name in GIVEN:
             (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
         elif parameter.default is Parameter.empty and name not in arguments:
-            hint = hint_at(_ELSEWHERE.get(name) or find_nearest(name, GIVEN))
-            said = "; a grader" if hint is None else f": {hint} A grader"
             names = f"{', '.join(GIVEN)}, and what `arguments` names"
-            raise ConfigError(f"`{label}` has a parameter `{name}`{said} can be given {names}")
+            what = f"`{label}` has a parameter `{name}`; a grader can be given {names}"
+            raise ConfigError(what)
     if not any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
         for name in arguments:
             known = parameters.get(name)
@@ -193,9 +181,6 @@ def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _
                 what = f"`{label}` has no parameter `{name}`, which `arguments` gives it"
                 raise ConfigError(what)
     return _Call(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
-
-
-_known_call = lru_cache(maxsize=256)(_read_call)
 
 
 # What a function returned

@@ -148,9 +148,12 @@ class ScriptGrader(Grader):
             if broken is not None and broken.failure is not None:
                 raise GraderError(broken.failure.kind, f"`{broken.grader}`: {broken.reason}")
             given["results"] = {grade.grader: _describe_result(grade) for grade in grades}
-        if self.mode == "once":
-            async with _serve_target(self, context) as variables:
+        if self.target is not None:
+            most = self.max_calls or _MOST_CALLS
+            async with _serve_target(self.target, most, context) as variables:
                 return await self._run(given, variables)
+        if self.mode == "once":
+            return await self._run(given, {})
         if self.workers is None:
             self.workers = LineWorkers(self._make, _object_to, self._place().warn)
         return read_script_reply(await self.workers.exchange(given))
@@ -206,74 +209,60 @@ class ScriptGrader(Grader):
 
 
 @asynccontextmanager
-async def _serve_target(grader: ScriptGrader, context: Context) -> AsyncIterator[dict[str, str]]:
-    """An address on this machine, by which a program asks a target as often as it may. It ends with
-    the program, and gives the variables that name it."""
-    if grader.target is None:
-        yield {}
-        return
+async def _serve_target(
+    target: str, max_calls: int, context: Context
+) -> AsyncIterator[dict[str, str]]:
+    """An address on this machine, by which a program asks a target as often as it may, by the
+    protocol that AgentV's scripts speak. It ends with the program, and gives the variables that
+    name it."""
     from aiohttp import web  # few scripts ask a target
 
-    door = _Door(grader.target, grader.max_calls or _MOST_CALLS, context)
+    token, calls = token_urlsafe(24), 0
 
-    async def answer(request: web.BaseRequest) -> web.Response:
+    async def ask(asked: Mapping[str, Any]) -> dict[str, JSON]:
+        nonlocal calls
+        if calls >= max_calls:
+            raise ValueError(f"the target was asked {max_calls} times, as `max_calls` says")
+        calls += 1
+        said = [("system", asked.get("systemPrompt")), ("user", str(asked.get("question", "")))]
+        messages = [{"role": role, "content": text} for role, text in said if text]
+        answer = await context.ask(target, messages)
+        output: list[JSON] = [message.to_dict() for message in answer.messages]
+        return {"outputMessages": output, "rawText": answer.text}
+
+    async def reply(path: str, body: bytes) -> dict[str, Any]:
+        if path == "/info":
+            return {
+                "targetName": target, "maxCalls": max_calls, "callCount": calls,
+                "availableTargets": [target],
+            }  # fmt: skip
+        asked = json.loads(body)
+        if path == "/invoke":
+            return await ask(asked)
+        if path != "/invokeBatch":
+            raise ValueError(f"there is no {path}, only /info, /invoke and /invokeBatch")
+        return {"responses": await asyncio.gather(*map(ask, asked.get("requests", [])))}
+
+    async def handle(request: web.BaseRequest) -> web.Response:
         given = request.headers.get("Authorization", "")
-        if not compare_digest(given.encode(), f"Bearer {door.token}".encode()):
+        if not compare_digest(given.encode(), f"Bearer {token}".encode()):
             return web.json_response({"error": "unauthorized"}, status=401)
         try:
-            return web.json_response(await door.reply(request.path, await request.read()))
+            return web.json_response(await reply(request.path, await request.read()))
         except (ValueError, TargetError) as error:
-            status = 429 if door.calls >= door.max_calls else 502
+            status = 429 if calls >= max_calls else 502
             return web.json_response({"error": str(error)}, status=status)
 
-    runner = web.ServerRunner(web.Server(answer, access_log=None))
+    runner = web.ServerRunner(web.Server(handle, access_log=None))
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         host, port = runner.addresses[0][:2]
-        named = {"URL": f"http://{host}:{port}", "TOKEN": door.token}
-        yield {
-            f"{prefix}_{name}": value
-            for prefix in ("EVALCASE_TARGET", "AGENTV_TARGET_PROXY")
-            for name, value in named.items()
-        }
+        named = {"URL": f"http://{host}:{port}", "TOKEN": token}
+        prefixes = ("EVALCASE_TARGET", "AGENTV_TARGET_PROXY")
+        yield {f"{each}_{name}": value for each in prefixes for name, value in named.items()}
     finally:
         await runner.cleanup()
-
-
-class _Door:
-    """Answers the requests of one program, by the protocol that AgentV's scripts speak."""
-
-    def __init__(self, target: str, max_calls: int, context: Context) -> None:
-        self.max_calls = max_calls
-        self.calls = 0
-        self.token = token_urlsafe(24)
-        self._target = target
-        self._context = context
-
-    async def reply(self, path: str, body: bytes) -> dict[str, Any]:
-        """Raise ValueError or TargetError where there is no answer."""
-        if path == "/info":
-            return {
-                "targetName": self._target, "maxCalls": self.max_calls, "callCount": self.calls,
-                "availableTargets": [self._target],
-            }  # fmt: skip
-        asked = json.loads(body)
-        if path == "/invoke":
-            return await self._ask(asked)
-        if path != "/invokeBatch":
-            raise ValueError(f"there is no {path}, only /info, /invoke and /invokeBatch")
-        return {"responses": await asyncio.gather(*map(self._ask, asked.get("requests", [])))}
-
-    async def _ask(self, asked: Mapping[str, Any]) -> dict[str, JSON]:
-        if self.calls >= self.max_calls:
-            raise ValueError(f"the target was asked {self.max_calls} times, as `max_calls` says")
-        self.calls += 1
-        said = [("system", asked.get("systemPrompt")), ("user", str(asked.get("question", "")))]
-        messages = [{"role": role, "content": text} for role, text in said if text]
-        answer = await self._context.ask(self._target, messages)
-        output: list[JSON] = [message.to_dict() for message in answer.messages]
-        return {"outputMessages": output, "rawText": answer.text}
 
 
 # What a program is given
@@ -361,11 +350,13 @@ class _Check(Struct):
     passed: bool | None = None
     passes: bool | None = field(name="pass", default=None)
 
+    @property
+    def is_met(self) -> bool | None:
+        return self.passes if self.passed is None else self.passed
 
-class _Reply(Struct):
+
+class _Reply(_Check):
     score: Annotated[float, Meta(ge=0, le=1)] | None = None
-    passed: bool | None = None
-    passes: bool | None = field(name="pass", default=None)
     reason: str | None = None
     reasoning: str | None = None
     details: dict[str, Any] | None = None
@@ -405,14 +396,13 @@ def read_script_reply(reply: dict[str, JSON]) -> Score:
         raise BadScriptReplyError(f"is no score: {error}") from None
     if said.error not in (None, False, ""):
         raise BadScriptReplyError(f"says {said.error!r:.200} as its `error`")
-    passed = said.passes if said.passed is None else said.passed
+    passed, score = said.is_met, said.score
     if said.passes not in (None, passed):
         raise BadScriptReplyError("has `passed` and `pass`, and they differ")
     checks = [*(said.assertions or ()), *(said.checks or ())]
-    met = [each.passes if each.passed is None else each.passed for each in checks]
+    met = [each.is_met for each in checks]
     if None in met:
         raise BadScriptReplyError("has a check that says not whether it `passed`")
-    score = said.score
     if score is None and passed is None and not checks:
         raise BadScriptReplyError("has no `score`")
     if score is None:
@@ -420,7 +410,7 @@ def read_script_reply(reply: dict[str, JSON]) -> Score:
     if passed is not None and score == 1.0 - passed:
         told = "passed" if passed else "did not pass"
         raise BadScriptReplyError(f"says that it {told}, with a score of {score:g}")
-    failed = [each.text for each, is_met in zip(checks, met, strict=True) if not is_met]
+    failed = [each.text for each in checks if not each.is_met]
     if failed and score == 1.0:
         raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
     missed = [*map(str, said.misses)] if isinstance(said.misses, list) else []

@@ -137,11 +137,6 @@ class TextGrader(Grader, kw_only=True):
             what = f"`{name}` has only white space in it, which doesn't count"
             yield Finding((name,), what, "any answer has it; `regex` can tell white space")
 
-    def tell(self, what: str, passed: bool, wanted: str) -> Score:
-        """A score of all or nothing."""
-        missed = "" if passed else f", not with {wanted}"
-        return Score(float(passed), f"{what}{missed}{self.ignoring()}")
-
     def ignoring(self) -> str:
         """What a reason says of ignored differences."""
         ignored = ["case"] if self.ignore_case else []
@@ -219,61 +214,55 @@ class ContainsGrader(TextGrader):
         texts = self.any or self.all or self.value or ()
         texts = (texts,) if isinstance(texts, str) else texts
         found = [each for each in texts if self.even(each) in text]
-        within = f"found in {quote_value(context.text)}"
         missing = [each for each in texts if each not in found]
+        within = f"found in {quote_value(context.text)}{self.ignoring()}"
+        if not missing or (found and self.any is not None):
+            return Score(1.0, f"found {_list(found)}{self.ignoring()}")
         if self.any is not None:
-            score = float(bool(found))
-            reason = (
-                f"found {quote_value(found[0])}" if found else f"none of {_list(texts)} {within}"
-            )
-        else:
-            score = len(found) / len(texts)
-            reason = f"{_list(missing)} not {within}" if missing else f"found {_list(texts)}"
-            if missing and len(texts) > 1:
-                reason = f"{len(found)} of {len(texts)} found: {reason}"
-        return Score(score, reason + self.ignoring())
+            return Score(0.0, f"none of {_list(texts)} {within}")
+        share = f"{len(found)} of {len(texts)} found: " if len(texts) > 1 else ""
+        return Score(len(found) / len(texts), f"{share}{_list(missing)} not {within}")
 
 
 def _list(texts: Sequence[str], most: int = 5) -> str:
     return list_some(map(quote_value, texts[:most]), len(texts))
 
 
-class StartsWithGrader(TextGrader):
-    name = "starts_with"
-    description = "The answer starts with a text, ignoring outer white space."
+class _EdgeGrader(TextGrader):
     argument = "value"
     reads = "text"
-    example = "- starts_with: Dear"
 
-    value: Annotated[Text, about("The text it must start with.", example="Dear")]
+    value: Annotated[Text, about("The text to find there.", example="Dear")]
 
     def conflicts(self) -> Iterator[Finding]:
         yield from self.object_to_blank("value", self.value.strip())
+
+    def tell(self, how: str, passed: bool, got: str) -> Score:
+        wanted = quote_value(self.value)
+        told = f"with {wanted}" if passed else f"with {quote_value(got)}, not with {wanted}"
+        return Score(float(passed), f"it {how} {told}{self.ignoring()}")
+
+
+class StartsWithGrader(_EdgeGrader):
+    name = "starts_with"
+    description = "The answer starts with a text, ignoring outer white space."
+    example = "- starts_with: Dear"
 
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)
         passed = self.even(text).startswith(self.even(self.value.lstrip()))
-        shown = quote_value(self.value if passed else text[: max(40, len(self.value))])
-        return self.tell(f"it starts with {shown}", passed, quote_value(self.value))
+        return self.tell("starts", passed, text[: max(40, len(self.value))])
 
 
-class EndsWithGrader(TextGrader):
+class EndsWithGrader(_EdgeGrader):
     name = "ends_with"
     description = "The answer ends with a text, ignoring outer white space."
-    argument = "value"
-    reads = "text"
     example = '- ends_with: "."'
-
-    value: Annotated[Text, about("The text it must end with.", example=".")]
-
-    def conflicts(self) -> Iterator[Finding]:
-        yield from self.object_to_blank("value", self.value.strip())
 
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)
         passed = self.even(text).endswith(self.even(self.value.rstrip()))
-        shown = quote_value(self.value if passed else text[-max(40, len(self.value)) :])
-        return self.tell(f"it ends with {shown}", passed, quote_value(self.value))
+        return self.tell("ends", passed, text[-max(40, len(self.value)) :])
 
 
 class RegexGrader(TextGrader):
@@ -403,7 +392,15 @@ class SimilarityGrader(TextGrader):
 
         def judge(searcher: Searcher) -> Score:
             distance = edit_distance(left_rest, right_rest, searcher.is_given_up)
-            return self._score(left, right, at, distance)
+            if not distance:
+                return Score(1.0, f"the text is equal{self.ignoring()}")
+            longer = max(len(left), len(right))
+            share = round(1 - distance / longer, 9)
+            differ = f"{write_count(distance, 'character')} of {longer:,} differ"
+            told = f"{differ}, similarity {write_score(share)}{self.ignoring()}"
+            return Score(
+                share, told, {"expected": excerpt_text(left, at), "got": excerpt_text(right, at)}
+            )
 
         takes_long = len(left_rest) * len(right_rest) > _QUICK_CHARACTERS
         return settle(judge, takes_long=takes_long)
@@ -421,24 +418,11 @@ class SimilarityGrader(TextGrader):
                 raise GraderError("grader", message, error.details) from None
         left, right = vectors
         sizes = hypot(*left) * hypot(*right)
-        if len(left) != len(right):
-            what = f"embeddings of different lengths, {len(left):,} and {len(right):,} numbers"
-            raise GraderError("grader", f"`{target}` gave {what}")
-        if not sizes:
-            text = quote_value(got if any(left) else wanted)
-            what = f"an embedding of zeros for {text}, which has no direction to compare"
+        if len(left) != len(right) or not sizes:
+            what = "embeddings of different lengths" if sizes else "an embedding of zeros"
             raise GraderError("grader", f"`{target}` gave {what}")
         cosine = fsum(a * b for a, b in zip(left, right, strict=True)) / sizes
         score = round(min(max(cosine, 0.0), 1.0), 9)
         told = write_score(score) if cosine >= 0 else f"{cosine:.3g}, which counts as 0,"
         details = {"expected": excerpt_text(wanted), "got": excerpt_text(got), "cosine": cosine}
         return Score(score, f"cosine {told} by `{target}`{self.ignoring()}", details)
-
-    def _score(self, wanted: str, got: str, at: int, distance: int) -> Score:
-        longer = max(len(wanted), len(got))
-        share = 1.0 if not longer else round(1 - distance / longer, 9)
-        if not distance:
-            return Score(1.0, f"the text is equal{self.ignoring()}")
-        differ = f"{write_count(distance, 'character')} of {longer:,} differ"
-        details = {"expected": excerpt_text(wanted, at), "got": excerpt_text(got, at)}
-        return Score(share, f"{differ}, similarity {write_score(share)}{self.ignoring()}", details)

@@ -19,7 +19,7 @@ from evalcase.graders.calls import (
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import Message, ToolCall, parts_of
-from evalcase.types.options import Count, Text, Texts, Whole, about, of_kind
+from evalcase.types.options import Count, Text, Texts, Whole, about
 from evalcase.types.problem import Finding
 from evalcase.types.value import JSON, canonical_text
 from evalcase.util.answers import text_of_content
@@ -30,16 +30,6 @@ from evalcase.util.text import as_json, list_some, write_count
 _NAMED = 5
 
 
-def _hint_at_minimums(value: JSON) -> str | None:
-    tools = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-    return f"write `{{{tools[0]}: 1}}`" if tools else None
-
-
-Minimums = Annotated[
-    dict[str, Count], of_kind("a mapping of tools to numbers", hint=_hint_at_minimums)
-]
-
-
 class ToolCallsGrader(Grader):
     name = "tool_calls"
     description = "Limits which tools are called, and how often."
@@ -48,11 +38,12 @@ class ToolCallsGrader(Grader):
     min: Annotated[Whole | None, about("The fewest calls.")] = None
     max: Annotated[Whole | None, about("The most calls.", example=5, elsewhere=("budget",))] = None
     needed: Annotated[
-        Minimums,
+        dict[str, Count],
         about(
             "Tools, or kinds such as `@shell`, each with its minimum number of calls.",
             example={"search": 1},
             elsewhere=("required",),
+            words="a mapping of tools to numbers",
         ),
     ] = {}
     forbidden: Annotated[
