@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.config.config import EngineSettings, read_env_file
 from evalcase.config.graders import is_ours
@@ -75,20 +75,12 @@ def make_setup(plan: Plan, settings: EngineSettings) -> protocol.Setup:
 
 def select_variables(names: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of a worker: those that every program needs, and those that are named."""
-    named = frozenset(names)
+    wanted = _USUAL.union(names)
     return {
         name: value
         for name, value in environment.items()
-        if name in _USUAL or name in named or name.startswith(_USUAL_PREFIXES)
+        if name in wanted or name.startswith(_USUAL_PREFIXES)
     }
-
-
-class _HeldAnswer(NamedTuple):
-    """An answer that lost a secret on its way here; its worker has it as it was."""
-
-    worker: Worker
-    number: int
-    answer: Answer
 
 
 class WorkerExecutor(ABC):
@@ -99,7 +91,9 @@ class WorkerExecutor(ABC):
         self._askers: dict[int, Asker] = {}
         """By the number of a request to grade: they ask for its graders."""
         self._asking: set[asyncio.Task[None]] = set()
-        self._held: dict[tuple[str, int], _HeldAnswer] = {}
+        self._held: dict[tuple[str, int], tuple[Answer, Worker, int]] = {}
+        """Answers that lost a secret on their way here, by session and turn, with the workers that
+        have them as they were, and the numbers of their requests."""
         self._targets: dict[str, RemoteTarget] = {}
 
     @abstractmethod
@@ -118,7 +112,7 @@ class WorkerExecutor(ABC):
         self.begin()
         try:
             self._pool = self.make_pool()
-            self._sessions = _Sessions(self._pool)
+            self.sessions = _Sessions(self._pool)
             self._pool.open()
         except BaseException:
             self.leave()
@@ -134,16 +128,11 @@ class WorkerExecutor(ABC):
             self.leave()
 
     def remote_target(self, name: str) -> Target:
-        self._targets[name] = RemoteTarget(name, self)
-        return self._targets[name]
+        return self._targets.setdefault(name, RemoteTarget(name, self))
 
     async def request(self, body: protocol.Body, worker: Worker | None = None) -> Any:  # noqa: ANN401 - its reply
         """Raise ConfigError or TargetError if a worker refuses, or ends."""
         return await self._wait(self._pool.ask(Task(body, may_move=worker is None), worker))
-
-    def end_session(self, session: str) -> Worker | None:
-        """A session is over: the worker that holds something for it."""
-        return self._sessions.end(session)
 
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
         session, started = question.session, monotonic()
@@ -151,12 +140,12 @@ class WorkerExecutor(ABC):
         has_session = self._targets[name].remembers
         try:
             if has_session:
-                task = self._sessions.ask(question, body)
+                task = self.sessions.ask(question, body)
             else:
                 task = self._pool.ask(Task(body, is_nested=_is_nested(session)))
             attempt: protocol.Attempt = await self._wait(task, limit_s)
         except WorkerLostError as lost:
-            why = self._sessions.lose(question, lost) if has_session else lost
+            why = self.sessions.lose(question, lost) if has_session else lost
             return Attempted(None, why, monotonic() - started)
         except TargetError as error:
             return Attempted(None, error, monotonic() - started)
@@ -164,7 +153,7 @@ class WorkerExecutor(ABC):
             assert task.worker is not None
             if len(self._held) >= protocol.MOST_HELD:
                 del self._held[next(iter(self._held))]
-            held = _HeldAnswer(task.worker, task.request.number, attempt.answer)
+            held = attempt.answer, task.worker, task.request.number
             self._held[session, question.turn] = held
         return attempt.read(limit_s)
 
@@ -176,13 +165,12 @@ class WorkerExecutor(ABC):
     ) -> tuple[Grade, ...]:
         question, answer = context.question, context.answer
         held = self._held.pop((question.session, question.turn), None)
-        if held is not None and held.answer is not answer:
-            held = None
+        worker, number = held[1:] if held is not None and held[0] is answer else (None, None)
         body = protocol.GradeAnswer(
             context.case._data, question, answer, context.duration_s, context.turns,
-            context.changes, None if held is None else held.number,
+            context.changes, number,
         )  # fmt: skip
-        task = self._pool.ask(Task(body), None if held is None else held.worker)
+        task = self._pool.ask(Task(body), worker)
         limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]
         assert context.asker is not None
         self._askers[task.request.number] = context.asker
@@ -267,7 +255,7 @@ class RemoteTarget(Target):
         return RemoteKey(key.kind, key.key)  # type: ignore[return-value]
 
     async def end_session(self, session: str) -> None:
-        worker = self._executor.end_session(session)
+        worker = self._executor.sessions.end(session)
         if worker is not None and self._holds_sessions:
             await self._executor.request(protocol.EndSession(self._name, session), worker)
 

@@ -154,22 +154,21 @@ class Pool:
         """Whether a worker holds a session."""
 
     def open(self) -> None:
+        async def start(worker: Worker) -> None:
+            try:
+                await worker.start()
+                worker.flush()
+            except TargetError as error:
+                worker.lose(str(error))
+
         while len(self._workers) < self._count:
             worker = self._make()
             worker.pool = self
             self._workers.append(worker)
             worker.send(self._setup)
-            starting = asyncio.ensure_future(self._start(worker))
+            starting = asyncio.ensure_future(start(worker))
             self._starting.add(starting)
             starting.add_done_callback(self._starting.discard)
-
-    async def _start(self, worker: Worker) -> None:
-        try:
-            await worker.start()
-        except TargetError as error:
-            worker.lose(str(error))
-        else:
-            worker.flush()
 
     async def close(self, grace_s: float) -> None:
         self._is_closed = True
@@ -303,11 +302,10 @@ class Pool:
         self._dispatch_quarantine()
         while self._waiting:
             task = self._waiting[0]
-            worker = None if task.done.done() else self._choose(task)
-            if worker is not None:
+            if not task.done.done():
+                if (worker := self._choose(task)) is None:
+                    return
                 self._give(task, worker)
-            elif not task.done.done():
-                return
             self._waiting.popleft()
 
     def _dispatch_quarantine(self) -> None:
@@ -331,17 +329,20 @@ class Pool:
 
     def _choose(self, task: Task) -> Worker | None:
         reserved = self._isolated or self._find_idlest()
-        ready = [worker for worker in self._ready() if worker is not reserved]
-        if not ready:
+        ready = self._ready()
+        free = [worker for worker in ready if worker is not reserved]
+        if not free:
             return None if task.is_new else reserved
-        least = min(ready, key=lambda each: len(each.tasks))
+        least = min(free, key=lambda each: len(each.tasks))
         if not task.is_new or len(least.tasks) < self._size.share:
             return least
-        if self._count < self._size.most and len(self._ready()) == len(self._workers):
-            self._count += 1
-            self.open()
-        # Workers that start get their share.
-        return least if len(self._ready()) == len(self._workers) else None
+        if len(ready) < len(self._workers):
+            return None  # workers that start get their share
+        if self._count == self._size.most:
+            return least
+        self._count += 1
+        self.open()
+        return None
 
     def _give(self, task: Task, worker: Worker) -> None:
         task.worker = worker

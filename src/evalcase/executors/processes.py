@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from math import ceil
 
 from psutil import Process
@@ -50,10 +51,8 @@ class ProcessExecutor(WorkerExecutor):
         close_guard()
 
     def make_pool(self) -> Pool:
-        return Pool(self._size, self._make_worker, self._setup, self.listen, self.warn_lost)
-
-    def _make_worker(self) -> ProcessWorker:
-        return ProcessWorker(self._setup.cwd, self._environment, self._scrubber)
+        make = partial(ProcessWorker, self._setup.cwd, self._environment, self._scrubber)
+        return Pool(self._size, make, self._setup, self.listen, self.warn_lost)
 
 
 def count_cores() -> int:
@@ -107,15 +106,12 @@ class ProcessWorker(Worker):
         stdin = self._transport.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
-        await self._await_end(grace_s)
-        self.end()
-        await self._await_end(_END_S)
+        for seconds in (grace_s, _END_S):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._over.wait()
+            self.end()
         self._transport.close()
-
-    async def _await_end(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._over.wait()
 
     def flush(self) -> None:
         if self._transport is None:

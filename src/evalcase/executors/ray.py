@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -84,10 +85,8 @@ class RayExecutor(WorkerExecutor):
         first = self._settings.workers or self._count_free()
         most = max(self._settings.max_workers or first, first)
         size = Size(first, most, ceil(self._concurrency / most))
-        return Pool(size, self._make_worker, self._setup, self.listen, self.warn_lost)
-
-    def _make_worker(self) -> RayWorker:
-        return RayWorker(self._make_actor, self.warn)
+        make = partial(RayWorker, self._make_actor, self.warn)
+        return Pool(size, make, self._setup, self.listen, self.warn_lost)
 
     def _make_actor(self) -> Any:  # noqa: ANN401 - a handle of Ray's
         import ray
@@ -148,9 +147,8 @@ class RayWorker(Worker):
         try:
             version = await self._await_version()
         except Exception as error:
-            raise TargetError(
-                f"a worker of Ray can't be started: {describe_error(error)}"
-            ) from error
+            why = f"a worker of Ray can't be started: {describe_error(error)}"
+            raise TargetError(why) from error
         if version != evalcase.__version__:
             raise TargetError(
                 f"the workers of Ray have evalcase {version}, and this is {evalcase.__version__}: "

@@ -146,7 +146,14 @@ class Service:
             if message.number in self._under_way:
                 self._under_way[message.number].cancel()
         elif isinstance(message, protocol.JudgeAnswer):
-            self._receive_answer(message)
+            answered = self._asked.get(message.number)
+            if answered is None or answered.done():
+                return
+            if (failure := message.failure) is not None:
+                error = TargetError(failure.message, kind=failure.kind, details=failure.details)
+                answered.set_exception(error)
+            elif message.answer is not None:
+                answered.set_result(message.answer)
 
     async def _reply(self, number: int, body: protocol.Body) -> None:
         try:
@@ -154,11 +161,10 @@ class Service:
             self._send(protocol.Reply(number, await self._do(number, body)))
         except asyncio.CancelledError:
             return  # it was dropped
-        except EvalcaseError as error:
-            refused = protocol.Refused(self.scrub(str(error)), isinstance(error, ConfigError))
-            self._send(protocol.Reply(number, refused))
         except BaseException as error:  # noqa: BLE001 - the run must hear of it
-            refused = protocol.Refused(self.scrub(f"{type(error).__name__}: {error}"))
+            is_ours = isinstance(error, EvalcaseError)
+            why = str(error) if is_ours else f"{type(error).__name__}: {error}"
+            refused = protocol.Refused(self.scrub(why), isinstance(error, ConfigError))
             self._send(protocol.Reply(number, refused))
 
     async def _do(self, number: int, body: protocol.Body) -> protocol.ReplyBody:
@@ -241,16 +247,6 @@ class Service:
             return await answered
         finally:
             del self._asked[number]
-
-    def _receive_answer(self, message: protocol.JudgeAnswer) -> None:
-        answered = self._asked.get(message.number)
-        if answered is None or answered.done():
-            return
-        if message.answer is not None:
-            answered.set_result(message.answer)
-        elif (failure := message.failure) is not None:
-            error = TargetError(failure.message, kind=failure.kind, details=failure.details)
-            answered.set_exception(error)
 
 
 class ScrubbedOutput(TextIOWrapper):
