@@ -10,7 +10,6 @@ does not wait for daemon threads, so a function that hangs can be abandoned, too
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
@@ -21,7 +20,6 @@ from queue import SimpleQueue
 from threading import Event, Thread
 from types import CoroutineType
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -250,42 +248,11 @@ def has_abandoned() -> bool:
     return bool(_abandoned)
 
 
-class _Results:
-    """Brings what calls in threads came to into their event loop: all that is there, at once."""
-
-    def __init__(self) -> None:
-        self._results: deque[tuple[asyncio.Future[object], object, BaseException | None]] = deque()
-        self._is_due = False
-
-    def add(
-        self, future: asyncio.Future[object], value: object, error: BaseException | None
-    ) -> None:
-        """Any thread may call it."""
-        self._results.append((future, value, error))
-        if not self._is_due:
-            self._is_due = True
-            with suppress(RuntimeError):  # the loop is closed: nothing waits for the call
-                future.get_loop().call_soon_threadsafe(self._settle)
-
-    def _settle(self) -> None:
-        self._is_due = False
-        while self._results:
-            future, value, error = self._results.popleft()
-            if future.done():  # it was abandoned
-                continue
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(value)
-
-
 class _ThreadCall(NamedTuple):
     function: Callable[[], object]
     future: asyncio.Future[object]
-    results: _Results
 
 
-_results: WeakKeyDictionary[asyncio.AbstractEventLoop, _Results] = WeakKeyDictionary()
 _calls: SimpleQueue[_ThreadCall] = SimpleQueue()
 """All threads share it: one that is done soon takes the next call without a switch of threads."""
 _idle: list[None] = []
@@ -294,10 +261,8 @@ _idle: list[None] = []
 
 async def run_in_thread(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     """What a function returns, or raises. If this is cancelled, its thread is abandoned."""
-    loop = asyncio.get_running_loop()
-    call = partial(copy_context().run, function, *arguments, **named)
-    future: asyncio.Future[object] = loop.create_future()
-    _calls.put(_ThreadCall(call, future, _results.setdefault(loop, _Results())))
+    future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    _calls.put(_ThreadCall(partial(copy_context().run, function, *arguments, **named), future))
     try:
         _idle.pop()
     except IndexError:
@@ -317,17 +282,27 @@ async def run_in_background(work: Callable[[IsGivenUp], T]) -> T:
 
 def _work() -> None:
     while True:
-        call = _calls.get()
+        function, future = _calls.get()
         value, error = None, None
         try:
-            value = call.function()
+            value = function()
         except BaseException as raised:  # noqa: BLE001 - it is raised where the call was made
             # A coroutine can't raise StopIteration, and SystemExit would end the event loop.
             is_plain = isinstance(raised, Exception) and not isinstance(raised, StopIteration)
             error = raised if is_plain else to_user_code_error(raised)
         _idle.append(None)
-        call.results.add(call.future, value, error)
-        del call, value, error
+        with suppress(RuntimeError):  # the loop is closed: nothing waits for the call
+            future.get_loop().call_soon_threadsafe(_settle, future, value, error)
+        del function, future, value, error
+
+
+def _settle(future: asyncio.Future[object], value: object, error: BaseException | None) -> None:
+    if future.done():  # it was abandoned
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
 
 
 async def close_all(closes: Iterable[Callable[[], Awaitable[None]]]) -> None:
