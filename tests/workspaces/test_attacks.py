@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.process_tree import find_process, has_ended
 from evalcase.util.snapshots import copy_into
 from tests.cli.command import Result, environment
 from tests.cli.in_process import run_in_process
@@ -112,26 +111,6 @@ def test_a_secret_in_the_diff_is_neither_shown_nor_stored(shop: Shop) -> None:
         path.read_bytes() for path in run.rglob("*") if path.is_file()
     )
     assert "patch" not in shop.trials()[0]["workspace"]
-
-
-def test_what_an_agent_leaves_behind_with_an_empty_environment_is_ended(shop: Shop) -> None:
-    agent(
-        shop,
-        """
-import subprocess
-late = "import os, time\\nopen('pid', 'w').write(str(os.getpid()))\\ntime.sleep(60)"
-subprocess.Popen([sys.executable, '-c', late], env={}, start_new_session=True,
-    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-while not Path('pid').exists() or not Path('pid').read_text():
-    pass
-""",
-    )
-    shop.suite(case("?", {"files": {"pid": {"regex": "[0-9]"}}}))
-    kept = shop.run("--keep-workspaces", "all")
-    assert kept.code == 0, shop.trials()
-    (pid,) = shop.cache.glob("evalcase/work/kept/*/workspace/pid")
-    process = find_process(int(pid.read_text()))
-    assert process is None or has_ended(process)
 
 
 def test_links_out_of_a_workspace_are_never_followed(shop: Shop) -> None:

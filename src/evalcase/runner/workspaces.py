@@ -43,7 +43,7 @@ from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace, Work
 from evalcase.util.environment import Environment
 from evalcase.util.files import is_inside, read_file
 from evalcase.util.isolation import note_containers, remove_containers
-from evalcase.util.process_tree import close_guard, end_processes_in, open_guard
+from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (
@@ -222,7 +222,6 @@ class Workspaces:
         if opened is None:
             return None
         try:
-            await asyncio.to_thread(end_processes_in, os.path.dirname(space.path))
             changes, patch = await asyncio.to_thread(self._compare, opened)
             if patch is not None and not await asyncio.to_thread(
                 self._holds_secret, space, changes, patch
@@ -327,7 +326,7 @@ class Workspaces:
     async def _discard(self, space: Space) -> None:
         for path in self._paths_of(space):
             del self._open[path]
-        await asyncio.to_thread(_remove_space, os.path.dirname(space.path), self._warn)
+        await asyncio.to_thread(remove_tree, os.path.dirname(space.path), self._warn)
 
     async def _make(self, space: Space) -> _Open:
         declared, sources, overlay = self._reserved[space.path]
@@ -467,12 +466,6 @@ def _texts_in(path: str) -> Iterator[str]:
         while data := file.read(_PART):
             yield (end + data).decode(errors="replace")
             end = data[-_OVERLAP:]
-
-
-def _remove_space(folder: str, warn: Callable[[str], None]) -> None:
-    if os.path.lexists(folder):
-        end_processes_in(folder)
-        remove_tree(folder, warn)
 
 
 def _store_patch(path: str, data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 Each child has a token in its environment, which its descendants inherit: so they are found by
 psutil, even if they have left its session and their parent is gone. A child that has cleared its
-environment and was orphaned is only found by the folder that it works in.
+environment and was orphaned is not found.
 
 If evalcase itself is killed, a guard ends its children: this file, run as a program.
 """
@@ -12,8 +12,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 
@@ -70,38 +68,11 @@ def end_family(
     They are returned: they may take a moment to end. Only processes that began later than `since`
     are looked at; by default, later than this process."""
     born = psutil.Process().create_time() if since is None else since
-    return _end_all(lambda each: _has_token(each, token), root, born)
-
-
-def end_processes_in(folder: str) -> None:
-    """Kill every process that began after this one, has no token, and works in a folder: an agent
-    may have left it behind, with an empty environment."""
-
-    def works_there(process: psutil.Process) -> bool:
-        try:
-            if TOKEN in process.environ():
-                return False  # of another trial, or of evalcase
-            used = [process.cwd(), *[each.path for each in process.open_files()]]
-        except (psutil.Error, OSError):
-            return False
-        return any(path == real or path.startswith(real + os.sep) for path in used)
-
-    real = os.path.realpath(folder)
-    members = _end_all(works_there, None, psutil.Process().create_time())
-    for _ in range(_ROUNDS):
-        if all(map(has_ended, members)):
-            break
-        time.sleep(0.01)
-
-
-def _end_all(
-    is_member: Callable[[psutil.Process], bool], root: psutil.Process | None, born: float
-) -> set[psutil.Process]:
     members: set[psutil.Process] = set()
     # One that was stopped in the middle of a fork may have a child after the last look.
     for _ in range(_ROUNDS):
         known = members if root is None else {root, *members}
-        new = _find_family(is_member, known, born) - members
+        new = _find_family(token, known, born) - members
         if not new:
             break
         # All are stopped first: a shell whose child is killed would go on with its next command.
@@ -113,16 +84,14 @@ def _end_all(
     return members
 
 
-def _find_family(
-    is_member: Callable[[psutil.Process], bool], known: set[psutil.Process], born: float
-) -> set[psutil.Process]:
+def _find_family(token: str, known: set[psutil.Process], born: float) -> set[psutil.Process]:
     young: list[tuple[psutil.Process, int]] = []
     for pid in psutil.pids():
         with suppress(psutil.Error):  # it has just ended, or is of another user
             each = psutil.Process(pid)
             if pid != os.getpid() and each.create_time() >= born:
                 young.append((each, each.ppid()))
-    found = {each for each, _ in young if each in known or is_member(each)}
+    found = {each for each, _ in young if each in known or _has_token(each, token)}
     while True:
         pids = {each.pid for each in found}
         more = {each for each, parent in young if parent in pids} - found
