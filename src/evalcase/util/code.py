@@ -330,6 +330,9 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
             shown = f"`{getattr(found, '__name__', type(found).__name__)}`"
             if file := getattr(found, "__file__", None):
                 shown += f" ({file})"
+                own = os.path.join(os.path.realpath(sys.path[0]), f"{module_name}.py")
+                if os.path.isfile(own) and own != os.path.realpath(file):
+                    hint = f"name the project's own file: ./{module_name}.py:{attribute}"
             said = f"{wanted}: {shown} has no `{attribute}`"
             raise ConfigError(f"{said}: {hint}" if hint else said) from None
     return found
