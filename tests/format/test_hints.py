@@ -15,7 +15,6 @@ HINTS = [
     ("tgas: [a]", "unknown-field", "did you mean `tags`?"),
     ("descripton: a", "unknown-field", "did you mean `description`?"),
     ("meta: {a: 1}", "unknown-field", "did you mean `metadata`?"),
-    ("timeout_ms: 30000", "unknown-field", "write the seconds as `timeout_s: …`"),
     # Values with their unit, or in another one.
     ("threshold: 80%", "wrong-type", "write 0.8"),
     ("threshold: 80", "bad-value", "write 0.8"),
@@ -23,9 +22,6 @@ HINTS = [
     ("repeat: {times: 5, pass_rate: 66.5%}", "wrong-type", "write 0.665"),
     ("timeout_s: 30s", "wrong-type", "write 30"),
     ("criteria: [Is polite., Is short.]", "wrong-type", "single points are called `rubrics`"),
-    # Fields of other tools that no single field stands for.
-    ("pass_rate: 0.8", "unknown-field", "write `repeat: {times: 5, pass_rate: 0.8}`"),
-    ("disabled: true", "unknown-field", "a case with `skip`"),
     # Graders.
     ("graders: expected", "wrong-type", "write [expected]"),
     ("graders: [{contains: 30}]", "wrong-type", 'write it in quotes: "30"'),

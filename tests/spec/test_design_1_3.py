@@ -300,7 +300,7 @@ def test_x_fields_of_a_suite_are_ignored() -> None:
         ("nmae", "did you mean `name`?"),
         ("treshold", "did you mean `threshold`?"),
         ("gradres", "did you mean `graders`?"),
-        ("expected_output", "it belongs to a case, one level below"),
+        ("expected_output", "it belongs to a case"),
     ],
 )
 def test_any_other_field_of_a_suite_is_an_error(name: str, hint: str) -> None:

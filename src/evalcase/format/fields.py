@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
@@ -26,7 +26,7 @@ from evalcase.types.options import (
     about,
     of_kind,
 )
-from evalcase.types.problem import Finding, Fix, KeyPath, hint_at, plain_name
+from evalcase.types.problem import Finding, Fix, KeyPath, hint_at
 from evalcase.types.read_options import fields_of
 from evalcase.types.result import MOST_REPEATS
 from evalcase.types.value import JSON, describe_kind
@@ -411,24 +411,26 @@ EXCLUSIVE = (
      "say in `criteria`, `rubrics` or `graders` what a good conversation is"),
 )  # fmt: skip
 """Pairs of fields: beside the first, the second can't be used; and what to do."""
+_ANYWHERE = (
+    "data for graders and results goes in `metadata`; "
+    f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
+)
 
 
-class Vocabulary(NamedTuple):
+class Vocabulary(Struct, frozen=True, eq=False):
     """The names that one kind of mapping may have."""
 
     what: str
     fields: frozenset[str]
     aliases: dict[str, str]
-    stands_in: str | None = None
-    """The field of a case that holds such mappings. They have no `execution`."""
+    has_execution: bool = True
 
 
 CASE = Vocabulary("a case", frozenset(CASE_FIELDS), CASE_ALIASES)
 LONE_CASE = Vocabulary("a case", frozenset(field_names(CaseFile)), CASE_ALIASES)
 SUITE = Vocabulary("a suite", frozenset(SUITE_FIELDS), SUITE_ALIASES)
-TURN = Vocabulary("a turn", frozenset(field_names(WrittenTurn)), CASE_ALIASES, "turns")
-USER = Vocabulary("a user", frozenset(field_names(WrittenUser)), {}, "user")
-_BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN, USER)}
+TURN = Vocabulary("a turn", frozenset(field_names(WrittenTurn)), CASE_ALIASES, has_execution=False)
+USER = Vocabulary("a user", frozenset(field_names(WrittenUser)), {}, has_execution=False)
 
 
 class Named(Struct):
@@ -448,20 +450,26 @@ def settle_names(
     raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
 ) -> Named:
     """Find out which primary field each name stands for."""
-    fields = vocabulary.fields
+    fields, aliases = vocabulary.fields, vocabulary.aliases
     if fields.issuperset(raw) and None not in raw.values():
         return Named(raw, base, {})
     values = {name: value for name, value in raw.items() if name in fields and value is not None}
     named = Named(values, base, {})
-    may_group = vocabulary.stands_in is None
     for name, value in raw.items():
-        if name in vocabulary.aliases:
-            _take_older((name,), vocabulary.aliases[name], value, named, findings)
-        elif not (
-            name in fields or name.startswith(PRIVATE_PREFIX) or (name == EXECUTION and may_group)
-        ):
+        if name in aliases:
+            message = f"`{name}` is called `{aliases[name]}` here"
+            if _take_older((name,), aliases[name], value, named, findings):
+                hint = "`evalcase migrate` renames it"
+                findings.add("deprecated-name", (*base, name), message, hint, "key")
+        elif name == EXECUTION and vocabulary.has_execution:
+            message = "`execution` is no longer used: write its fields directly"
+            hint = (
+                "write `target` and `graders`; a case with `evaluators` adds `suite_graders: false`"
+            )
+            findings.add("deprecated-name", (*base, name), message, hint, "key")
+        elif name not in fields and not name.startswith(PRIVATE_PREFIX):
             _report_unknown(name, raw, base, vocabulary, findings)
-    if EXECUTION in raw and may_group:
+    if raw.get(EXECUTION) is not None and vocabulary.has_execution:
         _take_execution(raw[EXECUTION], named, findings)
         if vocabulary is not SUITE and named.where.get("graders", ())[:1] == (EXECUTION,):
             # The evaluators of a case replaced those of the suite.
@@ -471,84 +479,59 @@ def settle_names(
 
 def _take_older(
     written: tuple[str, ...], primary: str, value: Any, named: Named, findings: Findings
-) -> None:
+) -> bool:
     """Take the value of an older name for its field, unless the field is written otherwise, too."""
+    values, where = named.values, named.where
+    rival = "targets" if primary == "target" and "targets" in values else primary
+    if rival not in values:
+        if value is not None:
+            values[primary], where[primary] = value, written
+        return True
     path, name = named.path + written, ".".join(written)
-    rival = primary if primary in named.values else None
-    if rival is None and primary == "target" and "targets" in named.values:
-        rival = "targets"
-    if rival is not None and rival not in named.where and primary != "cases":
+    if rival not in where and primary != "cases":
         message = f"`{name}` is ignored, because `{rival}` is there too"
         findings.add("ignored-alias", path, message, f"remove `{name}`", "key")
-    elif rival is not None and value is not None:
-        other = ".".join(map(str, named.where.get(rival, (rival,))))
+    elif value is not None:
+        other = ".".join(map(str, where.get(rival, (rival,))))
         message = f"`{name}` and `{other}` are two names of one field"
         findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
     else:
-        if len(written) == 1:
-            message = f"`{name}` is called `{primary}` here"
-            findings.add("deprecated-name", path, message, "`evalcase migrate` renames it", "key")
-        if value is not None:
-            named.values[primary], named.where[primary] = value, written
+        return True
+    return False
 
 
 def _take_execution(value: Any, named: Named, findings: Findings) -> None:
     """Read the deprecated mapping as the fields that replace it."""
-    path, held = (*named.path, EXECUTION), value if type(value) is dict else {}
-    message = "`execution` is no longer used: write its fields directly"
-    hint = "write `target` and `graders`; a case with `evaluators` adds `suite_graders: false`"
-    findings.add("deprecated-name", path, message, hint, "key")
-    if value is not None and type(value) is not dict:
+    path = (*named.path, EXECUTION)
+    if type(value) is not dict:
         findings.add("wrong-type", path, f"`execution` is a mapping, not {describe_kind(value)}")
-    for name, item in held.items():
+        return
+    for name, item in value.items():
         if name not in EXECUTION_FIELDS:
-            guess = hint_at(nearest_field(name, EXECUTION_FIELDS))
+            hint = hint_at(nearest_field(name, EXECUTION_FIELDS))
             message = f"`execution` has no `{name}`"
-            findings.add("unknown-field", (*path, name), message, guess, "key")
+            findings.add("unknown-field", (*path, name), message, hint, "key")
         elif item is not None:
             _take_older((EXECUTION, name), EXECUTION_FIELDS[name], item, named, findings)
-
-
-_IN_OTHER_WORDS = {
-    "pass_rate": "write `repeat: {times: 5, pass_rate: 0.8}`",
-    "timeout_ms": "write the seconds as `timeout_s: …`",
-    "disabled": "a case with `skip`, a reason or true, is left out",
-}
-"""What to write for a field of another tool that no single field of ours stands for."""
-_ANYWHERE = (
-    "data for graders and results goes in `metadata`; "
-    f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
-)
 
 
 def _report_unknown(
     name: str, raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
 ) -> None:
-    guess = _guess_field(name, vocabulary.what)
-    elsewhere = _IN_OTHER_WORDS.get(plain_name(name)) or _find_elsewhere(name, guess, vocabulary)
-    fix = None
-    if elsewhere is None and guess not in raw and guess and not findings.suggested(guess, base):
-        fix = Fix(guess, of_name=True)
+    guess, fix = _guess_field(name, vocabulary), None
+    if name in CASE_CONTAINERS:
+        hint = "it belongs to a suite, which has `cases`"
+    elif name in (*CASE_FIELDS, *CASE_ALIASES, EXECUTION):
+        hint = "it belongs to a case"
+    else:
+        hint = hint_at(guess) or _ANYWHERE
+        if guess and guess not in raw and not findings.suggested(guess, base):
+            fix = Fix(guess, of_name=True)
     message = f"`{name}` is not a field of {vocabulary.what}"
-    hint = elsewhere or hint_at(guess) or _ANYWHERE
     findings.add("unknown-field", (*base, name), message, hint, "key", fix)
 
 
 @lru_cache(1000)
-def _guess_field(name: str, what: str) -> str | None:
+def _guess_field(name: str, vocabulary: Vocabulary) -> str | None:
     """Cached, because one mistake is often made in every case of a file."""
-    vocabulary = _BY_WHAT[what]
     return nearest_field(name, sorted(vocabulary.fields), vocabulary.aliases)
-
-
-def _find_elsewhere(name: str, guess: str | None, vocabulary: Vocabulary) -> str | None:
-    """The hint for a name that another mapping has."""
-    of_case = name in CASE_FIELDS or name in CASE_ALIASES
-    if vocabulary.stands_in is not None:
-        is_above = of_case or name == EXECUTION
-        return f"it belongs to the case, beside `{vocabulary.stands_in}`" if is_above else None
-    if vocabulary is SUITE:
-        return "it belongs to a case, one level below" if of_case else None
-    if name in CASE_CONTAINERS or (guess is None and name in (*SUITE_FIELDS, *SUITE_ALIASES)):
-        return "it belongs to a suite, which has `cases`"
-    return None

@@ -7,7 +7,6 @@ would change what the file means.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -80,7 +79,7 @@ def migrate_file(path: str, known: Known, stdin_format: Format = "yaml") -> Iter
     """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
     try:
         format = format_at(path, stdin_format)
-        yield migrate_bytes(read_raw(path, sys.maxsize), format, path, known)
+        yield migrate_bytes(read_raw(path), format, path, known)
     except UnreadableError as error:
         yield Migration.of_unreadable(error.problem)
         return
@@ -289,7 +288,7 @@ def fix_file(path: str, known: Known) -> Fixed:
     if outside_link(path) is not None:
         return nothing
     try:
-        format, data = format_at(path), read_raw(path, sys.maxsize)
+        format, data = format_at(path), read_raw(path)
         text = data.removeprefix(BOM).decode()
     except (UnreadableError, UnicodeDecodeError):
         return nothing

@@ -190,7 +190,7 @@ def _describe_named(
             "if": {"not": match_present(primary)},
             "then": {"patternProperties": {pattern_of([name]): shape}},
         })  # fmt: skip
-    if names.stands_in is None:
+    if names.has_execution:
         older[EXECUTION] = {
             "description": "An older grouping: write `target` and `graders` instead.",
             "type": ["object", "null"],

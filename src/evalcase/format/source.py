@@ -68,7 +68,9 @@ def read_source(
         raise UnreadableError(tell_undecodable(data, shown)) from None
 
 
-def read_raw(path: str, most_bytes: int, inside: str | None = None, shown: str = "") -> bytes:
+def read_raw(
+    path: str, most_bytes: int = MAX_SOURCE_BYTES, inside: str | None = None, shown: str = ""
+) -> bytes:
     """The bytes of a file, or of standard input, as they are."""
     try:
         if path == STDIN:
