@@ -113,7 +113,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         (
             CONFIG,
             ["--timeout", "5s"],
-            "'5s' is not a number: give a number of seconds, for example 5.",
+            "'5s' is not a number: give a number of seconds over 0, for example 5.",
         ),
         (CONFIG, ["--concurrency", "many"], "'--concurrency': 'many' is not a whole number."),
         (CONFIG, ["--timeout", "0"], "0.0 is out of range: more than 0."),

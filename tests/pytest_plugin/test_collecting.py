@@ -97,7 +97,7 @@ def test_an_invalid_suite_is_a_collection_error_with_all_problems(evals: pytest.
             "is a whole number of 1 or more, not 'many'",
         ),
         (["--evals-concurrency", "0"], "*`concurrency` is*not 0"),
-        (["--evals-timeout", "nan"], "--evals-timeout is a number of seconds, not 'nan'"),
+        (["--evals-timeout", "nan"], "--evals-timeout is a number of seconds over 0, not 'nan'"),
         (
             ["-o", "evalcase_repeat=x"],
             "`evalcase_repeat` is a whole number*, not 'x'",

@@ -214,7 +214,7 @@ def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
         case "integer":
             return Count(type.bounds.get("minimum", 0), type.bounds.get("maximum"))
         case "number":
-            meant = f"{flag.words}, for example {flag.option.example}"
+            meant = f"{type.words}, for example {flag.option.example}"
             is_over = "exclusiveMinimum" in type.bounds
             least, most = type.bounds.get("minimum", 0), type.bounds.get("maximum")
             return Number(least, most, min_open=is_over, meant=meant)

@@ -342,10 +342,10 @@ def config_of_text(text: str, path: str, root: str, shown: str) -> Config | None
     if data is None:
         return None
     if not isinstance(data, dict):
-        wrong = Finding(
-            (), f"`tool.evalcase` is a table, not {describe_kind(data)}", code="wrong-type"
+        message = f"`tool.evalcase` is a table, not {describe_kind(data)}"
+        return Config(
+            root, path, Source(document, table, (Finding((), message, code="wrong-type"),))
         )
-        return Config(root, path, Source(document, table, (wrong,)))
     faults = problems_in(Settings, data, "the configuration")
     settings = _read_sound(data, {each.path[0] for each in faults})
     source = Source(document, table, tuple(map(in_toml, faults)))
@@ -355,15 +355,13 @@ def config_of_text(text: str, path: str, root: str, shown: str) -> Config | None
 def _read_sound(data: dict[str, Any], at_fault: set[str | int]) -> Settings:
     """The settings that are right, and the names in tables that are wrong: suites may use them."""
     settings = make(Settings, {name: data[name] for name in data if name not in at_fault})
-    match data.get("targets"):
-        case dict(targets) if "targets" in at_fault:
-            tables = {name: each for name, each in targets.items() if isinstance(each, dict)}
-            settings = replace(settings, targets=tables)
-    settings = replace(settings, targets=_extend(settings.targets))
+    targets, judge = data.get("targets"), settings.judge
+    tables = targets.items() if isinstance(targets, dict) else ()
     match data.get("judge"):
-        case {"target": str(target)} if "judge" in at_fault and target:
-            settings = replace(settings, judge=JudgeSettings(target))
-    return settings
+        case {"target": str(target)} if judge is None and target:
+            judge = JudgeSettings(target)
+    sound = _extend({name: each for name, each in tables if isinstance(each, dict)})
+    return replace(settings, targets=sound, judge=judge)
 
 
 def name_table(path: str | None, table: str) -> str:

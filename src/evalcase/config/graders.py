@@ -22,16 +22,8 @@ from evalcase.graders.base import (
 from evalcase.types.read_options import fields_of, make
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON
-from evalcase.util.json import compact_encoder
 
 NO_SURROUNDINGS = Surroundings(".", {}, lambda _: None, lambda: 0.0)
-_RECENT = 500
-_SEEN_BY_CODE = ("description", "tags", "vars")
-"""Fields of a case that only code of others grades by."""
-_to_json = compact_encoder()
-
-
-# One grader
 
 
 def make_grader(spec: Mapping[str, JSON], config: Config | None = None) -> NamedGrader:

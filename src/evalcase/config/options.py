@@ -57,6 +57,7 @@ AttemptSeconds = Annotated[
     Seconds,
     _about(
         "Seconds allowed for each attempt.", "SECONDS", f"{TIMEOUT_S:g}", example=5,
+        words="a number of seconds over 0",
     ),
 ]  # fmt: skip
 Retries = Annotated[Whole, _about("Retries after temporary errors.", "N", RETRIES)]
@@ -160,7 +161,7 @@ class RunOptions(Value, frozen=True):
         Amount | None,
         _about(
             "Start no new trials once this much is spent.", "USD", example=2.5,
-            elsewhere=("budget",),
+            elsewhere=("budget",), words="a number of US dollars",
         ),
     ] = None  # fmt: skip
     max_errors: Annotated[Whole, _about("Allow this many errored trials.", "N", 0)] = 0
@@ -290,15 +291,6 @@ class Keywords(TypedDict, total=False):
     on_warning: Callable[[str], None]
 
 
-_UNITS = {"USD": "a number of US dollars", "SECONDS": "a number of seconds"}
-_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "target": ("task", "model", "agent", "function", "targets", "provider"),
-    "graders": ("evaluators", "scorers", "metrics", "assertions", "checks"),
-    "users": (), "root": (), "on_result": (), "on_warning": (),
-}  # fmt: skip
-"""What else `evaluate` takes, and the names that other tools have for it."""
-
-
 class RunFlag(NamedTuple):
     """An option of a run, as a command line has it."""
 
@@ -314,11 +306,6 @@ class RunFlag(NamedTuple):
     @property
     def is_switch(self) -> bool:
         return self.option.takes.json == "boolean"
-
-    @property
-    def words(self) -> str:
-        """What its value is: `a number of seconds`."""
-        return _UNITS.get(self.metavar or "", self.option.takes.words)
 
 
 def list_run_flags() -> dict[str, RunFlag]:
@@ -340,8 +327,7 @@ def list_run_flags() -> dict[str, RunFlag]:
 
 
 def _known_options() -> dict[str, Option]:
-    several = (fields_of(RunOptions), fields_of(Selection), fields_of(LocalOptions))
-    return {name: option for each in several for name, option in each.items()}
+    return {**fields_of(RunOptions), **fields_of(Selection), **fields_of(LocalOptions)}
 
 
 def make_options(
@@ -394,10 +380,15 @@ def read_keywords(
     return make_options(values, entropy)
 
 
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "target": ("task", "model", "agent", "function", "targets", "provider"),
+    "graders": ("evaluators", "scorers", "metrics", "assertions", "checks"),
+    "users": (), "root": (), "on_result": (), "on_warning": (),
+}  # fmt: skip
+"""What else `evaluate` takes, and the names that other tools have for it."""
 _FORMS = {
-    "cases": '`cases` takes ids or patterns, `"sum-*"`, pairs of suite and id, '
-    '`("a.eval.yaml", "sum")`, or both with a target, `("a.eval.yaml", "sum", "echo")`',
-    "tags": '`tags` takes texts, `"smoke"`',
+    "cases": 'ids or patterns, `"sum-*"`, or pairs of suite and id, `("a.eval.yaml", "sum")`',
+    "tags": 'texts, `"smoke"`',
 }
 
 
@@ -407,7 +398,7 @@ def _read_several(name: str, value: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a
         plain = [each if isinstance(each, str) else tuple(map(os.fspath, each)) for each in items]
         convert({name: plain}, Selection)
     except (TypeError, ValidationError):
-        raise TypeError(f"{_FORMS[name]}, not {value!r:.80}") from None
+        raise TypeError(f"`{name}` takes {_FORMS[name]}, not {value!r:.80}") from None
     if not plain:
         raise ConfigError(f"`{name}` is empty, and chooses no case: without it, all are chosen")
     return tuple(plain)
@@ -415,11 +406,10 @@ def _read_several(name: str, value: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a
 
 def _read_shard(shard: object) -> Shard:
     try:
-        match shard:
-            case str():
-                return Shard.parse(shard)
-            case [int() as number, int() as of]:
-                return Shard(number, of)
-    except ValueError as error:
-        raise ConfigError(f"`shard` is {shard!r:.80}: {error}") from None
-    raise TypeError(f'`shard` takes the second of five parts as (2, 5) or "2/5", not {shard!r:.80}')
+        if isinstance(shard, str):
+            return Shard.parse(shard)
+        return Shard(*convert(shard, tuple[int, int]))
+    except ValueError:
+        raise ConfigError(
+            f"`shard` is the second of five parts as 2/5, not {shard!r:.80}"
+        ) from None

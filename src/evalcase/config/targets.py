@@ -46,15 +46,13 @@ def kind_of(name: str, config: Config) -> TargetKind:
 
 
 def _word_for_kind(name: str, config: Config) -> str:
-    table = config.targets.get(name)
-    return split_name(name)[0] if table is None else str(table["kind"])
+    return str(config.targets[name]["kind"]) if name in config.targets else split_name(name)[0]
 
 
 def _options_for(name: str, config: Config) -> Mapping[str, object]:
     """The table of a name, or the options of `kind:value`. Raise ConfigError for a bad value."""
-    if name in config.targets:
-        return config.targets[name]
-    return read_value(kind_of(name, config), split_name(name)[1])
+    table = config.targets.get(name)
+    return read_value(kind_of(name, config), split_name(name)[1]) if table is None else table
 
 
 def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:
@@ -159,9 +157,8 @@ def object_to_target(
     if name in config.targets:
         return None
     if not name:
-        return Finding(
-            (), "the name of a target is empty", "write kind:value", code="unknown-target"
-        )
+        hint = "write kind:value"
+        return Finding((), "the name of a target is empty", hint, code="unknown-target")
     word, value = split_name(name)
     if not is_known("targets", word):
         if ":" in name:
@@ -201,10 +198,9 @@ def _object_to_undefined(name: str, config: Config) -> Finding:
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
         return Finding((), message, hint, code="undefined-target")
+    message = f"there is no target `{name}` in the configuration"
     hint = did_you_mean(name, [*config.targets, "echo"]) or hint
-    return Finding(
-        (), f"there is no target `{name}` in the configuration", hint, code="unknown-target"
-    )
+    return Finding((), message, hint, code="unknown-target")
 
 
 def _object_to_reach(kind: TargetKind, value: str, config: Config) -> Finding | None:
@@ -289,9 +285,15 @@ def _find_wrong_options(
     kind: TargetKind, options: Mapping[str, object], root: str
 ) -> Iterator[Finding]:
     """What is wrong with the options of a target, and with what they name."""
-    named = _object_to_named(kind, options, root)
-    if named is not None:
-        yield named
+    value, unfit = options.get(kind.value or ""), None
+    if kind.name == "command":
+        unfit = _object_to_command(options, root)
+    elif isinstance(value, str) and kind.name == "python":
+        unfit = _object_to_answering(value, root)
+    elif isinstance(value, str) and kind.value_is_path:
+        unfit = _object_to_file(value, root, kind.folder_holds)
+    if unfit is not None:
+        yield unfit._replace(path=unfit.path or (kind.value or "",))
     yield from _find_missing_files(kind.name, options, root)
     yield from target_faults(kind, options)
 
@@ -317,9 +319,7 @@ def describe_same_model(judge: str, target: str, config: Config) -> str | None:
     model = _model_of(judge, config)
     if model is None or model != _model_of(target, config):
         return None
-    return (
-        f"`{judge}` judges the answers of its own model, {model[1]}, which is asked as `{target}`"
-    )
+    return f"`{judge}` judges the answers of its own model, {model[1]}, asked as `{target}`"
 
 
 def _model_of(name: str, config: Config) -> tuple[str, str] | None:
@@ -333,24 +333,14 @@ def _model_of(name: str, config: Config) -> tuple[str, str] | None:
 # What options name: functions, files and programs
 
 
-def _object_to_named(kind: TargetKind, options: Mapping[str, object], root: str) -> Finding | None:
-    """What is wrong with the function, file or program that a target names."""
-    if kind.name == "command":
-        return _object_to_command(options, root)
-    value, unfit = options.get(kind.value or ""), None
-    if kind.name == "python" and isinstance(value, str):
-        unfit = _object_to_answering(value, root)
-    elif kind.value_is_path and isinstance(value, str):
-        unfit = _object_to_file(value, root, kind.folder_holds)
-    return None if unfit is None else unfit._replace(path=(kind.value or "",))
-
-
 def _find_missing_files(kind: str, options: Mapping[str, object], root: str) -> Iterator[Finding]:
     """Files and folders that an agent needs, and that are not there."""
     for option in ("overlay", "mounts", "mcp", *(("plugins",) if kind == "claude" else ())):
         held = options.get(option)
-        several: dict[Any, Any] = dict(enumerate(held)) if isinstance(held, list) else {None: held}
-        for key, name in (held if isinstance(held, dict) else several).items():
+        several: Iterable[tuple[Any, Any]] = [(None, held)]
+        if isinstance(held, dict | list):
+            several = held.items() if isinstance(held, dict) else enumerate(held)
+        for key, name in several:
             if not isinstance(name, str) or "\0" in name:
                 continue
             path = (option,) if key is None else (option, key)
@@ -415,16 +405,15 @@ def object_to_program(
     environment = {**os.environ, **{key: str(value) for key, value in env.items()}}
     if not name or find_program(name, os.path.join(root, folder), environment) is not None:
         return None
-    if not os.path.dirname(name):
-        message = f"there is no program `{name}` on this machine"
-        hint = f"it is looked for in the folders of PATH; a file is written ./{name}"
-        return Finding((), message, hint, code="missing-program")
-    if os.path.exists(os.path.join(root, folder, name)):
-        hint = f"make it so: chmod +x {name}"
-        return Finding((), f"`{name}` is not executable", hint, code="bad-file")
-    missing = object_to_script(name, root, folder)
-    what = f"there is no program `{name}` on this machine"
-    return missing or Finding((), what, code="missing-program")
+    hint = f"it is looked for in the folders of PATH; a file is written ./{name}"
+    if os.path.dirname(name):
+        if os.path.exists(os.path.join(root, folder, name)):
+            hint = f"make it so: chmod +x {name}"
+            return Finding((), f"`{name}` is not executable", hint, code="bad-file")
+        if (missing := object_to_script(name, root, folder)) is not None:
+            return missing
+    message = f"there is no program `{name}` on this machine"
+    return Finding((), message, hint, code="missing-program")
 
 
 def object_to_script(name: str, root: str, folder: str = "") -> Finding | None:
@@ -435,10 +424,5 @@ def object_to_script(name: str, root: str, folder: str = "") -> Finding | None:
         return Finding((), f"`{name}` is a folder, and no file to run", code="bad-file")
     if os.path.exists(path) or not leads_inside(os.path.join(folder, name), root):
         return None
-    return Finding(
-        (), f"there is no file `{name}` to run", _seen_from(folder, root), code="missing-file"
-    )
-
-
-def _seen_from(folder: str, root: str) -> str:
-    return f"it is looked for from `{folder}`, its `cwd`" if folder else describe_root(root)
+    hint = f"it is looked for from `{folder}`, its `cwd`" if folder else describe_root(root)
+    return Finding((), f"there is no file `{name}` to run", hint, code="missing-file")

@@ -169,7 +169,7 @@ def _read_value(flag: RunFlag, asked: str | bool, where: str) -> object:
             return int(asked) if json == "integer" else number
     except ValueError:
         pass
-    raise pytest.UsageError(f"{where} is {flag.words}, not {asked!r}")
+    raise pytest.UsageError(f"{where} is {flag.option.takes.words}, not {asked!r}")
 
 
 _SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)
