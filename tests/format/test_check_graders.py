@@ -71,7 +71,7 @@ MODEL = "kind = 'openai'\nmodel = '{}'\n"
     ("target", "judge", "said"),
     [
         ("bot", "bot", "`bot` judges its own answers"),
-        ("bot", "same", "`same` judges the answers of its own model, m, which is asked as `bot`"),
+        ("bot", "same", "`same` judges the answers of its own model, m, asked as `bot`"),
         ("openai:m", "bot", "`bot` judges the answers of its own model"),
         ("bot", "other", None),
         ("echo", "bot", None),

@@ -410,6 +410,4 @@ def _read_shard(shard: object) -> Shard:
             return Shard.parse(shard)
         return Shard(*convert(shard, tuple[int, int]))
     except ValueError:
-        raise ConfigError(
-            f"`shard` is the second of five parts as 2/5, not {shard!r:.80}"
-        ) from None
+        raise ConfigError(f"`shard` is {shard!r:.80}: write it as 2/5 or (2, 5)") from None

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from evalcase.errors import GraderError
 from evalcase.graders.base import Context, Grader, Graders, NamedGrader
-from evalcase.types.grade import Grade, Score, mean_score, write_sum
+from evalcase.types.grade import Grade, Score, mean_score
 from evalcase.types.options import Count, about
 from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings
@@ -136,7 +136,7 @@ class WeightedGrader(_Listed):
         if mean is None or any(grade.score is None for grade in grades):
             return Score(None, reason)  # what is left would be the mean of something else
         missed = [each for each in grades if each.required and not each.passed]
-        said = [f"the mean is {mean:.4g}{write_sum(grades)}", _name_missed(missed), reason]
+        said = [f"the mean is {mean:.4g}", _name_missed(missed), reason]
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         passed = False if missed else None

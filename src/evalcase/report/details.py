@@ -13,7 +13,7 @@ from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal import INDENT, Screen, cut, indent_lines, seen_from
 from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
-from evalcase.types.grade import Grade, write_sum
+from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result, outcome_of
 from evalcase.types.value import JSON, decode_object
 from evalcase.types.workspace import Changes
@@ -209,7 +209,7 @@ def mean_words(result: Result, case: Case) -> str:
     graded = [grade for grade in result.grades if grade.score is not None]
     failed = [grade.grader for grade in graded if grade.required and not grade.passed]
     missed = f"; `{failed[0]}` is required and failed" if failed else ""
-    return f"{mean} of {case.threshold:g} needed{write_sum(result.grades)}{missed}"
+    return f"{mean} of {case.threshold:g} needed{missed}"
 
 
 def case_facts(

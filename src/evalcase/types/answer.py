@@ -63,17 +63,13 @@ class Answer(Value, frozen=True):
     last_at: Count = 0
     """Of a conversation: the index of the first message that answers the last turn."""
     ends_conversation: bool = False
-    """Whether the target ends the conversation."""
     steps: tuple[Step, ...] = ()
     """The steps that led to it, where they were traced."""
     steps_cut: Count = 0
-    """How many steps were left out."""
     trace: str | None = None
-    """The id of its trace."""
     stderr: str | None = None
     """The last lines of a program's standard error, where the answer has no text."""
     session: str | None = None
-    """The id that a coding agent gave its session."""
 
     def __post_init__(self) -> None:
         check_messages(self.messages, "an Answer")
@@ -87,7 +83,6 @@ class Answer(Value, frozen=True):
     def of_text(
         cls, text: str, *, usage: Usage | None = None, cost_usd: float | None = None
     ) -> Answer:
-        """An answer of one text."""
         expect(isinstance(text, str), "Answer.of_text takes text", text)
         return cls((Message({"role": "assistant", "content": text}),), usage, cost_usd)
 
@@ -115,7 +110,6 @@ class Answer(Value, frozen=True):
 
     @property
     def tool_calls(self) -> list[ToolCall]:
-        """Every call of every message, in order."""
         return [call for message in self.messages for call in message.tool_calls]
 
     def fingerprint(self) -> str:
@@ -160,7 +154,6 @@ class Failure(Value, frozen=True):
 
 
 USER_PROTOCOL = "user/1"
-"""The version of the instructions for the target that plays a user."""
 USER_NEEDS = ("goal", "target", "max_turns")
 
 
@@ -169,7 +162,6 @@ class SimulatedUser(Value, frozen=True):
 
     goal: str
     target: str
-    """The name of the target that plays the user."""
     max_turns: Annotated[int, Meta(ge=1)]
     persona: str | None = None
     facts: list[Any] | dict[str, Any] | None = None
@@ -185,7 +177,6 @@ TALK_ENDINGS: dict[TalkEnd, str] = {
     "stopped": "the target ended it",
     "turn_failed": "a turn failed, and those after it were not asked",
 }
-"""How a conversation ended."""
 
 
 class Turn(Value, frozen=True):
@@ -194,7 +185,6 @@ class Turn(Value, frozen=True):
     said: Count
     """How many messages the target was given."""
     answered: Count
-    """How many messages it answered with."""
     duration_s: Seconds = 0.0
     usage: Usage | None = None
     cost_usd: Usd | None = None
@@ -216,9 +206,7 @@ class Simulated(Value, frozen=True):
     asked: Count = 0
     """How many questions it was asked, without retries."""
     cached: Count = 0
-    """How many of its answers came from the cache."""
     asking_s: Seconds = 0.0
-    """How long its answers took together."""
     usage: Usage | None = None
     cost_usd: Usd | None = None
     """None where nothing was asked, or a price is unknown."""
@@ -226,7 +214,6 @@ class Simulated(Value, frozen=True):
 
 
 def sum_simulated(target: str, answers: Sequence[Answer], asking_s: float) -> Simulated:
-    """The usage and cost of a target that played a user."""
     return Simulated(
         target, USER_PROTOCOL, len(answers), sum(answer.cached for answer in answers),
         round(asking_s, 6), sum_usage([answer.usage for answer in answers]),

@@ -49,8 +49,7 @@ class Case:
         from evalcase.config.catalogue import read_fields
 
         if data is not None and (fields or not isinstance(data, Mapping)):
-            right = "Case(input=…, expected_output=…), or of one mapping"
-            raise TypeError(f"a case is made of its fields, {right}, not of {data!r:.60}")
+            raise TypeError(f"a case is made of its fields, or one mapping, not of {data!r:.60}")
         object.__setattr__(self, "_data", read_fields(fields if data is None else {**data}))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -304,7 +303,6 @@ class Suite(Struct, frozen=True, eq=False):
         return len(self.cases)
 
     def __contains__(self, case: object) -> bool:
-        """Whether there is this case, or a case with this id."""
         return any(case in (each.id, each) for each in self.cases)
 
     @overload

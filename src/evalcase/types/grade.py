@@ -60,9 +60,7 @@ class Grade(Value, frozen=True):
     asked: Count = 0
     """How many questions the grader asked of targets, without retries."""
     usage: Usage | None = None
-    """The tokens of those questions."""
     cached: Count = 0
-    """How many of their answers came from the cache."""
     asking_s: Seconds | None = None
     """How long the answers took together, with the wait for their turn."""
     cost_usd: Usd | None = None
@@ -112,30 +110,17 @@ def mean_score(grades: Sequence[Grade]) -> float | None:
     return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)
 
 
-def write_sum(grades: Sequence[Grade]) -> str:
-    """The sum behind the mean of some grades, for people; empty for one grade, or for many."""
-    scored = [grade for grade in grades if grade.score is not None and not grade.indicator]
-    if not 1 < len(scored) <= 6:
-        return ""
-    by_weight = any(grade.weight != 1 for grade in scored)
-    parts = [f"{grade.weight:g} × {grade.score:.4g}" if by_weight else f"{grade.score:.4g}"
-             for grade in scored]  # fmt: skip
-    return f": ({' + '.join(parts)}) ÷ {sum(grade.weight for grade in scored):g}"
-
-
-def check_levels(value: dict[str, str], place: Place) -> Iterator[Finding]:
-    hint = "write {0: …, 1: …}"
-    if set(value) != {str(each) for each in range(len(value))}:
-        yield Finding(place.path, "levels are numbered from 0, without a gap", hint)
-    elif len(value) < 2:
-        yield Finding(place.path, "there are at least two levels", hint)
+def _check_levels(value: dict[str, str], place: Place) -> Iterator[Finding]:
+    if len(value) < 2 or set(value) != {str(each) for each in range(len(value))}:
+        message = "there are at least two levels, numbered from 0 without a gap"
+        yield Finding(place.path, message, "write {0: …, 1: …}")
 
 
 Levels = Annotated[
     dict[str, Text],
     of_kind(
         "a mapping of levels, such as {0: …, 1: …, 2: …}",
-        check=check_levels,
+        check=_check_levels,
         schema={
             "type": "object",
             "required": ["0", "1"],
@@ -154,22 +139,18 @@ class AnswerName(NamedTuple):
     case: str
     target: str
     hash: str
-    """`Answer.fingerprint()`."""
 
 
 class Label(Value, frozen=True):
     """A person's verdict on an answer."""
 
     suite: str
-    """The path of the suite, as the run named it."""
     case: str
     target: str
     answer_hash: str
     passed: bool
     by: str
-    """The name of the person."""
     repeat: int | None = None
-    """The trial in which the person saw the answer."""
     criterion: str | None = None
     """The id of the criterion, where the label is about one only."""
     drawn_from: float | None = None
@@ -188,7 +169,6 @@ class Judged(NamedTuple):
     answer: AnswerName
     repeat: int
     passed: bool | None
-    """None where it gave no verdict."""
     criteria: Mapping[str, bool]
     """Whether each criterion is met, by its id; only judges have criteria."""
     votes: Mapping[str, Mapping[str, int]]

@@ -15,7 +15,6 @@ T = TypeVar("T")
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
-"""Roles of other tools."""
 
 
 class ReadOnly(dict[str, Any]):
@@ -57,7 +56,6 @@ class ToolCall(ReadOnly):
 
     @property
     def name(self) -> str:
-        """The name of the tool."""
         return str(self["tool"] if "tool" in self else self["function"]["name"])
 
     @property
@@ -150,7 +148,6 @@ def take_message(data: dict[str, Any]) -> Message:
 
 
 def _are_calls(calls: object) -> bool:
-    """Whether a message may have them as its `tool_calls`."""
     return calls is None or (isinstance(calls, list) and all(map(names_tool, calls)))
 
 
@@ -186,7 +183,6 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
 
 
 def check_messages(messages: object, whose: str) -> None:
-    """Raise TypeError for anything but a tuple of messages."""
     if type(messages) is not tuple or not all(isinstance(each, Message) for each in messages):
         what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
         raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
@@ -205,7 +201,6 @@ _TEXT_PARTS = ("text", "output_text")
 
 
 def is_part(value: object) -> bool:
-    """Whether an item of a content list is a content part."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
@@ -248,10 +243,7 @@ _PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
 
 
 class PictureSource(NamedTuple):
-    """Where the picture of an image part is."""
-
     key: str
-    """The key of the part that names it."""
     text: str
     kind: Literal["file", "address", "base64"]
 
@@ -273,7 +265,6 @@ def find_picture(part: Mapping[str, JSON]) -> PictureSource | None:
 
 
 def named_file(part: Mapping[str, JSON]) -> str | None:
-    """The file that a part names, if it names one."""
     if part.get("type") == "file":
         name = part.get("path", part.get("value"))
         return name if isinstance(name, str) and name else None
@@ -299,7 +290,6 @@ class Step(Value, frozen=True):
     """One step of a trace. The steps that are part of it follow, one deeper."""
 
     name: str
-    """The name of its span."""
     kind: StepKind = "other"
     depth: int = 0
     start_s: float = 0.0
@@ -308,11 +298,9 @@ class Step(Value, frozen=True):
     error: str | None = None
     """What went wrong, perhaps an empty text; None where nothing did."""
     tool: str | None = None
-    """The tool that was called."""
     input: Any = None
     """The input of the tool; None where it is unknown or large."""
     is_cut: bool = False
-    """Whether a part of the input was cut."""
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None

@@ -43,11 +43,9 @@ class Result(Value, frozen=True, tag="result"):
     """Why the target gave no answer; or why the case was skipped."""
     attempts: Count = 1
     started_at: str = ""
-    """UTC, ISO 8601."""
     duration_s: Seconds = 0.0
     """The time of the attempt that counts."""
     retried: tuple[Failure, ...] = ()
-    """The failures of the attempts before."""
     grading_hash: str = ""
     """The answer must be graded again when it changes."""
     grading: Ordinal = 1
@@ -55,17 +53,12 @@ class Result(Value, frozen=True, tag="result"):
     repeats: Ordinal = 1
     """How many trials there are of the case at this target."""
     pass_rate: Share = 1.0
-    """The share of them that must pass."""
     number: Annotated[int, Meta(ge=0, lt=1 << 31)] = 0
     """The number of the case in the run, from 0."""
     turns: tuple[Turn, ...] = ()
-    """The turns of a conversation."""
     ending: TalkEnd | None = None
-    """Why a conversation ended early."""
     user: Simulated | None = None
-    """The target that played the user, with its usage and cost."""
     workspace: Changes | None = None
-    """What the agent changed in its workspace."""
 
     @property
     def score(self) -> float | None:
@@ -160,13 +153,10 @@ class Totals(Value, frozen=True):
 
     def describe(self) -> str:
         """How many cases there are of each verdict, the pass rate and the cost, in words."""
-        cases = self.cases
-        counts = {
-            "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
-            "ungraded": cases.ungraded, "skipped": cases.skipped, "unfinished": self.unfinished,
-        }  # fmt: skip
-        said = [f"{count:,} {name}" for name, count in counts.items() if count]
-        rate = "" if cases.pass_rate is None else f"; pass rate {100 * cases.pass_rate:.1f}%"
+        cases = [(name, getattr(self.cases, name)) for name in VERDICTS]
+        counts = [*cases, ("unfinished", self.unfinished)]
+        said = [f"{count:,} {name}" for name, count in counts if count]
+        rate = "" if self.pass_rate is None else f"; pass rate {100 * self.pass_rate:.1f}%"
         cost = "" if self.cost_usd is None else f"; ${self.cost_usd:.4f}"
         return f"{', '.join(said) or 'nothing was run'}{rate}{cost}"
 
@@ -185,12 +175,12 @@ def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> 
     Where too few passed, errored beats failed and failed beats ungraded, as within a trial. With a
     rate of 0 trials need not pass, but they must be graded.
     """
-    if verdicts and all(verdict == "skipped" for verdict in verdicts):
+    if set(verdicts) == {"skipped"}:
         return "skipped"
     passed = sum(verdict == "passed" for verdict in verdicts)
     if reaches(passed, pass_rate * len(verdicts)) and (passed or set(verdicts) == {"failed"}):
         return "passed"
-    worst: tuple[Verdict, ...] = ("errored", "failed", "ungraded")
+    worst: tuple[Verdict, ...] = ("errored", "failed")
     return next((verdict for verdict in worst if verdict in verdicts), "ungraded")
 
 
@@ -198,14 +188,10 @@ class Outcome(NamedTuple):
     """The trials of a case together, as far as they have results."""
 
     verdict: Verdict | None
-    """None while some of its trials have no result."""
     passed: int
     trials: int
-    """How many have a result."""
     repeats: int = 1
-    """How many are planned."""
     pass_rate: float = 1.0
-    """The share of them that must pass."""
 
 
 def outcome_of(counts: Counter[Verdict], repeats: int = 1, pass_rate: float = 1.0) -> Outcome:
@@ -239,7 +225,6 @@ class Folding(Generic[Key]):
         return len(self._open)
 
     def left(self) -> Iterator[tuple[Key, Outcome]]:
-        """Those cases, with their outcomes so far."""
         return ((name, outcome_of(*known)) for name, known in self._open.items())
 
 
@@ -253,13 +238,9 @@ class CaseVerdict(Value, frozen=True):
     verdict: Verdict | None
     """None where some of its trials have no result."""
     passed: int
-    """How many of its trials passed."""
     trials: int
-    """How many of its trials have a result."""
     repeats: int
-    """How many are planned."""
     pass_rate_needed: float
-    """The share of its trials that must pass."""
     score: float | None
     """The mean of those trials that have a score; None where none has."""
 
@@ -268,7 +249,6 @@ class Trial(NamedTuple):
     suite: str
     case: Case
     target: str
-    """The name of the target, as it was given."""
     repeat: int = 1
     repeats: int = 1
     """How many trials there are of the case at this target."""
@@ -286,22 +266,17 @@ DecisionOutcome = Literal["met", "missed", "better", "worse"]
 
 class Decision(Value, frozen=True):
     rule: StopRule
-    """`certain`: the cases that are left can't change it. `likely`: it is wrong in at most 5 % of
-    all runs."""
+    """`certain`: other cases can't change it. `likely`: it is wrong in at most 5 % of all runs."""
     outcome: DecisionOutcome
     seed: int
-    """The seed of the order of the cases."""
     seen: int
     """How many whole cases it rests on."""
     cases: int
-    """How many there are, without skipped ones."""
     low: float
     """The pass rate of all cases lies between `low` and `high`: surely, or with 95 %."""
     high: float
     fail_under: float | None = None
-    """The required pass rate."""
     against: str | None = None
-    """The run that it is compared with."""
     fixed: int = 0
     broken: int = 0
 
@@ -328,5 +303,4 @@ def first_code(*codes: int) -> int:
 
 
 MOST_REPEATS = 1_000_000
-"""How many trials a case may have."""
 GRADER_TIMEOUT_S = 120.0

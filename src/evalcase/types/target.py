@@ -24,25 +24,19 @@ class Question(Value, frozen=True):
     messages: tuple[Message, ...]
     """The conversation so far; the last message is to be answered."""
     case: str = ""
-    """The id of the case, unique in its suite."""
     suite: str = ""
-    """The path of the suite, as the user named it."""
     repeat: int = 1
-    """The number of the trial, from 1."""
     attempt: int = 1
     """The number of the attempt in the trial, from 1."""
     session: str = ""
     """The same for all attempts and turns of a trial. What a grader asks has its own session."""
     turn: int = 1
-    """The number of the turn in its conversation, from 1."""
     conversation_id: str | None = None
     metadata: dict[str, JSON] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     """The files that messages name: absolute paths by the names as written."""
     schema: JSON = None
-    """The JSON Schema that the answer should follow."""
     workspace: Space | None = None
-    """The folder to work in, where the case has one."""
     hash: str = ""
     """The question hash of the case; empty where a grader or a simulated user asks."""
 
@@ -51,7 +45,6 @@ class Question(Value, frozen=True):
 
     @property
     def last_user(self) -> Message | None:
-        """The last message of the user; None where there is none."""
         for message in reversed(self.messages):
             if message["role"] == "user":
                 return message
@@ -71,16 +64,12 @@ class TrialKey(NamedTuple):
     """The name of a trial in a run."""
 
     suite: str
-    """The path of the suite file, as the user named it."""
     case: str
     target: str
     repeat: int
-    """Counted from 1."""
 
 
 class SentBatch(Value, frozen=True, tag="batch"):
-    """A batch in the record."""
-
     target: str
     tag: str
     """Its name before it was sent."""
@@ -151,7 +140,6 @@ class TargetKind(Value, frozen=True):
 
     name: str
     about: str
-    """A sentence for people."""
     options: type[TargetOptions]
     """The Struct of its options, each declared by `about`."""
     value: str | None = None
@@ -208,9 +196,7 @@ class TargetVersion(Value, frozen=True):
     """Hashes that change when a target changes, as far as evalcase can see."""
 
     options: str = ""
-    """The hash of its configuration."""
     code: str = ""
-    """The hash of its files."""
 
 
 class Target:
@@ -229,7 +215,6 @@ class Target:
         raise NotImplementedError
 
     async def end_session(self, session: str) -> None:
-        """Release what is held for a session."""
         del session
 
     async def close(self) -> None:
@@ -254,7 +239,6 @@ def is_target(value: object) -> TypeGuard[Target]:
 
 
 def kind_of_targets(value: object) -> TargetKind | None:
-    """The kind of a class of targets; None if it has none."""
     kind = getattr(value, "kind", None)
     return kind if isinstance(kind, TargetKind) else None
 
@@ -285,4 +269,3 @@ class Surroundings(Value, frozen=True):
 
 
 MakeTarget: TypeAlias = Callable[[Any, Surroundings], Target]
-"""A target's class, called with its options and surroundings."""

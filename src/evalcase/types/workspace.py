@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -12,7 +11,7 @@ from msgspec import Meta, Struct
 from evalcase.errors import TargetError
 from evalcase.types.options import Place, Seconds, Text, Whole, about, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.value import JSON, Value
+from evalcase.types.value import Value
 
 COMMAND_LIMIT_S = 300.0
 """How long a command of a workspace may take by default."""
@@ -46,7 +45,7 @@ def _check_commands(value: tuple[Any, ...], place: Place) -> Iterator[Finding]:
     for number, command in enumerate(value):
         program = command[0] if isinstance(command, tuple) and command else ""
         if isinstance(command, tuple) and (not program or " " in program):
-            hint = _hint_at_command(program) or "for example [make, db]"
+            hint = "write {sh: …}" if program else "for example [make, db]"
             yield place.below(number).fault("begins with the name of a program", hint)
 
 
@@ -54,14 +53,6 @@ def _check_commit(value: str, place: Place) -> Iterator[Finding]:
     if "{{" not in value and not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", value):
         hint = "a branch or a short id may be another commit tomorrow; `git rev-parse` prints it"
         yield place.fault(f"is the full id of a commit, not {value!r:.60}", hint)
-
-
-def _hint_at_command(value: JSON) -> str | None:
-    return f"write {{sh: {json.dumps(value)}}}" if isinstance(value, str) and value else None
-
-
-def _hint_at_commands(value: JSON) -> str | None:
-    return f"write [{{sh: {json.dumps(value)}}}]" if isinstance(value, str) and value else None
 
 
 class Shell(Struct, frozen=True, kw_only=True):
@@ -78,7 +69,7 @@ class Inline(Struct, frozen=True, kw_only=True):
 
 Command = Annotated[
     tuple[str, ...] | Shell,
-    of_kind("a list of texts, or {sh: a line for the shell}", hint=_hint_at_command),
+    of_kind("a list of texts, or {sh: a line for the shell}", hint=lambda _: "write {sh: …}"),
 ]
 Overlay = Annotated[
     dict[str, Text], of_kind("a mapping of paths in the workspace to files", check=_check_names)
@@ -96,7 +87,9 @@ Isolation = Annotated[Text, of_kind(check=_check_isolation)]
 Commands = Annotated[
     tuple[Command, ...],
     of_kind(
-        "a list of commands, such as [[make, db]]", check=_check_commands, hint=_hint_at_commands
+        "a list of commands, such as [[make, db]]",
+        check=_check_commands,
+        hint=lambda _: "write [{sh: …}]",
     ),
 ]
 Sources = Annotated[
@@ -186,13 +179,9 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def lacks(self) -> Iterator[Finding]:
         """What is missing in the workspace of a case."""
         if self.template is None and self.repo is None and not self.files:
+            hint = "write `template: FOLDER`, with a folder of the project"
             message = "a workspace needs `template`, `repo` or `files`"
-            yield Finding(
-                (),
-                message,
-                "write `template: FOLDER`, with a folder of the project",
-                code="missing-option",
-            )
+            yield Finding((), message, hint, code="missing-option")
         if self.repo is not None and self.commit is None:
             hint = "commit: the full id, as `git rev-parse HEAD` prints it"
             yield Finding((), "`repo` needs `commit`", hint, code="missing-option")
