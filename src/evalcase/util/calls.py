@@ -151,12 +151,11 @@ def traced_calls(answer: Answer, *, whole: bool = True) -> list[ToolCall]:
     for by_input in (True, False):
         left = []
         for step in steps:
-            alike = [call for call in own if call.name == step.tool]
+            alike = (call for call in own if call.name == step.tool)
             if by_input:
                 wanted = canonical_text(step.input)
-                alike = [call for call in alike if canonical_text(call.arguments) == wanted]
-            same = next(iter(alike), None)
-            if same is None:
+                alike = (call for call in alike if canonical_text(call.arguments) == wanted)
+            if (same := next(alike, None)) is None:
                 left.append(step)
             else:
                 own.remove(same)
@@ -437,14 +436,10 @@ def _find_key(value: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     return next((name for name in names if value.get(name) is not None), None)
 
 
-_MOST_LISTED = 60
-_DEEPEST_LISTED = 10
-
-
 def list_steps(steps: Sequence[Step], cut: int) -> list[str]:
     """A tree of steps, a line each, indented by its depth; `cut` more were left out."""
-    shown = steps[:_MOST_LISTED]
-    lines = ["  " * min(step.depth, _DEEPEST_LISTED) + _describe_step(step) for step in shown]
+    shown = steps[:60]
+    lines = ["  " * min(step.depth, 10) + _describe_step(step) for step in shown]
     left = len(steps) - len(shown) + cut
     return [*lines, f"and {left:,} more"] if left else lines
 
@@ -455,8 +450,8 @@ def _describe_step(step: Step) -> str:
         told.append(f"{step.duration_s:.2f} s")
     tokens = step.input_tokens, step.output_tokens
     if tokens != (None, None):
-        counts = ["?" if each is None else f"{each:,}" for each in tokens]
-        told.append(f"{counts[0]} tokens in, {counts[1]} out")
+        given, got = ["?" if each is None else f"{each:,}" for each in tokens]
+        told.append(f"{given} tokens in, {got} out")
     if isinstance(step.input, dict) and step.input:
         told.append(shorten_text(arguments_text(step.input), 120))
     if step.error is not None:

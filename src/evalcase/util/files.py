@@ -107,7 +107,12 @@ def read_file(
 ) -> bytes:
     """All of a file. OversizeError if that is more than the bound."""
     with open_file(path, inside, links=links) as file:
-        data = file.read(most_bytes + 1)
+        size = os.fstat(file.fileno()).st_size
+        if size > most_bytes:
+            raise OversizeError(most_bytes)
+        data = file.read(size + 1)
+        if len(data) > size:  # files in /proc, for one, say nothing of their size
+            data += file.read(most_bytes + 1 - len(data))
     if len(data) > most_bytes:
         raise OversizeError(most_bytes)
     return data

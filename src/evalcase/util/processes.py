@@ -121,7 +121,14 @@ class Process(asyncio.SubprocessProtocol):
             )  # fmt: skip
             self._root = find_process(self._transport.get_pid())
         except (OSError, ValueError) as error:
-            raise TargetError(self._not_started(error), kind="exit") from None
+            if isinstance(error, ValueError):
+                why = "an argument holds a NUL character or a lone surrogate"
+            elif error.errno == errno.E2BIG:
+                why = "its arguments are too long; give long texts on stdin or by {input_file}"
+            else:
+                why = str(error.strerror)
+            what = f"`{self._argv[0]}` can't be started: {why}"
+            raise TargetError(what, kind="exit") from None
         except BaseException:
             # Cancelled half-way: asyncio ends the process, but not its descendants.
             end_family(self._token)
@@ -133,12 +140,10 @@ class Process(asyncio.SubprocessProtocol):
 
     @property
     def unread(self) -> bytes:
-        """The bytes of stdout that were not read yet."""
         return bytes(self._stdout)
 
     @property
     def stderr(self) -> str:
-        """The end of its stderr."""
         return self._stderr.decode(errors="backslashreplace")
 
     def write(self, data: bytes) -> None:
@@ -216,7 +221,6 @@ class Process(asyncio.SubprocessProtocol):
         return None
 
     async def wait(self) -> int:
-        """The exit code, once there is one."""
         await self._exited.wait()
         assert self._transport is not None
         code = self._transport.get_returncode()
@@ -242,19 +246,9 @@ class Process(asyncio.SubprocessProtocol):
         details = self.details()
         code = details.get("exit_code")
         how = f"{what} {describe_exit(code)}" if isinstance(code, int) else what
-        message = add_complaint(how, self.stderr)
         if stdout:
             details["stdout"] = stdout[-_TAIL_BYTES:].decode(errors="backslashreplace")
-        return TargetError(message, kind="exit", details=details)
-
-    def _not_started(self, error: OSError | ValueError) -> str:
-        if isinstance(error, ValueError):
-            why = "an argument holds a NUL character or a lone surrogate"
-        elif error.errno == errno.E2BIG:
-            why = "its arguments are too long; give long texts on stdin or by {input_file}"
-        else:
-            why = str(error.strerror)
-        return f"`{self._argv[0]}` can't be started: {why}"
+        return TargetError(add_complaint(how, self.stderr), kind="exit", details=details)
 
     async def __aenter__(self) -> Process:
         return self
@@ -297,10 +291,8 @@ def _for_system(text: str) -> str | bytes:
 def describe_exit(code: int) -> str:
     if code >= 0:
         return f"exited with code {code}"
-    try:
-        return f"was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was ended by signal {-code}"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"was ended by {known.get(-code, f'signal {-code}')}"
 
 
 _CLOSE_S = 1.0
@@ -328,8 +320,7 @@ class LineWorkers:
     ) -> dict[str, JSON]:
         """The reply of a worker; a session has one worker. Raise TargetError if the reply makes no
         sense."""
-        process = self._held.pop(session, None) if session is not None else None
-        process = process or await self._take()
+        process = self._held.pop(session or "", None) or await self._take()
         try:
             reply = await self._ask(process, given)
         except BaseException:

@@ -121,14 +121,12 @@ def adopt(tree: Tree, copied: Tree) -> Tree:
 
 def hash_files(root: str, tree: Tree, known: Tree | None = None) -> Tree:
     """The tree with the hash of each file. One whose stamp is that of `known` has its hash."""
-    known = known or {}
     hashed = {}
     for path, entry in tree.items():
-        before = known.get(path)
-        if before is not None and before[:3] == entry[:3]:
-            hashed[path] = before
-        else:
-            hashed[path] = entry._replace(blob=_hash_file(os.path.join(root, path), entry))
+        before = (known or {}).get(path)
+        if before is None or before[:3] != entry[:3]:
+            before = entry._replace(blob=_hash_file(os.path.join(root, path), entry))
+        hashed[path] = before
     return hashed
 
 
@@ -289,11 +287,8 @@ class Comparer:
 
 def differing(before: Tree, after: Tree) -> list[str]:
     """The paths of `before` that `after` hasn't, or has otherwise."""
-    return [path for path, entry in before.items() if not _are_same(entry, after.get(path))]
-
-
-def _are_same(entry: Entry, other: Entry | None) -> bool:
-    return other is not None and (entry.mode, entry.blob) == (other.mode, other.blob)
+    known = {path: (entry.mode, entry.blob) for path, entry in after.items()}
+    return [path for path, entry in before.items() if known.get(path) != (entry.mode, entry.blob)]
 
 
 def _readable(path: str) -> str:

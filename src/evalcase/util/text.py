@@ -19,14 +19,8 @@ _OF_LIBRARY = re.compile(r"[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*
 
 def abridge_message(message: str) -> str:
     """A long message with the long names in it cut."""
-    if len(message) <= 200:
-        return message
     # Short names match, too: else the text between two of them would be taken for a name.
-    return re.sub(
-        r"`([^`]*)`",
-        lambda found: found[0] if len(found[1]) < 80 else f"`{found[1][:60]}…`",
-        message,
-    )
+    return re.sub(r"`([^`]*)`", lambda found: f"`{shorten_text(found[1], 80)}`", message)
 
 
 def shorten_text(text: str, most: int) -> str:
@@ -35,7 +29,6 @@ def shorten_text(text: str, most: int) -> str:
 
 
 def cut_bytes(data: bytes) -> str:
-    """The beginning of some bytes as text."""
     return data[: 4 * EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:EXCERPT_CHARACTERS]
 
 
@@ -80,13 +73,13 @@ def content_text(content: JSON) -> str:
         return content or ""
     if not (isinstance(content, list) and content and all(map(is_part, content))):
         return as_json(content, indent=2)
-    groups = groupby(parts_of(content), lambda part: part_text(part) is not None)
-    return " ".join(
-        "".join(part_text(part) or "" for part in parts).strip()
-        if is_text
-        else " ".join(map(_name_part, parts))
-        for is_text, parts in groups
-    )
+    shown = []
+    for is_text, parts in groupby(parts_of(content), lambda part: part_text(part) is not None):
+        if is_text:
+            shown.append("".join(part_text(part) or "" for part in parts).strip())
+        else:
+            shown += map(_name_part, parts)
+    return " ".join(shown)
 
 
 def _name_part(part: Mapping[str, JSON]) -> str:
@@ -94,9 +87,8 @@ def _name_part(part: Mapping[str, JSON]) -> str:
     kind, own = str(part["type"]), part.get(str(part["type"]))
     own = own.get("url") if isinstance(own, dict) else own
     names = (part.get("path"), part.get("value"), part.get("url"), own)
-    named = next((name for name in names if isinstance(name, str)), "")
     rest = {key: value for key, value in part.items() if key != "type"}
-    named = named or (as_json(rest) if rest else "")
+    named = next((each for each in names if isinstance(each, str)), as_json(rest) if rest else "")
     return f"[{kind}: {shorten_text(named, 100)}]" if named else f"[{kind}]"
 
 
@@ -175,7 +167,6 @@ def code_span(text: str) -> str:
 
 
 def code_block(lines: Iterable[str], language: str = "text") -> Iterator[str]:
-    """Lines of a text, as a block of code."""
     shown = [make_visible(line) for line in lines]
     fence = "`" * max(3, _longest_run(shown) + 1)
     yield f"{fence}{language}"
@@ -198,7 +189,6 @@ def _longest_run(texts: Iterable[str]) -> int:
 
 
 def in_ci(environment: Mapping[str, str]) -> bool:
-    """Whether a CI service reads commands in the output."""
     return "GITHUB_ACTIONS" in environment or "TF_BUILD" in environment
 
 
@@ -208,7 +198,7 @@ def defuse_line(line: str) -> str:
 
 
 def is_foreign_file(path: str) -> bool:
-    """Whether a file of Python is one of a library, by its path alone."""
+    """Whether a file of Python is one of a library."""
     return _OF_LIBRARY.search(path) is not None
 
 
