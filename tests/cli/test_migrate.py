@@ -268,10 +268,6 @@ LEFT: dict[str, tuple[bytes, str]] = {
         b"execution: {target: t}\ncases: [{input: a, criteria: x}]\n",
         "x.yaml:1:1: warning[deprecated-name]",
     ),
-    "a key by alias": (
-        b"x-k: &k input_messages\ncases:\n- *k : hi\n  criteria: x\n",
-        "x.yaml:3:3: warning[deprecated-name]",
-    ),
     "an escaped key": (
         b'- "input\\x5fmessages": hi\n  criteria: x\n',
         "x.yaml:1:3: warning[deprecated-name]",

@@ -83,13 +83,12 @@ def test_an_alias_itself_is_pointed_at_where_it_stands() -> None:
     assert (problem.message, problem.line, problem.column) == ("wrong", 4, 4)
 
 
-def test_an_anchor_given_anew_before_a_key_by_alias() -> None:
-    text = "a: &k one\nb: [&k two, {*k : 1}]\nc: {*k : 2}\n"
-    assert parse_document(text, "yaml", "x").value == {
-        "a": "one", "b": ["two", {"two": 1}], "c": {"two": 2},
-    }  # fmt: skip
-    assert at(text, ("c", "two")) == "2"
-    assert at(text, ("b", 1, "two"), "key") == "*k"
+def test_an_anchor_given_anew_and_one_of_a_key() -> None:
+    text = "a: &k one\nb: [&k {x: 1}, *k]\n&c c: 2\nd: *c\n"
+    value = {"a": "one", "b": [{"x": 1}, {"x": 1}], "c": 2, "d": "c"}
+    assert parse_document(text, "yaml", "x").value == value
+    assert at(text, ("b", 1, "x")) == "1"
+    assert at(text, ("d",)) == "*c"
 
 
 # Findings

@@ -108,9 +108,8 @@ def test_syntax_errors_point_at_the_place(
 # Keys
 
 
-def test_a_duplicate_key_by_alias() -> None:
-    assert faults_of("x: &k a\na: 1\n*k : 2") == [("duplicate-key", 3, 1)]
-    assert read("x: &k a\na: 1\n*k : 2").value == {"x": "a", "a": 1}
+def test_an_alias_is_no_key() -> None:
+    assert faults_of("x: &k a\n*k : 2") == [("bad-key", 2, 1)]
 
 
 def test_faults_in_several_places_are_all_told() -> None:

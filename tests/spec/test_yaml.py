@@ -279,9 +279,8 @@ def test_anchors_and_aliases_work() -> None:
     assert value == [{"a": [1]}, {"a": []}]
 
 
-def test_anchored_value_may_be_a_key_elsewhere() -> None:
-    """By its source text."""
-    assert value_of("[&k 0x10, {*k : v}]") == [16, {"0x10": "v"}]
+def test_a_key_may_have_an_anchor_and_be_a_value_elsewhere() -> None:
+    assert value_of("[{&k a: v}, *k]") == [{"a": "v"}, "a"]
 
 
 def in_order(value: Any) -> list[tuple[str, Any]]:

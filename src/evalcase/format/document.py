@@ -20,7 +20,7 @@ from evalcase.format.positions import (
 )
 from evalcase.format.source import MAX_LINE_BYTES, find_encoding, number_lines, tell_undecodable
 from evalcase.format.toml import compose_toml, read_toml
-from evalcase.format.yaml import compose_yaml, find_lints, read_yaml
+from evalcase.format.yaml import compose_yaml, read_yaml
 from evalcase.graders.base import DeclaredGrader, Known, What
 from evalcase.types.options import Check
 from evalcase.types.problem import (
@@ -63,6 +63,8 @@ class Document(Struct, eq=False, dict=True):
     unusual: bool = False
     root: Node | None = None
     """The positions, if they are known."""
+    odd: Sequence[Fault] = ()
+    """What can be read, and may be meant otherwise."""
 
     @cached_property
     def lines(self) -> Lines:
@@ -80,9 +82,7 @@ class Document(Struct, eq=False, dict=True):
 
     @property
     def lints(self) -> list[Problem]:
-        """Warnings about text that can be read, and may be meant otherwise."""
-        found = find_lints(self.text) if self.format == "yaml" else ()
-        return [self._fault_problem(fault) for fault in found]
+        return [self._fault_problem(fault) for fault in self.odd]
 
     def place(self, findings: Iterable[Finding]) -> list[Problem]:
         """Turn findings about the value into problems with a position in the text."""
@@ -181,7 +181,9 @@ def _read_document(
         value, faults, unusual = read(text)
     except FatalFaultError as error:
         return Document(path, text, format, None, [error.fault], False, first_line)
-    return Document(path, text, format, value, faults, True, first_line, unusual)
+    odd = [fault for fault in faults if CODES[fault.code].severity == "warning"]
+    faults = [fault for fault in faults if fault not in odd] if odd else faults
+    return Document(path, text, format, value, faults, True, first_line, unusual, odd=odd)
 
 
 _SEVERAL_LINES = "this is JSON over several lines, and each line of a .jsonl file is one case"

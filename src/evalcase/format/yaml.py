@@ -72,13 +72,14 @@ def read_yaml(text: str) -> Reading:
 
 # Events
 
-_BREAKS, _STAND_INS = "\x85\u2028\u2029", "\ufdd0\ufdd1\ufdd2"
-_STAND_IN = re.compile(r"[\ufdd0-\ufdd2]|\\(?:u|U0000)[fF][dD][dD][0-2]")
-_SWAPPED, _RESTORED = str.maketrans(_BREAKS, _STAND_INS), str.maketrans(_STAND_INS, _BREAKS)
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_STAND_IN = re.compile("[\ufdd0-\ufdd2]")
+_SWAPPED = str.maketrans("\x85\u2028\u2029", "\ufdd0\ufdd1\ufdd2")
+_RESTORED = {new: old for old, new in _SWAPPED.items()}
 
 
-def _prepare_text(text: str) -> str:
-    """The text for libyaml.
+def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
+    """The text for libyaml, and a function that gives its next event.
 
     libyaml breaks lines at U+0085, U+2028 and U+2029, which YAML 1.2 doesn't, and cuts a block
     scalar short that ends in blanks without a line break. Both are mended without moving a single
@@ -90,24 +91,13 @@ def _prepare_text(text: str) -> str:
     last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
     if last_line and not last_line.strip(" \t"):
         text += "\n"
-    if not _has_odd_breaks(text):
-        return text
+    if _ODD_BREAK.search(text) is None:
+        return text, CParser(text).get_event
     if found := _STAND_IN.search(text):
         message = "this noncharacter can't be used in a text with U+0085, U+2028 or U+2029"
         raise FatalFaultError(Fault("syntax", message, *found.span()))
-    return text.translate(_SWAPPED)
-
-
-def _has_odd_breaks(text: str) -> bool:
-    return any(char in text for char in _BREAKS)
-
-
-def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
-    """The text for libyaml, and a function that gives its next event."""
-    prepared = _prepare_text(text)
-    get_event: Callable[[], Any] = CParser(prepared).get_event
-    if not _has_odd_breaks(text):
-        return prepared, get_event
+    text = text.translate(_SWAPPED)
+    get_event: Callable[[], Any] = CParser(text).get_event
 
     def next_event() -> Any:
         event = get_event()
@@ -115,7 +105,7 @@ def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
             event.value = event.value.translate(_RESTORED)
         return event
 
-    return prepared, next_event
+    return text, next_event
 
 
 def _fault_at(event: Any, code: str, message: str, hint: str | None = None) -> Fault:
@@ -137,8 +127,8 @@ class _Reader:
         self.text, self.next_event = _open_events(text)
         self.faults: list[Fault] = []
         self.is_unusual = "{{" in text
-        self.anchors: dict[str, tuple[Any, str | None]] = {}
-        """The value that an anchor names, and its source text where that is a scalar."""
+        self.anchors: dict[str, Any] = {}
+        """The values that anchors name."""
         self.sizes: dict[str, tuple[int, int]] = {}
         """The size and the height of each of those that an alias has named."""
         self.budget = max(MIN_ALIAS_BUDGET, 100 * len(text))
@@ -176,7 +166,7 @@ class _Reader:
                 if is_key:
                     if is_marked:
                         self.find_tag(event, _SCALAR_TAGS)
-                        self.note_anchor(event, value, value)
+                        self.note_anchor(event, value)
                     is_odd = value in mapping or value == "<<"  # type: ignore[operator]
                     key = self.read_odd_key(mapping, event) if is_odd else value
                     continue
@@ -186,14 +176,15 @@ class _Reader:
                     value = self.read_plain(event)
             elif kind is AliasEvent:
                 if is_key:
-                    key = self.read_alias_key(event, mapping)
+                    self.fault("bad-key", "an alias can't be the key of a mapping", event)
+                    key = _DROPPED
                     continue
                 value = self.read_alias(event, stack, items if mapping is None else mapping)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 value = {} if kind is MappingStartEvent else []
                 if event.anchor is not None or event.tag is not None:
                     self.find_tag(event, {"map"} if kind is MappingStartEvent else {"seq"})
-                    self.note_anchor(event, value, None)
+                    self.note_anchor(event, value)
                 if len(stack) >= MAX_DEPTH:
                     raise _too_deep(event)
                 if mapping is None:
@@ -248,7 +239,7 @@ class _Reader:
                 self.fault("bad-tag", str(error), event)
         elif event.tag is None and event.implicit[0]:
             value = self.read_plain(event)
-        self.note_anchor(event, value, event.value)
+        self.note_anchor(event, value)
         return value
 
     def find_tag(self, event: Any, allowed: frozenset[str] | set[str]) -> str | None:
@@ -279,17 +270,6 @@ class _Reader:
         self.fault("duplicate-key", f"the key `{text}` appears twice", event, hint)
         return _DROPPED
 
-    def read_alias_key(self, event: Any, mapping: Any) -> Any:
-        value, text = self.look_up(event)
-        if text is None:
-            self.refuse_collection_key(event, value)
-            return _DROPPED
-        self.spend(_BYTES_OF_VALUE + len(text), event)
-        if text in mapping:
-            self.fault("duplicate-key", f"the key `{text}` appears twice", event)
-            return _DROPPED
-        return text
-
     def refuse_collection_key(self, event: Any, value: Any) -> None:
         start = event.start_mark.index
         hint = None
@@ -308,26 +288,24 @@ class _Reader:
             if key is not _MERGE:
                 mapping[key] = value
                 continue
-            for source in self.merge_sources(value, event):
+            sources = value if isinstance(value, list) else [value]
+            if not all(isinstance(source, dict) for source in sources):
+                hint = 'a key that is really called `<<` must be in quotes: "<<"'
+                message = "`<<` merges a mapping, or a list of mappings"
+                self.fault("wrong-type", message, event, hint)
+                continue
+            for source in sources:
                 for inherited, item in source.items():
                     if inherited not in pairs:
                         mapping.setdefault(inherited, item)
 
-    def merge_sources(self, value: Any, event: Any) -> list[dict[str, Any]]:
-        sources = value if isinstance(value, list) else [value]
-        if all(isinstance(source, dict) for source in sources):
-            return sources
-        hint = 'a key that is really called `<<` must be in quotes: "<<"'
-        self.fault("wrong-type", "`<<` merges a mapping, or a list of mappings", event, hint)
-        return []
-
     # Anchors and aliases
 
-    def note_anchor(self, event: Any, value: Any, text: str | None) -> None:
+    def note_anchor(self, event: Any, value: Any) -> None:
         name = event.anchor
         if name is None:
             return
-        self.anchors[name] = (value, text)
+        self.anchors[name] = value
         self.sizes.pop(name, None)
         at = self.text.find(f"&{name}", event.start_mark.index) + 1 + len(name)
         char = self.text[at : at + 1]
@@ -336,18 +314,15 @@ class _Reader:
             hint = "give it another name; text that starts with `&` must be in quotes"
             raise FatalFaultError(_fault_at(event, "syntax", message, hint))
 
-    def look_up(self, event: Any) -> tuple[Any, str | None]:
-        if event.anchor not in self.anchors:
-            close = find_nearest(event.anchor, list(self.anchors)[:200])
-            message = f"there is no anchor `&{event.anchor}` before this alias"
-            hint = "text that starts with `*` must be in quotes"
-            hint = f"did you mean `*{close}`?" if close else hint
-            raise FatalFaultError(_fault_at(event, "bad-alias", message, hint))
-        return self.anchors[event.anchor]
-
     def read_alias(self, event: Any, stack: list[Any], container: Any) -> Any:
         name = event.anchor
-        value, _ = self.look_up(event)
+        if name not in self.anchors:
+            close = find_nearest(name, list(self.anchors)[:200])
+            message = f"there is no anchor `&{name}` before this alias"
+            hint = f"did you mean `*{close}`?" if close else None
+            hint = hint or "text that starts with `*` must be in quotes"
+            raise FatalFaultError(_fault_at(event, "bad-alias", message, hint))
+        value = self.anchors[name]
         outer = (items if mapping is None else mapping for mapping, items, _ in stack)
         if any(value is each for each in (container, *outer)):
             message = f"`*{name}` is inside the value it names"
@@ -355,18 +330,14 @@ class _Reader:
         if name not in self.sizes:
             self.sizes[name] = _measure(value)
         size, height = self.sizes[name]
-        self.spend(size, event)
-        if len(stack) + height > MAX_DEPTH:
-            raise _too_deep(event)
-        return copy_value(value)
-
-    def spend(self, size: int, event: Any) -> None:
-        """Count what an alias stands for, which costs nothing here and everything later."""
-        self.budget -= size
+        self.budget -= size  # an alias costs nothing here, and everything later
         if self.budget < 0:
             message = "the aliases up to here stand for far more data than the file holds"
             hint = "write fewer aliases of aliases"
             raise FatalFaultError(_fault_at(event, "alias-bomb", message, hint))
+        if len(stack) + height > MAX_DEPTH:
+            raise _too_deep(event)
+        return copy_value(value)
 
     def fault(self, code: str, message: str, event: Any, hint: str | None = None) -> None:
         self.faults.append(_fault_at(event, code, message, hint))
@@ -395,8 +366,7 @@ def compose_yaml(text: str) -> Node:
     next_event()
     if type(next_event()) is StreamEndEvent:
         return Node(0, 0, NO_CHILDREN)
-    anchors: dict[str, tuple[Node, str | None]] = {}
-    """The node that an anchor names, and its text where that is a scalar."""
+    anchors: dict[str, Node] = {}
     stack: list[tuple[Node, Any]] = []
     parent = Node(0, 0, {})
     children = parent.children
@@ -406,12 +376,13 @@ def compose_yaml(text: str) -> Node:
     while True:
         event = next_event()
         kind, start = type(event), event.start_mark.index
-        following: Any = None
         if kind is ScalarEvent:
             stop = event.end_mark.index
-            if key is None and event.anchor is None:
+            if key is None:
                 key = _MERGE if event.value == "<<" and event.implicit[0] else event.value
                 key_start, key_end = start, stop
+                if event.anchor is not None:
+                    anchors[event.anchor] = Node(start, stop, NO_CHILDREN)
                 continue
             if event.style in ("|", ">"):
                 # libyaml lets a block scalar reach over the blank lines that follow it.
@@ -420,7 +391,7 @@ def compose_yaml(text: str) -> Node:
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             node = Node(start, start, {})
         elif kind is AliasEvent:
-            node = Node(start, event.end_mark.index, NO_CHILDREN, target=anchors[event.anchor][0])
+            node = Node(start, event.end_mark.index, NO_CHILDREN, target=anchors.get(event.anchor))
         else:
             # A collection in brackets ends with its bracket, and a block with its last value.
             stop = event.end_mark.index
@@ -433,11 +404,10 @@ def compose_yaml(text: str) -> Node:
                 return children[0]
             continue
         if event.anchor is not None and kind is not AliasEvent:
-            anchors[event.anchor] = node, event.value if kind is ScalarEvent else None
-        if key is None:  # a key with an anchor, an alias, or a collection, which is no key
-            following = anchors[event.anchor][1] if event.anchor is not None else None
-            following = _DROPPED if following is None else following
-            key_start, key_end = start, node.end
+            anchors[event.anchor] = node
+        following: Any = None
+        if key is None:  # an alias or a collection, which is no key
+            following, key_start, key_end = _DROPPED, start, node.end
         else:
             if type(key) is int:
                 following = key + 1
@@ -593,54 +563,46 @@ _PLAIN_LINE = re.compile(r"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!
 """A line of plain text: most texts with a `#` are in quotes, or below a header."""
 
 
-def _list_events(text: str) -> Iterator[Any]:
-    return iter(CParser(text).get_event, None)
-
-
-def _find_comments(text: str) -> Iterator[tuple[int, str, Any]]:
-    """All comments: what is between two scalars and starts with a `#`. And the scalar before."""
-    end, scalar = 0, None
-    for event in _list_events(text):
-        kind, start = type(event), event.start_mark.index
-        if kind is StreamEndEvent or (kind is ScalarEvent and start < event.end_mark.index):
-            if kind is ScalarEvent and event.style in ("|", ">"):
-                # A comment may follow the header of a block.
-                start += len(split_lines(text[start : event.end_mark.index])[0])
-            for found in _COMMENT.finditer(text, end, start):
-                yield found.start(), found[0].rstrip(), scalar
-            end, scalar = event.end_mark.index, event
-
-
 def _find_lost_text(text: str) -> Iterator[Fault]:
-    """Text that libyaml takes for syntax and YAML 1.2 doesn't: it would be lost."""
+    """Text that libyaml takes for syntax and YAML 1.2 doesn't, so that it would be lost. And plain
+    text that is cut by a comment, which gets a warning."""
     marks = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
-    for event in _list_events(text) if marks else ():
-        if event.start_mark.index in marks and isinstance(event, NodeEvent):
+    close = (found.start() for found in _CLOSE_COMMENT.finditer(text))
+    cuts = (_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close)
+    if not (marks or _HASH.search(text) or any(cuts)):
+        return
+    end = 0
+    event: Any
+    before: Any = None
+    for event in iter(CParser(text).get_event, None):
+        kind, start = type(event), event.start_mark.index
+        is_empty = start == event.end_mark.index
+        if start in marks and isinstance(event, NodeEvent):
             hint = 'write such a key in quotes: "?…"'
             yield _fault_at(event, "syntax", "a `?` before a key would be lost here", hint)
-    for at, shown, _ in _find_comments(text) if _HASH.search(text) else ():
-        if at and not text[at - 1].isspace():  # `"Which tag?"#urgent`, `[a,#b`
-            message = "this would be read as a comment, and be lost"
-            hint = "a comment has a space before its `#`; text with a `#` must be in quotes"
-            yield Fault("syntax", message, at, at + len(shown), hint)
+        if kind is ScalarEvent and event.style in ("|", ">"):
+            # A comment may follow the header of a block.
+            start += len(split_lines(text[start : event.end_mark.index])[0])
+        elif kind is not StreamEndEvent and (kind is not ScalarEvent or is_empty):
+            continue
+        for found in _COMMENT.finditer(text, end, start):
+            at, shown = found.start(), found[0].rstrip()
+            if at and not text[at - 1].isspace():  # `"Which tag?"#urgent`, `[a,#b`
+                message = "this would be read as a comment, and be lost"
+                hint = "a comment has a space before its `#`; text with a `#` must be in quotes"
+                yield Fault("syntax", message, at, at + len(shown), hint)
+            elif before is not None and before.end_mark.index == at - 1 and _is_cut(before, shown):
+                message = "this is a comment, so the text before it ends there"
+                hint = "put the text in quotes; write a space after the `#` of a comment"
+                yield Fault("cut-text", message, at, at + len(shown), hint)
+        end, before = event.end_mark.index, event
 
 
-def find_lints(text: str) -> Iterator[Fault]:
-    """Plain text of a readable document that is cut by a comment."""
-    text = _prepare_text(text)
-    close = (found.start() for found in _CLOSE_COMMENT.finditer(text))
-    may_be_cut = any(_PLAIN_LINE.match(text, text.rfind("\n", 0, at) + 1, at) for at in close)
-    for at, shown, scalar in _find_comments(text) if may_be_cut else ():
-        is_close = scalar is not None and scalar.end_mark.index == at - 1
-        is_odd = shown[1:2] not in ("", " ", "\t", "#")
-        if is_close and is_odd and scalar.implicit[0] and _is_text(scalar.value):
-            message = "this is a comment, so the text before it ends there"
-            hint = "put the text in quotes; a comment is easier to tell with a space after its `#`"
-            yield Fault("cut-text", message, at, at + len(shown), hint)
-
-
-def _is_text(value: str) -> bool:
+def _is_cut(scalar: Any, comment: str) -> bool:
+    """Whether plain text and the comment after it are probably one text."""
+    if not scalar.implicit[0] or comment[1:2] in ("", " ", "\t", "#"):
+        return False
     try:
-        return isinstance(read_plain(value), str)
+        return isinstance(read_plain(scalar.value), str)
     except NotJsonScalarError:
         return False
