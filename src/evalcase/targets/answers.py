@@ -5,7 +5,6 @@ readable, with U+FFFD in its place, and as bytes in `content_base64`."""
 from __future__ import annotations
 
 from base64 import b64encode
-from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from contextlib import suppress
 from json import dumps
@@ -50,7 +49,7 @@ How = Literal["auto", "text", "json", "agentv"]
 _RAW = "content_base64"
 _ARGUMENTS = ("input", "args", "arguments")
 _NAMELESS = (
-    "that doesn't name its tool: a call is {tool, input}, {name, args} or "
+    "has a call that doesn't name its tool: a call is {tool, input}, {name, args} or "
     "{function: {name, arguments}}"
 )
 _MOST_NAMED = 5
@@ -63,7 +62,12 @@ def ignore_warning(_: str) -> None:
 def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
     """The answer in a value that Python code returned. Raise TargetError where there is none."""
     if isinstance(value, Answer):
-        return _copy_answer(value)
+        messages: object = value.messages
+        if type(messages) is not tuple or not all(isinstance(each, Message) for each in messages):
+            return value  # the engine refuses it
+        plain = _copy_value(list(messages))
+        assert isinstance(plain, list)
+        return replace(value, messages=read_messages(plain))
     if value is None:
         what = "the target returned None, which is not an answer"
         hint = "does the function end without a `return`?"
@@ -75,17 +79,7 @@ def read_json(value: JSON, warn: Warn = ignore_warning) -> Answer:
     """The same for a JSON value that the caller gives away."""
     if isinstance(value, str) and not value.startswith("{"):  # no reply as JSON
         return Answer((content_message(value),))
-    answer = read_shape(value, warn)
-    return answer or Answer(note_end([content_message(value)], find_end(value)))
-
-
-def _copy_answer(answer: Answer) -> Answer:
-    messages: object = answer.messages
-    if type(messages) is not tuple or not all(isinstance(each, Message) for each in messages):
-        return answer  # the engine refuses it
-    plain = _copy_value(list(messages))
-    assert isinstance(plain, list)
-    return replace(answer, messages=read_messages(plain))
+    return read_shape(value, warn) or Answer(note_end([content_message(value)], find_end(value)))
 
 
 def _copy_value(value: object) -> JSON:
@@ -186,47 +180,43 @@ def read_messages(items: list[JSON]) -> tuple[Message, ...]:
 
 
 def _read_message(item: JSON, number: int) -> Message:
-    where = f"message {number} of the answer"
     if isinstance(item, dict) and is_turn(item):
         item = read_turn(item)
     if not isinstance(item, dict) or not is_message(item):
         what = f"is {describe_kind(item)} without a role, so it is not a message"
-        raise _message_error(f"{where} {what}", item)
+        raise _message_error(number, what, item)
     if item["role"] not in ROLES:
         what = f"has the role {item['role']!r}; roles are {', '.join(ROLES)}"
-        raise _message_error(f"{where} {what}", item)
+        raise _message_error(number, what, item)
     if item["role"] == "assistant":
         try:
             item = mend_message(item)
         except BadCallsError:
-            raise _message_error(f"{where} has a call {_NAMELESS}", item) from None
+            raise _message_error(number, _NAMELESS, item) from None
     calls = item.get("tool_calls")
     if calls is None and "content" not in item:
-        raise _message_error(f"{where} has neither `content` nor `tool_calls`", item)
+        raise _message_error(number, "has neither `content` nor `tool_calls`", item)
     if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
-        raise _message_error(f"{where} has a call {_NAMELESS}", item)
-    message = _note_odd_parts(_mark_invalid(item))
+        raise _message_error(number, _NAMELESS, item)
+    odd: list[JSON] = [
+        f"`{part['name']!s:.80}` in a part of the type `{part['type']!s:.80}`"
+        for part in parts_of(item.get("content"))
+        if isinstance(part.get("name"), str) and not part.keys().isdisjoint(_ARGUMENTS)
+    ]
+    if odd and item["role"] == "assistant" and UNREAD not in item:
+        item = {**item, UNREAD: odd}  # content parts of unknown types, which may be calls
+    message = _mark_invalid(item)
     try:
         # Only the text of a message has a place for what is not Unicode.
         dumps(message, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         what = "has half of a character (a lone surrogate) in it"
-        raise _message_error(f"{where} {what}", message) from None
+        raise _message_error(number, what, message) from None
     return take_message(message)
 
 
-def _note_odd_parts(message: dict[str, Any]) -> dict[str, Any]:
-    """The message, with a note of content parts of unknown types that may be calls."""
-    odd = [
-        f"`{part['name']!s:.80}` in a part of the type `{part['type']!s:.80}`"
-        for part in parts_of(message.get("content"))
-        if isinstance(part.get("name"), str) and not part.keys().isdisjoint(_ARGUMENTS)
-    ]
-    is_known = message["role"] != "assistant" or UNREAD in message
-    return {**message, UNREAD: odd} if odd and not is_known else message
-
-
-def _message_error(message: str, item: object) -> TargetError:
+def _message_error(number: int, what: str, item: object) -> TargetError:
+    message = f"message {number} of the answer {what}"
     return TargetError(message, kind="protocol", details={"message": repr(item)[:1000]})
 
 
@@ -313,10 +303,7 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
 
 def _read_text(output: Output) -> Answer:
     """The output as text, without one line end at its end: most programs print it anyway."""
-    decoder = getincrementaldecoder("utf-8")(errors="replace")
-    text = decoder.decode(output.data, final=not output.truncated)
-    # Of a character that was cut in the middle, nothing is left.
-    data = output.data.removesuffix(decoder.getstate()[0])
+    text, data = output.data.decode(errors="replace"), output.data
     for end in ("\r\n", "\n"):
         if text.endswith(end):
             text, data = text.removesuffix(end), data.removesuffix(end.encode())

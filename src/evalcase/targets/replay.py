@@ -17,7 +17,6 @@ from evalcase.targets.replies import put_together
 from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
 from evalcase.types.message import Step
 from evalcase.types.options import Text, about
-from evalcase.types.problem import find_nearest
 from evalcase.types.target import (
     Question,
     Surroundings,
@@ -146,7 +145,7 @@ class ReplayTarget(Target):
             self._file.close()
 
     def _read_listed(self, row: dict[str, Any]) -> Answer:
-        warn, case = self._surroundings.warn, row.get("case", row.get("id"))
+        case = row.get("case", row.get("id"))
         _refuse_failed(row)
         try:
             said = _find_said(row)
@@ -158,12 +157,15 @@ class ReplayTarget(Target):
             what = f"has no answer in {self._index.path}: its line has {named}"
             hint = "an answer is called `answer`, `text` or `messages`"
             raise TargetError(f"case `{case}` {what}, and {hint}", kind="protocol")
-        expect_whole(row.get("scrubbed") is True, row.get("case"))
+        expect_whole(row.get("scrubbed") is True, case)
         kept = {name: row[name] for name in row if name in _READ or name not in _KNOWN}
-        answer = read_beside({**kept, "answer": said}, "answer", warn)
+        answer = read_beside({**kept, "answer": said}, "answer", self._surroundings.warn)
         steps, cut = row.get("steps"), row.get("steps_cut")
+        found: tuple[Step, ...] = ()
+        with suppress(TypeError, ValueError):
+            found = tuple([decode_object(Step, each) for each in steps or ()])
         return replace(
-            answer, earlier=_read_earlier(row, answer), steps=_read_steps(steps),
+            answer, earlier=_read_earlier(row, answer), steps=found,
             steps_cut=cut if isinstance(cut, int) and cut > 0 else 0,
         )  # fmt: skip
 
@@ -197,14 +199,7 @@ def _read_recorded(row: dict[str, Any], question: Question) -> Answer:
     return replace(answer, cached=True, cost_usd=0.0, earlier=earlier, last_at=0)
 
 
-def _read_steps(value: object) -> tuple[Step, ...]:
-    if isinstance(value, list):
-        with suppress(ValueError):
-            return tuple([decode_object(Step, each) for each in value])
-    return ()
-
-
-def _read_earlier(row: dict[str, Any], answer: Answer) -> Earlier:
+def _read_earlier(row: Mapping[str, Any], answer: Answer) -> Earlier:
     """The first time and cost of an answer, as far as its row says."""
     for name, per_s in (("duration_s", 1), ("duration_ms", 1000)):
         time = row.get(name)
@@ -237,20 +232,6 @@ def _refuse_failed(row: Mapping[str, Any]) -> None:
         raise TargetError(f"the line of the answer says: {text}")
 
 
-def _list_unread(row: Mapping[str, Any]) -> dict[str, str]:
-    """A warning about each key that is not read. Raise ValueError if one is nearly a name of calls,
-    which would be missing without a word."""
-    found = {}
-    for key in sorted(row.keys() - _KNOWN):
-        meant = find_nearest(key, _KNOWN, 0.8)
-        found[key] = f"`{key}` is not read" + (
-            "" if meant is None else f": did you mean `{meant}`?"
-        )
-        if meant in CALLS:
-            raise ValueError(found[key])
-    return found
-
-
 def _find_listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]:
     """The row for one turn: its `turns` are answers, or the turns of a report in JSONL."""
     turns = row.get("turns")
@@ -263,10 +244,6 @@ def _find_listed_turn(row: dict[str, Any], question: Question) -> dict[str, Any]
     told = {name: value for name, value in row.items() if name not in (*_OF_ALL_TURNS, "turns")}
     if not isinstance(turn, Mapping) or turn.keys().isdisjoint(("said", "answer")):
         return {**told, "answer": turn}
-    try:
-        _list_unread(turn)
-    except ValueError as error:
-        _refuse_turn(question, f"can't be read: in turn {question.turn} {error}")
     if isinstance(turn.get("said"), list):
         _expect_same(turn["said"], question)
     return {**told, **turn}
@@ -425,10 +402,10 @@ class AnswerIndex:
                 self._refuse(what, number)
             try:
                 _find_said(row)
-                for key, said in _list_unread(row).items():
-                    self.warnings.setdefault(key, f"{self.path}:{number}: {said}")
             except ValueError as error:
                 self._refuse(str(error), number)
+            for key in row.keys() - _KNOWN:
+                self.warnings.setdefault(key, f"{self.path}:{number}: `{key}` is not read")
         cases[case] = offset
 
     def _refuse(self, why: str, line: int | None = None) -> NoReturn:
