@@ -102,22 +102,24 @@ def _has(value: object, *names: str) -> bool:
 def find_run(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON value
     """The run of an agent in the form of its framework; None for any other value."""
     match value:
-        case {"final_output": _, "new_items": [*items]} if _are_agents_items(items):
+        case {"final_output": _, "new_items": [*items]} if _all(items, _is_agents_item):
             responses = value.get("raw_responses")
             usage = _sum_usages(responses if isinstance(responses, list) else (), "usage", warn)
             return Reply(_read_agents_items(items, warn), usage)
-        case {"output": output, "_state": {"message_history": [*history]}} if _are_parts(history):
+        case {"output": output, "_state": {"message_history": [*history]}} if _all(
+            history, _has_parts
+        ):
             tool = value.get("_output_tool_name")
-            return _read_pydantic_ai(history, warn, output, tool if isinstance(tool, str) else None)
+            return _read_pydantic_ai(items, warn, output, tool if isinstance(tool, str) else None)
         case {"output": output, "state": str(), "steps": [*steps]} if "token_usage" in value:
             messages = [message for step in steps for message in _read_step(step)]
             usage = read_usage(value["token_usage"], warn)
             return Reply([*messages, {"role": "assistant", "content": output}], usage)
-        case {"messages": [*messages]} if _are_langchain(messages):
-            return _read_langchain(messages, warn)
-        case [*items] if _are_agents_items(items):
+        case {"messages": [*items]} if _are_langchain(items):
+            return _read_langchain(items, warn)
+        case [*items] if _all(items, _is_agents_item):
             return Reply(_read_agents_items(items, warn))
-        case [*items] if _are_parts(items):
+        case [*items] if _all(items, _has_parts):
             return _read_pydantic_ai(items, warn)
         case [*items] if _are_langchain(items):
             return _read_langchain(items, warn)
@@ -126,7 +128,7 @@ def find_run(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON v
     return None
 
 
-def _all_match(items: Sequence[JSON], check: Callable[[dict[str, Any]], object]) -> bool:
+def _all(items: Sequence[JSON], check: Callable[[dict[str, Any]], object]) -> bool:
     return bool(items) and all(isinstance(each, dict) and check(each) for each in items)
 
 
@@ -144,11 +146,8 @@ def _sum_usages(items: Iterable[Any], key: str, warn: Warn) -> Usage | None:
 # OpenAI Agents: items around those of the Responses API.
 
 
-def _are_agents_items(items: Sequence[JSON]) -> bool:
-    def is_one(item: dict[str, Any]) -> bool:
-        return str(item.get("type")).endswith("_item") and isinstance(item.get("raw_item"), dict)
-
-    return _all_match(items, is_one)
+def _is_agents_item(item: dict[str, Any]) -> bool:
+    return str(item.get("type")).endswith("_item") and isinstance(item.get("raw_item"), dict)
 
 
 def _read_agents_items(items: list[Any], warn: Warn) -> list[JSON]:
@@ -158,22 +157,18 @@ def _read_agents_items(items: list[Any], warn: Warn) -> list[JSON]:
 # pydantic-ai: requests and responses of parts.
 
 
-def _are_parts(items: Sequence[JSON]) -> bool:
-    def is_one(item: dict[str, Any]) -> bool:
-        parts = item.get("parts")
-        is_list = isinstance(parts, list) and item.get("kind") in ("request", "response")
-        return is_list and (not parts or _all_match(parts, lambda part: "part_kind" in part))
-
-    return _all_match(items, is_one)
+def _has_parts(item: dict[str, Any]) -> bool:
+    parts = item.get("parts")
+    is_list = isinstance(parts, list) and item.get("kind") in ("request", "response")
+    return is_list and (not parts or _all(parts, lambda part: "part_kind" in part))
 
 
 def _read_pydantic_ai(
     history: list[Any], warn: Warn, output: JSON = None, output_tool: str | None = None
 ) -> Reply:
-    def is_asked(item: dict[str, Any]) -> bool:
-        return any(part["part_kind"] == "user-prompt" for part in item["parts"])
-
-    said = _after_last(history, is_asked)
+    said = _after_last(
+        history, lambda item: any(part["part_kind"] == "user-prompt" for part in item["parts"])
+    )
     messages: list[JSON] = []
     for item in said:
         # The tool that gives the output is no call.
@@ -191,30 +186,24 @@ def _read_pydantic_ai(
 
 
 def _read_response(item: dict[str, Any], parts: list[dict[str, Any]]) -> list[JSON]:
-    texts = [str(part.get("content") or "") for part in parts if part["part_kind"] == "text"]
-    results = {
-        part.get("tool_call_id"): part.get("content")
-        for part in parts
-        if part["part_kind"].endswith("tool-return")
-    }
+    def contents(*kinds: str) -> list[dict[str, Any]]:
+        return [part for part in parts if part["part_kind"].endswith(kinds)]
+
+    texts = [str(part.get("content") or "") for part in contents("text")]
+    results = {part.get("tool_call_id"): part.get("content") for part in contents("tool-return")}
     calls: list[JSON] = []
-    for part in parts:
-        if part["part_kind"].endswith("tool-call"):
-            name, id = part.get("tool_name"), part.get("tool_call_id")
-            call = {"tool": name, "input": parse_arguments(part.get("args")), "id": id}
-            calls.append({**call, "output": results[id]} if id in results else call)
+    for part in contents("tool-call"):
+        name, id = part.get("tool_name"), part.get("tool_call_id")
+        call = {"tool": name, "input": parse_arguments(part.get("args")), "id": id}
+        calls.append({**call, "output": results[id]} if id in results else call)
     others = ("text", "tool-call", "tool-return")
-    rest: list[JSON] = [part for part in parts if not part["part_kind"].endswith(others)]
-    reason = item.get("finish_reason")
-    return [
-        {
-            "role": "assistant",
-            "content": "".join(texts) or None,
-            **({"tool_calls": calls} if calls else {}),
-            **({"parts": rest} if rest else {}),
-            **({} if reason is None else {"finish_reason": reason}),
-        }
-    ]
+    message: dict[str, JSON] = {"role": "assistant", "content": "".join(texts) or None}
+    found: dict[str, Any] = {
+        "tool_calls": calls,
+        "parts": [part for part in parts if not part["part_kind"].endswith(others)],
+        "finish_reason": item.get("finish_reason"),
+    }
+    return [{**message, **{key: each for key, each in found.items() if each}}]
 
 
 def _read_request(parts: list[dict[str, Any]]) -> list[JSON]:
@@ -241,12 +230,11 @@ def _are_langchain(items: Sequence[JSON]) -> bool:
     def is_one(item: dict[str, Any]) -> bool:
         message = _unwrap(item)
         kind, kwargs = message.get("type"), message.get("additional_kwargs")
-        if not isinstance(kind, str) or not isinstance(kwargs, dict) or "content" not in message:
-            return False
         is_piece = kind == "AIMessageChunk" and len(items) > 1  # pieces of a stream
-        return kind in _ROLES and "role" not in message and not is_piece
+        is_message = isinstance(kwargs, dict) and "content" in message and "role" not in message
+        return is_message and isinstance(kind, str) and kind in _ROLES and not is_piece
 
-    return _all_match(items, is_one)
+    return _all(items, is_one)
 
 
 def _read_langchain(items: list[Any], warn: Warn) -> Reply:
