@@ -73,7 +73,6 @@ def _flag(name: str) -> Flags:
 
 
 def _in_settings(_: str) -> list[str]:
-    """For an option that is said in a file of the agent's home."""
     return []
 
 
@@ -188,8 +187,6 @@ AGENTS = (
 
 
 class AgentTarget(CommandTarget):
-    """Runs a coding agent in the workspace of a trial."""
-
     agent: ClassVar[Agent]
 
     def __init__(self, options: AgentOptions, surroundings: Surroundings) -> None:
@@ -259,7 +256,6 @@ class AgentTarget(CommandTarget):
 
 
 def _make_kind(agent: Agent) -> type[AgentTarget]:
-    """The class of targets of one agent."""
     lacks = set(fields_of(AgentOptions)) - _COMMON - set(agent.flags)
 
     class Options(AgentOptions, frozen=True, kw_only=True):

@@ -166,7 +166,6 @@ def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn)
 
 
 def content_message(content: JSON) -> Message:
-    """An assistant message with any content."""
     if isinstance(content, str):
         message = {"role": "assistant", "content": content}
         return take_message(message if content.isascii() else _mark_invalid(message))

@@ -195,8 +195,6 @@ class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
 
 
 class AnthropicTarget(ChatTarget):
-    """Calls a model through Anthropic's Messages API."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "anthropic", "Calls a model through Anthropic's Messages API.", AnthropicOptions,
         value="model", split_value=partial(split_model, "anthropic"),

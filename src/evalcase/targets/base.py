@@ -105,7 +105,6 @@ def project_sources(root: str) -> dict[str, str]:
 
 class ContentFile(NamedTuple):
     name: str
-    """As the case has it."""
     media_type: str
     data: str
     """The text of a text file; anything else in base64."""
@@ -133,7 +132,6 @@ def describe_files(question: Question, root: str) -> JSON:
 
 
 def image_type(start: bytes) -> str | None:
-    """The media type of an image that begins with some bytes."""
     if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for mark, kind in _STARTS if start.startswith(mark)), None)

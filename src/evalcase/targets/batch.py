@@ -36,19 +36,14 @@ _ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 
 
 class BatchLook(NamedTuple):
-    """The progress of a batch."""
-
     is_over: bool
     answered: int
     questions: int
     """0 where the service has not counted them yet."""
     status: str
-    """As the service says it."""
 
 
 class BatchForm(Value, frozen=True):
-    """The form of a batch at a service, and its limits."""
-
     head: bytes
     between: bytes
     tail: bytes
@@ -110,7 +105,6 @@ class ChatBatches:
         """Returns the client once it is open."""
         self._make_body = make_body
         self._path = path
-        """The path of the API that answers."""
         self._run = ""
         self._rows: BinaryIO | None = None
         self._places = Table("QB")
@@ -134,7 +128,6 @@ class ChatBatches:
         raise NotImplementedError
 
     async def places(self, id: str) -> list[str]:
-        """The paths of the answers of a batch that is over."""
         raise NotImplementedError
 
     def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
@@ -144,7 +137,6 @@ class ChatBatches:
     # The questions of a run, and their answers.
 
     def begin(self, run: str) -> None:
-        """Start with the questions of a run."""
         self._run = sha256(run.encode()).hexdigest()[:12]
         self._rows = self._rows or TemporaryFile("w+b")  # noqa: SIM115 - closed with this
 
@@ -212,7 +204,6 @@ class ChatBatches:
             return _parse_object((await reply.read(_MOST_BYTES)).data, "the answer")
 
     async def _post(self, path: str, sent: JSON | DraftFile) -> str:
-        """The id of what was made."""
         if isinstance(sent, DraftFile):
             sending = self._request("POST", path, sent.finish(), sent.form.content_type)
         else:

@@ -221,7 +221,6 @@ class ChatApi:
     def write_schema(
         self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
     ) -> dict[str, JSON]:
-        """The parameters that ask for an answer by a schema."""
         raise NotImplementedError
 
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
@@ -238,8 +237,6 @@ class ChatApi:
 
 
 class ChatOptions(WebOptions, frozen=True, kw_only=True):
-    """The model, its address, and the parameters of requests."""
-
     model: Annotated[
         Text, about("The name of the model.", example="some-model", elsewhere=("name",))
     ]
@@ -281,7 +278,6 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
 
     @property
     def preset(self) -> Preset:
-        """The provider's address and key."""
         raise NotImplementedError
 
     @property
@@ -299,7 +295,6 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
 
     @property
     def own_headers(self) -> dict[str, str]:
-        """Headers that are always sent."""
         return {}
 
     @property
@@ -339,7 +334,6 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
 
 _PLACED = re.compile(r"(.*)@(https?://.*)", re.IGNORECASE | re.DOTALL)
 _ALONE = re.compile(r"//|\\\\|localhost(?![\w.-])|\d+\.\d+\.\d+\.\d+(?![\w.-])", re.IGNORECASE)
-"""An address in the place of a model."""
 
 
 def has_address(value: str) -> bool:
@@ -401,8 +395,6 @@ def _read_object(output: Output) -> dict[str, Any]:
 
 
 class ChatTarget(WebTarget):
-    """Asks a model."""
-
     def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
         own_headers = options.own_headers
         super().__init__(options, surroundings, options.url, own_headers=own_headers)

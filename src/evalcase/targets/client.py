@@ -59,8 +59,6 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class HttpClient:
-    """Asks one host."""
-
     def __init__(
         self, url: str, headers: Mapping[str, str], options: WebOptions, now: Callable[[], float],
         environment: Mapping[str, str],
@@ -275,7 +273,6 @@ class _CheckedResolver(AbstractResolver):
 def _status_error(
     status: int, headers: Mapping[str, str], body: bytes, place: str, now_s: float
 ) -> TargetError:
-    """The error of a status other than 2xx."""
     details: dict[str, Any] = {"status": status, "body": cut_bytes(body)}
     ids = [headers[name] for name in _REQUEST_IDS if name in headers]
     if ids:

@@ -77,8 +77,6 @@ _REPLY_KEYS = frozenset({
 
 
 class ProgramOptions(WorkspaceOptions, frozen=True, kw_only=True):
-    """What every program can be told: what it sees in a workspace, and its limits."""
-
     isolation: Annotated[
         Isolation,
         about(
@@ -104,8 +102,6 @@ class ProgramOptions(WorkspaceOptions, frozen=True, kw_only=True):
 
 
 class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
-    """The program, its input, and how its answer is read."""
-
     command: Annotated[
         tuple[str, ...] | Text | None,
         about("The program and its arguments; with `shell`, one text.", elsewhere=("cmd",)),
@@ -231,8 +227,6 @@ def _split_words(value: str) -> dict[str, JSON]:
 
 
 class CommandTarget(Target):
-    """Runs a program."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "command", "Runs a program.", CommandOptions,
         value="command", split_value=_split_words, runs_code=True,

@@ -106,9 +106,7 @@ def find_run(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON v
             responses = value.get("raw_responses")
             usage = _sum_usages(responses if isinstance(responses, list) else (), "usage", warn)
             return Reply(_read_agents_items(items, warn), usage)
-        case {"output": output, "_state": {"message_history": [*history]}} if _all(
-            history, _has_parts
-        ):
+        case {"output": output, "_state": {"message_history": [*items]}} if _all(items, _has_parts):
             tool = value.get("_output_tool_name")
             return _read_pydantic_ai(items, warn, output, tool if isinstance(tool, str) else None)
         case {"output": output, "state": str(), "steps": [*steps]} if "token_usage" in value:

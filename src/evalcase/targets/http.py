@@ -140,8 +140,6 @@ def _template(value: JSON) -> Template:
 
 
 class HttpTarget(WebTarget):
-    """Sends each question to an address."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "http",
         "Sends requests to an HTTP service.",
@@ -228,8 +226,6 @@ class HttpTarget(WebTarget):
 
 
 class _ReplyReader:
-    """Reads one reply by the paths of the options."""
-
     def __init__(self, options: HttpOptions, warn: Warn, content_type: str, output: Output) -> None:
         self._options = options
         self._warn = warn

@@ -237,8 +237,6 @@ class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):
 
 
 class OpenAITarget(ChatTarget):
-    """Calls a model through OpenAI's API."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "openai", "Calls a model through OpenAI's API.", OpenAIOptions,
         value="model", split_value=partial(split_model, "openai"),

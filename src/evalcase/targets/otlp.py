@@ -44,8 +44,6 @@ class OtlpOptions(TargetOptions, frozen=True, kw_only=True):
 
 
 class OtlpTarget(Target):
-    """Gives the answers in traces."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "otlp", "Replays answers from OpenTelemetry traces.", OtlpOptions,
         value="path", value_is_path=True, folder_holds=(),

@@ -61,8 +61,6 @@ class PythonOptions(WorkspaceOptions, frozen=True, kw_only=True):
 
 
 class PythonTarget(Target):
-    """Calls a function of the user's."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "python", "Calls a Python function.", PythonOptions, value="function", runs_code=True
     )

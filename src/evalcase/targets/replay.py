@@ -70,8 +70,6 @@ class ReplayOptions(TargetOptions, frozen=True, kw_only=True):
 
 
 class ReplayTarget(Target):
-    """Gives stored answers."""
-
     kind: ClassVar[TargetKind] = TargetKind(
         "replay", "Replays stored answers.", ReplayOptions,
         value="path", value_is_path=True, folder_holds=(JOURNAL,),

@@ -69,7 +69,6 @@ class TracedCall:
         )  # fmt: skip
 
     def describe(self) -> dict[str, JSON]:
-        """The steps and the trace of a call that failed."""
         if not self.trace:
             return {}
         steps = read_steps(self._arrange())
@@ -149,7 +148,6 @@ class Tracing(SpanProcessor):
 
 
 def _read_span(span: ReadableSpan) -> TraceSpan:
-    """The parts of a span that are needed. The rest, whole conversations, is dropped at once."""
     assert span.context is not None
     attributes = _read_attributes(span.attributes)
     error = None

@@ -40,7 +40,6 @@ class EventReader:
         self._is_first = True
 
     def feed(self, chunk: bytes, *, is_last: bool = False) -> list[Event]:
-        """The events that some more bytes complete."""
         text = self._line_ends.decode(chunk.decode("latin-1"), is_last)
         self._rest.append(f"{text}\n\n" if is_last else text)
         if "\n" not in self._rest[-1]:

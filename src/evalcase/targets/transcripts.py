@@ -24,11 +24,9 @@ LONGEST_OUTPUT = 16 * 1024
 StreamFormat = Literal[
     "claude-stream-json", "codex-json", "gemini-stream-json", "copilot-jsonl", "opencode-json",
 ]  # fmt: skip
-"""What agents print."""
 StoredFormat = Literal[
     "claude-session", "codex-rollout", "copilot-events", "traj", "atif", "agentv-transcript",
 ]  # fmt: skip
-"""The files that they keep."""
 TranscriptFormat = Literal[StreamFormat, StoredFormat]
 STORED: tuple[StoredFormat, ...] = get_args(StoredFormat)
 FORMATS: tuple[TranscriptFormat, ...] = (*get_args(StreamFormat), *STORED)
@@ -138,8 +136,6 @@ def _event_of_sdk(item: object) -> dict[str, Any]:
 
 
 class End(NamedTuple):
-    """How an agent ended."""
-
     text: str | None = None
     """The answer; by default, the last text that was said."""
     finish: object = None
@@ -199,7 +195,6 @@ class Transcript:
             call["is_error"] = True
 
     def deny(self, id: object, tool: object, input: JSON) -> None:
-        """A call that the agent's permissions refused."""
         known = self._calls.get(id) if isinstance(id, str) else None
         call = self.call(id, tool, input) if known is None else known
         call |= {"output": call.get("output", "denied"), "is_error": True, "denied": True}
@@ -234,7 +229,6 @@ def unreadable(what: str) -> TargetError:
 
 
 def failed(agent: str, said: object, **more: Any) -> TargetError:  # noqa: ANN401 - as of TargetError
-    """The error of an agent that says itself that it failed."""
     return TargetError(f"{agent} failed: {said}"[:500], **{"may_succeed_later": True, **more})
 
 
@@ -262,7 +256,6 @@ def count_of(value: object) -> int | None:
 
 
 def count_tokens(rows: Iterable[Mapping[str, Any]], names: _Names) -> Usage | None:
-    """The sums of tokens in some rows; None if none is known."""
     listed = list(rows)
 
     def total(names: tuple[str, ...]) -> int | None:

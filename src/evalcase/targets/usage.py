@@ -78,7 +78,6 @@ def _add(count: Any, *more: Any) -> Any:  # noqa: ANN401 - checked by read_usage
 
 
 def read_model(reply: Mapping[str, JSON]) -> str | None:
-    """The name that a service gives the model that answered."""
     model = _first(reply, "model", "modelVersion", "model_version")
     return model[:_LONGEST_MODEL] if isinstance(model, str) and model else None
 

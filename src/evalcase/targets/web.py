@@ -67,7 +67,6 @@ def _check_address(value: str, place: Place) -> Iterator[Finding]:
 
 
 def _split_url(url: str) -> SplitResult | None:
-    """The parts of an http address; None for any other text."""
     try:
         parts = urlsplit(url)
         is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -201,8 +200,6 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
 
 
 class WebTarget(Target):
-    """A target that asks one address."""
-
     def __init__(
         self, options: WebOptions, surroundings: Surroundings, url: str, method: str = "POST",
         own_headers: Mapping[str, str] | None = None,
@@ -219,7 +216,6 @@ class WebTarget(Target):
         given = {*map(str.lower, (*options.headers, *options.header_env))}
         kept = {name: value for name, value in own.items() if name.lower() not in given}
         self._headers = {**kept, **options.headers}
-        """Those without a secret."""
         self._key_names = tuple(dict.fromkeys(each.variable for each in options.secret_headers))
 
     async def open(self) -> None:
@@ -262,7 +258,6 @@ class WebTarget(Target):
         return self._client
 
     def _with_query(self, query: str) -> str:
-        """The address with an encoded query beside its own."""
         join = "&" if urlsplit(self._url).query else "?"
         return f"{self._url}{join}{query}" if query else self._url
 

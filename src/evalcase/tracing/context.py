@@ -28,8 +28,6 @@ SCRUBBED, TRUNCATED, STEPS_CUT = "evalcase.scrubbed", "evalcase.truncated", "eva
 
 
 class TraceContext(NamedTuple):
-    """The ids of a trace, and of the parent of its next span."""
-
     trace: str
     span: str
 
@@ -58,7 +56,6 @@ class PendingCalls:
         self._by_id.pop(id(question), None)
 
     def seen_of(self, question: Question) -> dict[str, JSON]:
-        """What was seen of a call that failed."""
         found = self._by_id.pop(id(question), None)
         return {} if found is None else found[1]()
 
@@ -71,8 +68,6 @@ def start_trace() -> TraceContext:
 
 
 class TraceLabel(NamedTuple):
-    """The trial that a trace belongs to."""
-
     case: str
     suite: str | None = None
     repeat: int | None = None

@@ -60,8 +60,6 @@ _INPUT_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "
 
 
 class SpanMessages(NamedTuple):
-    """The messages that a model was given, and those that it wrote."""
-
     input: list[MessageDict]
     output: list[MessageDict]
 
@@ -108,17 +106,14 @@ def call_id_of(span: TraceSpan) -> str:
 
 
 def arguments_of(span: TraceSpan) -> JSON:
-    """What a tool was given; None if that was not recorded."""
     return _data_or_text(_first_of(span, _ARGUMENTS))
 
 
 def result_of(span: TraceSpan) -> JSON:
-    """What a tool returned; None if that was not recorded."""
     return _data_or_text(_first_of(span, _RESULT))
 
 
 def outcome_of(span: TraceSpan) -> list[MessageDict]:
-    """What an agent says that it answered in the end."""
     if _OUTPUT in span.attributes:
         return read_messages(span).output[-1:]
     value = _first_of(span, _OUTCOME)
@@ -126,7 +121,6 @@ def outcome_of(span: TraceSpan) -> list[MessageDict]:
 
 
 def asked_of(span: TraceSpan) -> list[MessageDict]:
-    """What an agent says that it was asked."""
     messages = read_messages(span).input
     value = None if messages else _first_of(span, _ASKED)
     return messages if value is None else [_message("user", value, [])]

@@ -40,8 +40,6 @@ class BadTraceError(ValueError):
 
 
 class Piece(NamedTuple):
-    """A span or a log record as it was written."""
-
     kind: Literal["span", "log"]
     trace: str
     raw: dict[str, Any]
@@ -77,12 +75,10 @@ class TraceSpan(Value, frozen=True):
         return seconds_between(self.start_ns, self.end_ns)
 
     def text(self, *names: str) -> str | None:
-        """The first of these attributes that is a text and not empty."""
         values = (self.attributes.get(name) for name in names)
         return next((each for each in values if isinstance(each, str) and each), None)
 
     def number(self, *names: str) -> float | None:
-        """The first of these attributes that is a number of 0 or more."""
         for name in names:
             value = self.attributes.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
@@ -234,7 +230,6 @@ def read_span(raw: dict[str, Any], resource: dict[str, JSON]) -> TraceSpan:
 
 
 def read_id(raw: dict[str, Any], name: str) -> str:
-    """Hexadecimal digits in lower case; base64 as it is."""
     value = _read_text(raw, name)
     return value.lower() if _HEX.fullmatch(value) else value
 

@@ -43,8 +43,6 @@ _CUT_OFF = "its first span is missing: did the program end before that was expor
 
 
 class SpanNode(NamedTuple):
-    """A span at its place in the tree."""
-
     span: TraceSpan
     kind: StepKind
     depth: int
@@ -55,8 +53,6 @@ class SpanNode(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """A trace as question and answer."""
-
     asked: list[MessageDict]
     messages: list[MessageDict]
     usage: Usage | None
@@ -69,8 +65,6 @@ class Transcript(NamedTuple):
 
 
 class StepList(NamedTuple):
-    """The first steps of a trace, and how many were cut off."""
-
     steps: tuple[Step, ...]
     cut: int
 
