@@ -64,16 +64,7 @@ class AgentOptions(ProgramOptions, frozen=True, kw_only=True):
 
 
 _COMMON = {*fields_of(ProgramOptions), "program", "args", "env"}
-Flags = Callable[[str], list[str]]
-Files = Callable[[AgentOptions, str], dict[str, str]]
-
-
-def _flag(name: str) -> Flags:
-    return lambda value: [name, value]
-
-
-def _in_settings(_: str) -> list[str]:
-    return []
+_Files = Callable[[AgentOptions, str], dict[str, str]]
 
 
 def _path_in(root: str, name: str) -> str:
@@ -102,8 +93,8 @@ class Agent(NamedTuple):
     argv: tuple[str, ...]
     """What is always said, with the placeholders of `command`."""
     output: TranscriptFormat
-    flags: Mapping[str, Flags]
-    """How each option that it has is said."""
+    flags: Mapping[str, tuple[str, ...]]
+    """How each option that it has is said, with `{}` for the value; none where a file says it."""
     keys: tuple[str, ...]
     homes: Mapping[str, str]
     """Variables that name a folder of its own, from its home."""
@@ -112,7 +103,7 @@ class Agent(NamedTuple):
     last: tuple[str, ...] = ()
     program: str = ""
     """Where it has another name."""
-    files: Files = lambda *_: {}
+    files: _Files = lambda *_: {}
     """Texts by their paths in its home."""
     alone: tuple[str, ...] = ()
     """What is said where evalcase isolates it, unless `permission` says otherwise."""
@@ -125,11 +116,11 @@ AGENTS = (
          "--no-session-persistence"),
         "claude-stream-json",
         {
-            "model": _flag("--model"), "max_turns": _flag("--max-turns"),
-            "max_cost_usd": _flag("--max-budget-usd"), "permission": _flag("--permission-mode"),
-            "allow": _flag("--allowedTools"), "system": _flag("--append-system-prompt"),
-            "mcp": lambda file: ["--mcp-config", file, "--strict-mcp-config"],
-            "plugins": _flag("--plugin-dir"),
+            "model": ("--model", "{}"), "max_turns": ("--max-turns", "{}"),
+            "max_cost_usd": ("--max-budget-usd", "{}"), "permission": ("--permission-mode", "{}"),
+            "allow": ("--allowedTools", "{}"), "system": ("--append-system-prompt", "{}"),
+            "mcp": ("--mcp-config", "{}", "--strict-mcp-config"),
+            "plugins": ("--plugin-dir", "{}"),
         },
         ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"), {"CLAUDE_CONFIG_DIR": ".claude"},
         alone=("--permission-mode", "bypassPermissions"),
@@ -139,7 +130,7 @@ AGENTS = (
         ("exec", "--json", "--color", "never", "--skip-git-repo-check", "--ephemeral",
          "--ignore-user-config", "--ignore-rules"),
         "codex-json",
-        {"model": _flag("-m"), "permission": _flag("-s")},
+        {"model": ("-m", "{}"), "permission": ("-s", "{}")},
         ("CODEX_API_KEY", "OPENAI_API_KEY"), {"CODEX_HOME": ".codex"}, last=("-",),
         alone=("--dangerously-bypass-approvals-and-sandbox",),
     ),
@@ -148,8 +139,8 @@ AGENTS = (
         ("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust"),
         "gemini-stream-json",
         {
-            "model": _flag("-m"), "plugins": _flag("-e"), "max_turns": _in_settings,
-            "mcp": _in_settings,
+            "model": ("-m", "{}"), "plugins": ("-e", "{}"), "max_turns": (),
+            "mcp": (),
         },
         ("GEMINI_API_KEY",), {"GEMINI_CLI_HOME": ""}, {"GEMINI_SANDBOX": "false"},
         program="gemini", files=_write_gemini_settings,
@@ -159,13 +150,13 @@ AGENTS = (
         ("-p", "{prompt}", "--output-format", "json", "--no-ask-user", "--allow-all-tools",
          "--disable-builtin-mcps", "--no-auto-update"),
         "copilot-jsonl",
-        {"model": _flag("--model"), "mcp": lambda file: ["--additional-mcp-config", f"@{file}"]},
+        {"model": ("--model", "{}"), "mcp": ("--additional-mcp-config", "@{}")},
         ("COPILOT_GITHUB_TOKEN",), {"COPILOT_HOME": ".copilot"}, prompt_on_stdin=False,
     ),
     Agent(
         "opencode", "opencode",
         ("run", "--format", "json", "--auto", "--dir", "{workspace}"), "opencode-json",
-        {"model": _flag("-m")},
+        {"model": ("-m", "{}")},
         ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
         {
             f"XDG_{name.upper()}_HOME": f".{name}"
@@ -179,7 +170,7 @@ AGENTS = (
     Agent(
         "mini", "mini-swe-agent",
         ("-y", "--exit-immediately", "-t", "{prompt}", "-o", "{output_file}", "-c", "mini.yaml"),
-        "traj", {"model": _flag("-m"), "max_cost_usd": _flag("-l")},
+        "traj", {"model": ("-m", "{}"), "max_cost_usd": ("-l", "{}")},
         ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), {"MSWEA_GLOBAL_CONFIG_DIR": ".mini"},
         {"MSWEA_CONFIGURED": "true"}, prompt_on_stdin=False,
     ),
@@ -201,15 +192,16 @@ class AgentTarget(CommandTarget):
     def _command(self, options: AgentOptions, root: str) -> CommandOptions:
         agent = self.agent
         argv = [options.program or agent.program or agent.name, *agent.argv]
-        for name, say in agent.flags.items():
+        for name, words in agent.flags.items():
             value = getattr(options, name)
-            if name == "allow" and value:
-                value = ",".join(value)
             several = value if isinstance(value, tuple) else [] if value is None else [value]
+            if name == "allow" and several:
+                several = [",".join(several)]
             for each in several:
                 in_project = name in ("mcp", "plugins") and agent.name != "gemini-cli"
                 text = _path_in(root, each) if in_project else str(each)
-                argv += [word.replace("{", "{{").replace("}", "}}") for word in say(text)]
+                text = text.replace("{", "{{").replace("}", "}}")
+                argv += [word.replace("{}", text) for word in words]
         if options.isolation != "none" and options.permission is None:
             argv += agent.alone
         argv += [*(options.args or ()), *agent.last]
