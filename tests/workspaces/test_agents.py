@@ -83,7 +83,7 @@ def test_an_option_that_an_agent_lacks_is_an_error(shop: Shop) -> None:
     shop.suite(case("?", {"diff": {"empty": True}}))
     done = shop.evalcase("check")
     assert "evalcase.toml:3:1: error[bad-value]: Codex has no option for `max_turns`" in done.out
-    assert "claude and gemini-cli can be told" in done.out
+    assert "`args` takes arguments of its own" in done.out
 
 
 def test_calls_that_were_denied_are_errors_and_are_warned_of(shop: Shop) -> None:

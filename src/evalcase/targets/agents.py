@@ -30,7 +30,6 @@ _MORE_S = 120.0
 """How much longer than its `time_s` an attempt may take."""
 _MOST_SETTINGS = 1_000_000
 _KEPT = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-_KEPT_PREFIXES = ("LC_",)
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
@@ -181,7 +180,6 @@ class AgentTarget(CommandTarget):
     agent: ClassVar[Agent]
 
     def __init__(self, options: AgentOptions, surroundings: Surroundings) -> None:
-        self._agent_options = options
         super().__init__(self._command(options, surroundings.root), surroundings)
         self.traits = replace(
             self.traits, concurrency=options.concurrency or CONCURRENCY, caching="refused",
@@ -218,7 +216,7 @@ class AgentTarget(CommandTarget):
             name: value
             for name, value in known.items()
             if name in (*_KEPT, *self.agent.keys)
-            or name.startswith(_KEPT_PREFIXES)
+            or name.startswith("LC_")
             or name.upper() in _PROXIES
         }
         alone = {} if self._options.isolation == "none" else {"IS_SANDBOX": "1"}
@@ -255,9 +253,7 @@ def _make_kind(agent: Agent) -> type[AgentTarget]:
             for name in sorted(lacks):
                 if getattr(self, name) is not None:
                     what = f"{agent.title} has no option for `{name}`"
-                    others = " and ".join(each.name for each in AGENTS if name in each.flags)
-                    hint = f"{others} can be told; `args` takes arguments of its own"
-                    yield Finding((name,), what, hint, "key")
+                    yield Finding((name,), what, "`args` takes arguments of its own", "key")
             if self.mounts and self.isolation == "none":
                 yield Finding(("mounts",), "`mounts` goes with `isolation`, which hides files")
 

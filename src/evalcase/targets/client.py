@@ -171,14 +171,11 @@ class HttpClient:
                 return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
             case aiohttp.ConnectionTimeoutError():
                 what = f"no connection within {self._options.connect_timeout_s:g} s"
-            case aiohttp.ClientConnectorError(os_error=OSError(errno=errno.ECONNREFUSED)):
-                host = f"[{error.host}]" if ":" in str(error.host) else error.host
-                what = f"can't connect: nothing listens at {host}:{error.port}; is it running?"
             case aiohttp.ClientConnectorError(os_error=cause):
                 said = cause.strerror or str(cause) or "the other side closed the connection"
                 what, later = f"can't connect: {said}", not isinstance(cause, _RefusedAddressError)
-            case aiohttp.ClientPayloadError():
-                what = f"the answer is not whole: {error}"
+                if cause.errno == errno.ECONNREFUSED:
+                    what = f"can't connect: nothing listens there ({said}); is it running?"
         return connection_error(what, place, may_succeed_later=later)
 
 

@@ -8,6 +8,7 @@ openinference (`llm.output_messages.0.message.content`), openllmetry
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -56,6 +57,8 @@ _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 _SYSTEM = "gen_ai.system_instructions"
 _DETAILS = "gen_ai.client.inference.operation.details"
 _PARTS = ("tool_call", "tool_call_response", "reasoning")
+_HOLDERS = re.compile(r"message(_content)?\.|tool_call\.(function\.)?")
+"""What openinference puts before the names of openllmetry."""
 _INPUT_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 
 
@@ -132,7 +135,7 @@ def _first_of(span: TraceSpan, names: tuple[str, ...]) -> JSON:
 
 def read_messages(span: TraceSpan) -> SpanMessages:
     """The messages of a span, none if it recorded none. Raise BadTraceError."""
-    for read in (_read_conventions, _read_openinference, _read_openllmetry, _read_events):
+    for read in (_read_conventions, _read_numbered, _read_events):
         messages = read(span)
         if messages.input or messages.output:
             return messages
@@ -188,80 +191,59 @@ def _split_message(item: JSON, usual: str) -> list[MessageDict]:
         _call(each.get("name"), each.get("arguments"), each.get("id"))
         for each in by_type.get("tool_call", ())
     ]
-    message = _message(role, _join_parts(by_type.get("content", [])), calls)
+    message = _message(role, _join_parts(by_type.get("content", []), "content"), calls)
     if "reasoning" in by_type:
-        message["reasoning"] = "".join(map(_text_of_part, by_type["reasoning"]))
+        thoughts = (each.get("content") for each in by_type["reasoning"])
+        message["reasoning"] = "".join(str(each or "") for each in thoughts)
     return [*results, message]
 
 
-def _join_parts(parts: list[dict[str, Any]]) -> JSON:
-    if all(each["type"] == "text" for each in parts):
-        return "".join(map(_text_of_part, parts)) if parts else None
-    return [
-        {"type": "text", "text": _text_of_part(each)} if each["type"] == "text" else each
-        for each in parts
-    ]
-
-
-def _text_of_part(part: dict[str, Any]) -> str:
-    return part["content"] if isinstance(part.get("content"), str) else ""
-
-
-def _read_openinference(span: TraceSpan) -> SpanMessages:
-    def read(held: dict[str, JSON], usual: str) -> MessageDict:
-        calls = [
-            _call(
-                each.get("tool_call.function.name"), each.get("tool_call.function.arguments"),
-                each.get("tool_call.id"),
-            )
-            for each in _numbered(held, "message.tool_calls")
-        ]  # fmt: skip
-        role = _role(held.get("message.role"), usual)
-        content = held.get("message.content")
-        if "message.content" not in held:
-            content = _join_contents(_numbered(held, "message.contents"))
-        return _message(role, content, calls, held.get("message.tool_call_id"))
-
-    attributes = span.attributes
-    return SpanMessages(
-        [read(each, "user") for each in _numbered(attributes, "llm.input_messages")],
-        [read(each, "assistant") for each in _numbered(attributes, "llm.output_messages")],
-    )
-
-
-def _join_contents(parts: list[dict[str, JSON]]) -> JSON:
-    texts = [each.get("message_content.text") for each in parts]
-    if all(isinstance(each, str) for each in texts):
+def _join_parts(parts: list[dict[str, Any]], text: str = "text") -> JSON:
+    """The text of parts, which they have under this key; the parts, where one is no text."""
+    texts = [each.get(text) or "" if each["type"] == "text" else None for each in parts]
+    if None not in texts:
         return "".join(map(str, texts)) if texts else None
     return [
-        {"type": "text", "text": text}
-        if isinstance(text, str)
-        else {"type": str(part.get("message_content.type") or "other"), **part}
-        for part, text in zip(parts, texts, strict=True)
+        part if said is None else {"type": "text", "text": said}
+        for part, said in zip(parts, texts, strict=True)
     ]
 
 
-def _read_openllmetry(span: TraceSpan) -> SpanMessages:
-    def read(held: dict[str, JSON], usual: str) -> MessageDict:
-        calls = [
-            _call(each.get("name"), each.get("arguments"), each.get("id"))
-            for each in _numbered(held, "tool_calls")
-        ]
-        role, content = _role(held.get("role"), usual), held.get("content")
-        parts = _data_or_text(content)  # parts are written as JSON text
-        if isinstance(parts, list) and all(
-            isinstance(each, dict) and isinstance(each.get("type"), str) for each in parts
-        ):
-            texts = [each.get("text") for each in parts if isinstance(each, dict)]
-            is_text = all(isinstance(each, str) for each in texts)
-            content = "".join(map(str, texts)) if is_text else parts
-        return _message(role, content, calls, held.get("tool_call_id"))
+def _read_numbered(span: TraceSpan) -> SpanMessages:
+    """openinference and openllmetry, whose attributes have the numbers of messages and calls."""
 
-    attributes = span.attributes
-    return SpanMessages(
-        [read(each, "user") for each in _numbered(attributes, "gen_ai.prompt")],
-        [read(each, "assistant") for each in _numbered(attributes, "gen_ai.completion")],
-    )
+    def read(prefix: str, usual: str) -> list[MessageDict]:
+        messages = []
+        for numbered in _numbered(span.attributes, prefix):
+            held = {_HOLDERS.sub("", name): value for name, value in numbered.items()}
+            calls = [
+                _call(call.get("name"), call.get("arguments"), call.get("id"))
+                for call in _numbered(held, "tool_calls")
+            ]
+            content, parts = held.get("content"), _data_or_text(held.get("content"))
+            if "content" not in held:
+                listed = _numbered(held, "contents")
+                parts = [{"type": "text" if "text" in each else "other", **each} for each in listed]
+            if (
+                isinstance(parts, list)
+                and parts
+                and all(
+                    isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts
+                )
+            ):
+                content = _join_parts([part for part in parts if isinstance(part, dict)])
+            role = _role(held.get("role"), usual)
+            messages.append(_message(role, content, calls, held.get("tool_call_id")))
+        return messages
+
+    for given, said in (
+        ("llm.input_messages", "llm.output_messages"),
+        ("gen_ai.prompt", "gen_ai.completion"),
+    ):
+        messages = SpanMessages(read(given, "user"), read(said, "assistant"))
+        if messages.input or messages.output:
+            return messages
+    return SpanMessages([], [])
 
 
 def _read_events(span: TraceSpan) -> SpanMessages:
