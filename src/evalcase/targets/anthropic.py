@@ -41,6 +41,7 @@ _LATER = (
 
 class MessagesApi(ChatApi):
     path = "/v1/messages"
+    headers: ClassVar[Mapping[str, str]] = {"anthropic-version": _VERSION}
     batches = AnthropicBatches
     own_params = frozenset({"model", "messages", "system"})
     defaults: ClassVar[Mapping[str, JSON]] = {"max_tokens": 4096}
@@ -188,10 +189,6 @@ class AnthropicOptions(ChatOptions, frozen=True, kw_only=True):
     @property
     def chat_api(self) -> ChatApi:
         return MessagesApi()
-
-    @property
-    def own_headers(self) -> dict[str, str]:
-        return {"anthropic-version": _VERSION}
 
 
 class AnthropicTarget(ChatTarget):

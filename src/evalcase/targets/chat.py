@@ -152,8 +152,15 @@ def _write_part(part: dict[str, JSON], files: Files) -> dict[str, JSON]:
     if found.kind == "address":
         return _write_image(found.text, extras)
     if found.kind == "base64":
-        media_type = part.get("media_type", part.get("mime_type"))
-        return _write_image(_data_url(found.text, media_type), extras)
+        data = "".join(found.text.split())
+        try:
+            known = image_type(b64decode(data[:64], validate=True))
+        except ValueError:
+            raise TargetError("`data` of an image is not base64") from None
+        media_type = part.get("media_type", part.get("mime_type")) or known
+        if media_type is None:
+            raise TargetError("an image has `data` without a `media_type`, such as image/png")
+        return _write_image(f"data:{media_type};base64,{data}", extras)
     if not files[found.text].media_type.startswith("image/"):
         raise TargetError(f"`{found.text}` is not a PNG, JPEG, GIF or WebP image")
     return _write_file(files[found.text], extras)
@@ -161,11 +168,8 @@ def _write_part(part: dict[str, JSON], files: Files) -> dict[str, JSON]:
 
 def _write_file(file: ContentFile, extras: dict[str, JSON]) -> dict[str, JSON]:
     if file.media_type == "text/plain":
-        return {
-            "type": "text",
-            "text": f'<file name="{file.name}">\n{file.data}\n</file>',
-            **extras,
-        }
+        text = f'<file name="{file.name}">\n{file.data}\n</file>'
+        return {"type": "text", "text": text, **extras}
     url = f"data:{file.media_type};base64,{file.data}"
     if file.media_type == "application/pdf":
         return {"type": "file", "file": {"filename": file.name, "file_data": url}, **extras}
@@ -175,18 +179,6 @@ def _write_file(file: ContentFile, extras: dict[str, JSON]) -> dict[str, JSON]:
 def _write_image(url: str, extras: dict[str, JSON]) -> dict[str, JSON]:
     detail = {"detail": extras["detail"]} if "detail" in extras else {}
     return {"type": "image_url", "image_url": {"url": url, **detail}, **_drop(extras, "detail")}
-
-
-def _data_url(data: str, media_type: JSON) -> str:
-    data = "".join(data.split())
-    try:
-        start = b64decode(data[:64], validate=True)
-    except ValueError:
-        raise TargetError("`data` of an image is not base64") from None
-    found = media_type if isinstance(media_type, str) and media_type else image_type(start)
-    if found is None:
-        raise TargetError("an image has `data` without a `media_type`, such as image/png")
-    return f"data:{found};base64,{data}"
 
 
 def _drop(part: dict[str, JSON], *names: str) -> dict[str, JSON]:
@@ -204,6 +196,8 @@ class ChatApi:
 
     path: str
     """The path of requests after the base URL."""
+    headers: ClassVar[Mapping[str, str]] = {}
+    """Headers that are always sent."""
     batches: type[ChatBatches]
     own_params: frozenset[str]
     """Parameters that evalcase sends by itself, so `params` may not."""
@@ -292,10 +286,6 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
     def url(self) -> str:
         parts = urlsplit(self.address)
         return parts._replace(path=parts.path.rstrip("/") + self.chat_api.path).geturl()
-
-    @property
-    def own_headers(self) -> dict[str, str]:
-        return {}
 
     @property
     def key_rule(self) -> SecretHeader:
@@ -396,7 +386,7 @@ def _read_object(output: Output) -> dict[str, Any]:
 
 class ChatTarget(WebTarget):
     def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
-        own_headers = options.own_headers
+        own_headers = options.chat_api.headers
         super().__init__(options, surroundings, options.url, own_headers=own_headers)
         self._api = options.chat_api
         self._options = options
@@ -436,7 +426,10 @@ class ChatTarget(WebTarget):
             try:
                 answer = self._read(await self._ask(self._make_body(question, files, mode)))
             except TargetError as error:
-                if question.schema is None or not _refuses_schema(error, mode):
+                is_refused = error.details.get("status") in (400, 422) and any(
+                    name in f"{error} {error.details.get('body')}".lower() for name in _SCHEMA_WORDS
+                )
+                if question.schema is None or mode == "prompt" or not is_refused:
                     raise
                 if self._modes[0] == mode:  # another question may have found it out meanwhile
                     del self._modes[0]
@@ -495,11 +488,3 @@ class ChatTarget(WebTarget):
             params |= api.write_schema(question.schema, mode, params)
         messages = api.write_messages(question, files, self._surroundings.warn)
         return {"model": options.model, **messages, **params}
-
-
-def _refuses_schema(error: TargetError, mode: SchemaMode) -> bool:
-    """Whether a service says that it doesn't know this way to ask by a schema."""
-    if mode == "prompt" or error.details.get("status") not in (400, 422):
-        return False
-    said = f"{error} {error.details.get('body')}".lower()
-    return any(name in said for name in _SCHEMA_WORDS)

@@ -95,30 +95,32 @@ class TraceLabels:
     def note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """Pass pieces on. Raise BadTraceError if one trace names two cases."""
         for piece in pieces:
-            if piece.kind == "span":
-                self._note(piece)
             yield piece
+            if piece.kind != "span":
+                continue
+            named = piece.raw.get("attributes")
+            if isinstance(named, list):  # what is wrong with others is found where they are used
+                named = [
+                    each for each in named if isinstance(each, dict) and each.get("key") in _READ
+                ]
+            attributes = {**piece.resource, **read_attributes({"attributes": named or []})}
+            self._add(piece.trace, attributes, read_time(piece.raw, "startTimeUnixNano"))
 
-    def _note(self, piece: Piece) -> None:
-        named = piece.raw.get("attributes")
-        if isinstance(named, list):  # what is wrong with the others is found where they are used
-            named = [each for each in named if isinstance(each, dict) and each.get("key") in _READ]
-        attributes = {**piece.resource, **read_attributes({"attributes": named or []})}
-        label, start_ns = read_label(attributes), read_time(piece.raw, "startTimeUnixNano")
+    def _add(self, trace: str, attributes: Mapping[str, JSON], start_ns: int) -> None:
+        label = read_label(attributes)
         conversation, target = _text_of(attributes, CONVERSATION), _text_of(attributes, TARGET)
         if label is None:
-            inner = self._inner
-            if conversation and inner.setdefault(piece.trace, conversation) != conversation:
-                inner[piece.trace] = None
+            if conversation and self._inner.setdefault(trace, conversation) != conversation:
+                self._inner[trace] = None
             return
-        known = self._found.get(piece.trace)
+        known = self._found.get(trace)
         if known is not None and known.label != label:
             both = f"`{known.label.case}` and of `{label.case}`"
             what = "the same case and repeat" if known.label.case == label.case else both
-            raise BadTraceError(f": the trace {piece.trace} says in two ways that it is of {what}")
+            raise BadTraceError(f": the trace {trace} says in two ways that it is of {what}")
         if known is None or start_ns < known.start_ns:
-            self._found[piece.trace] = LabelledTrace(
-                label, start_ns, piece.trace, conversation or (known and known.conversation),
+            self._found[trace] = LabelledTrace(
+                label, start_ns, trace, conversation or (known and known.conversation),
                 target or (known and known.target),
             )  # fmt: skip
 

@@ -166,7 +166,6 @@ class TraceStore:
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
         self._positions: dict[str, array[int]] = {}
-        self._resources: dict[str, dict[str, JSON]] = {}
 
     def __len__(self) -> int:
         return len(self._positions)
@@ -185,9 +184,7 @@ class TraceStore:
             if len(positions) >= MAX_SPANS:
                 raise BadTraceError(f": the trace {trace} has more than {MAX_SPANS:,} spans")
             positions.append(position)
-            key = _to_json(resource)
-            self._resources.setdefault(key, resource)
-            position += self._file.write(_to_json([kind, raw, key]).encode("ascii") + b"\n")
+            position += self._file.write(_to_json([kind, raw, resource]).encode("ascii") + b"\n")
 
     def read(self, trace: str) -> list[TraceSpan]:
         """The spans of a trace. A span that was exported twice is there once. Raise BadTraceError
@@ -196,25 +193,21 @@ class TraceStore:
         logs: list[tuple[str, SpanEvent]] = []
         for position in self._positions[trace]:
             self._file.seek(position)
-            kind, raw, key = loads(self._file.readline())
-            if kind == "span":
-                span = read_span(raw, self._resources[key])
-                spans[span.id] = _choose_span(spans.get(span.id), span)
-            else:
+            kind, raw, resource = loads(self._file.readline())
+            if kind != "span":
                 logs.append((read_id(raw, "spanId"), read_event(raw)))
+                continue
+            span = read_span(raw, resource)
+            known = spans.get(span.id)
+            # Of two exports of one span, the one that has ended counts.
+            if known is None or (not known.end_ns and span.end_ns):
+                spans[span.id] = span
+            elif known != span and bool(known.end_ns) == bool(span.end_ns):
+                raise BadTraceError(f"two of its spans have the id {span.id[:40]}, and differ")
         for id, event in logs:
             if id in spans:
                 spans[id].events.append(event)
         return list(spans.values())
-
-
-def _choose_span(known: TraceSpan | None, span: TraceSpan) -> TraceSpan:
-    """Of two exports of one span, the one that has ended."""
-    if known is None or (not known.end_ns and span.end_ns):
-        return span
-    if known == span or (known.end_ns and not span.end_ns):
-        return known
-    raise BadTraceError(f"two of its spans have the id {span.id[:40]}, and differ")
 
 
 def read_span(raw: dict[str, Any], resource: dict[str, JSON]) -> TraceSpan:

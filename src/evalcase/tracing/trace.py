@@ -76,7 +76,12 @@ def read_transcript(spans: Sequence[TraceSpan]) -> Transcript:
     said = {span.id: read_messages(span) for span in models}
     builder = _TranscriptBuilder()
     ends_in_text = False
-    for node in sorted(nodes, key=_time_of):
+
+    def time_of(node: SpanNode) -> int:
+        span = node.span
+        return span.start_ns if node.kind == "tool" else span.end_ns or span.start_ns
+
+    for node in sorted(nodes, key=time_of):
         if node.span.id in said:
             output = said[node.span.id].output
             reason = finish_reason_of(node.span)
@@ -84,8 +89,11 @@ def read_transcript(spans: Sequence[TraceSpan]) -> Transcript:
                 output[-1]["finish_reason"] = reason
             builder.add(output)
             ends_in_text = bool(output and output[-1].get("content"))
-        elif node.kind == "tool" and not _is_repeated(node):
-            builder.call(node.span)
+        elif node.kind == "tool":
+            above = node.above
+            # The span above may be the same call, recorded by another instrumentation.
+            if above is None or above.kind != "tool" or tool_of(above.span) != tool_of(node.span):
+                builder.call(node.span)
     builder.add_results(said.values())
     messages = builder.messages
     if not ends_in_text:  # no model has the last word, so an agent may have it
@@ -134,36 +142,21 @@ def arrange_spans(spans: Sequence[TraceSpan]) -> list[SpanNode]:
 def read_steps(nodes: Sequence[SpanNode]) -> StepList:
     """The steps that are stored with an answer, within bounds."""
     first_ns = min((node.span.start_ns for node in nodes if node.span.start_ns), default=0)
-    steps = tuple([_make_step(node, first_ns) for node in nodes[:MAX_STEPS]])
-    return StepList(steps, len(nodes) - len(steps))
-
-
-def _make_step(node: SpanNode, first_ns: int) -> Step:
-    span, is_model, is_tool = node.span, node.kind == "model", node.kind == "tool"
-    given: JSON = arguments_of(span) if is_tool else None
-    text = dumps(given, ensure_ascii=False)
-    is_cut = len(text) > _MAX_STEP_INPUT or whole_text(text) != text
-    usage = usage_of(span) if is_model else None
-    return Step(
-        whole_text(span.name), node.kind, min(node.depth, _MAX_STEP_DEPTH),
-        round(max(0, span.start_ns - first_ns) / 1e9, 6), span.duration_s,
-        None if span.error is None else whole_text(span.error[:_MAX_STEP_ERROR]),
-        whole_text(tool_of(span)[:200]) if is_tool else None, None if is_cut else given, is_cut,
-        model_of(span) if is_model else None,
-        usage.input_tokens if usage is not None else None,
-        usage.output_tokens if usage is not None else None,
-    )  # fmt: skip
-
-
-def _time_of(node: SpanNode) -> int:
-    span = node.span
-    return span.start_ns if node.kind == "tool" else span.end_ns or span.start_ns
-
-
-def _is_repeated(node: SpanNode) -> bool:
-    """Whether the span above is the same call, recorded by another instrumentation."""
-    above = node.above
-    return above is not None and above.kind == "tool" and tool_of(above.span) == tool_of(node.span)
+    steps = []
+    for node in nodes[:MAX_STEPS]:
+        span, is_model, is_tool = node.span, node.kind == "model", node.kind == "tool"
+        given: JSON = arguments_of(span) if is_tool else None
+        text = dumps(given, ensure_ascii=False)
+        is_cut = len(text) > _MAX_STEP_INPUT or whole_text(text) != text
+        usage = (usage_of(span) if is_model else None) or Usage()
+        steps.append(Step(
+            whole_text(span.name), node.kind, min(node.depth, _MAX_STEP_DEPTH),
+            round(max(0, span.start_ns - first_ns) / 1e9, 6), span.duration_s,
+            None if span.error is None else whole_text(span.error[:_MAX_STEP_ERROR]),
+            whole_text(tool_of(span)[:200]) if is_tool else None, None if is_cut else given, is_cut,
+            model_of(span) if is_model else None, usage.input_tokens, usage.output_tokens,
+        ))  # fmt: skip
+    return StepList(tuple(steps), len(nodes) - len(steps))
 
 
 def _duration_of(nodes: Sequence[SpanNode]) -> float | None:
