@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.util.isolation import check_isolation
+from evalcase.util.processes import check_isolation
 from tests.workspaces.shop import Shop, case
 
 PYTHON = "/usr/bin/python3"

@@ -27,9 +27,8 @@ from evalcase.types.target import Surroundings
 from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import IrregularError, OutsideError, OversizeError, digest_files, read_file
-from evalcase.util.isolation import process_in
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
-from evalcase.util.processes import describe_exit
+from evalcase.util.processes import describe_exit, process_in
 from evalcase.util.snapshots import copy_into, matches, scan, without_git
 from evalcase.util.text import list_some, write_count
 from evalcase.util.user_calls import waiting_in_queue

@@ -37,8 +37,7 @@ from evalcase.types.workspace import (
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import add_complaint
 from evalcase.util.files import digest_file
-from evalcase.util.isolation import process_in
-from evalcase.util.processes import describe_exit
+from evalcase.util.processes import describe_exit, process_in
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import mask_credentials
 from evalcase.util.snapshots import (

@@ -265,7 +265,7 @@ def _check_workspaces(
     environment: Mapping[str, str], warn: Warn, *, no_exec: bool, is_remote: bool,
 ) -> None:  # fmt: skip
     from evalcase.runner.workspaces import check_machine, find_instructions  # few suites have any
-    from evalcase.util.isolation import check_isolation
+    from evalcase.util.processes import check_isolation
 
     check_machine(environment)
     for name, case in found.workspaces.items():

@@ -42,8 +42,8 @@ from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace, WorkspaceError
 from evalcase.util.environment import Environment
 from evalcase.util.files import is_inside, read_file
-from evalcase.util.isolation import note_containers, remove_containers
 from evalcase.util.process_tree import close_guard, open_guard
+from evalcase.util.processes import note_containers, remove_containers
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (

@@ -46,9 +46,8 @@ from evalcase.types.workspace import Isolation
 from evalcase.util.calls import CALLS
 from evalcase.util.code import program_sources
 from evalcase.util.files import read_start
-from evalcase.util.isolation import hide_paths, process_in
 from evalcase.util.process_tree import close_guard, open_guard
-from evalcase.util.processes import LineWorkers, Output, Process, Watch
+from evalcase.util.processes import LineWorkers, Output, Process, Watch, hide_paths, process_in
 from evalcase.util.project import find_program
 from evalcase.util.snapshots import without_git
 from evalcase.util.text import Template, list_some
