@@ -16,20 +16,19 @@ from evalcase.format.tables import SuiteFiles
 from evalcase.format.toml import write_key, write_setting
 from evalcase.format.writer import keep_literal
 from evalcase.importers.agentv import import_agentv
+from evalcase.importers.conversations import import_deepeval, import_tau_bench
 from evalcase.importers.datasets import (
     import_braintrust,
     import_inspect,
     import_langsmith,
+    import_openai_evals,
     import_skills,
 )
-from evalcase.importers.deepeval import import_deepeval
 from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, Draft, SuiteDraft, number_id
-from evalcase.importers.openai_evals import import_openai_evals
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals
 from evalcase.importers.rows import import_rows
 from evalcase.importers.source import FileShape, ForeignFile, UnusableError, read_foreign
-from evalcase.importers.tau_bench import import_tau_bench
 from evalcase.types.problem import CODES, Finding, KeyPath, Problem
 from evalcase.types.value import JSON, copy_value
 
@@ -230,24 +229,21 @@ def _leave_out(
     draft: Draft = suite if case is None else case
     path, of_all = (place, " for all cases") if case is None else (place[2:], "")
     field = str(path[0]) if path else "input"
-    first = suite.cases[0].origin
-    origin = suite.fields_from.get(field, first) if case is None else case.where_from(field)
     held = draft.fields.get(field)
     if field in ("graders", "rubrics") and len(path) > 1 and isinstance(held, list):
         number = int(path[1])
-        origin = origin if case is None else case.where_from(field, number)
+        origin = draft.where_from(field, number)
         del held[number]
-        if field == "graders" and number < len(draft.graders_from):
-            origin = draft.graders_from.pop(number)
+        if field == "graders":
+            del draft.graders_from[number : number + 1]
         if not held:
             del draft.fields[field]
-        what = f"one of the {field}{of_all}: {error.message}"
-        draft.lose_grader(origin, what, error.hint)
+        draft.lose_grader(origin, f"one of the {field}{of_all}: {error.message}", error.hint)
     elif case is not None and (field in ("id", "input") or field not in case.fields):
         case.drop(case.origin, f"this case: {error.message}", error.hint)
     else:
         draft.fields.pop(field, None)
-        draft.lose(origin, f"`{field}`{of_all}: {error.message}", error.hint)
+        draft.lose(draft.where_from(field), f"`{field}`{of_all}: {error.message}", error.hint)
 
 
 def _number_ids(suite: SuiteDraft) -> None:
@@ -257,5 +253,4 @@ def _number_ids(suite: SuiteDraft) -> None:
         id = case.fields.get("id")
         if isinstance(id, str) and (numbered := number_id(id, taken)) != id:
             case.fields["id"] = numbered
-            item = case.where_from("id")
-            case.lose(item, f"the id `{id}`, which another case has")
+            case.lose(case.where_from("id"), f"the id `{id}`, which another case has")

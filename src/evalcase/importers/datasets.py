@@ -1,14 +1,18 @@
-"""Datasets that are rows under other names: Agent Skills, Inspect, LangSmith, Braintrust."""
+"""Datasets that are rows under other names: Agent Skills, Inspect, LangSmith, Braintrust, OpenAI
+evals."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from string import ascii_uppercase
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, write_grader
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, any_of, write_grader
 from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags
-from evalcase.importers.source import ForeignFile, Item
+from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.problem import Finding
 from evalcase.types.value import JSON
+from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.project import attachments_in
 
 _STATEMENTS = (
@@ -234,3 +238,100 @@ _BRAINTRUST = Preset(
     containers=("rows", "events", "data"),
     cells_are_json=True,
 )  # fmt: skip
+
+
+# OpenAI evals: samples, or a registry file that names their class, which says how they are compared
+
+_Compare = Callable[[list[JSON]], dict[str, JSON] | None]
+_OPENAI = Preset(
+    {"id": "id", "input": "input|item.input", "expected_output": "ideal|item.ideal",
+     "metadata": "metadata"},
+)  # fmt: skip
+_FUZZY = (
+    "`FuzzyMatch` in part: punctuation and articles count here, and an answer that is a part of "
+    "the ideal does not pass"
+)
+
+
+def import_openai_evals(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
+    """Make a case of each sample: of this file, or of those that a registry names."""
+    entries = [] if source.is_table else source.root.fields()
+    named = [entry for _, entry in entries if isinstance(entry.at("class").value, str)]
+    if not named:
+        import_rows(source, choices, suite, _OPENAI)
+        for case in suite.kept:
+            _put_comparison(case, _compare_several)
+    for entry in named:
+        _import_samples(entry, choices, suite)
+
+
+def _import_samples(entry: Item, choices: Choices, suite: SuiteDraft) -> None:
+    own, kind = entry.path[-1], str(entry.at("class").value)
+    name = kind.rpartition(":")[2].rpartition(".")[2]
+    samples, spec = entry.at("args", "samples_jsonl"), entry.at("args", "modelgraded_spec")
+    if name not in _COMPARE:
+        suite.lose(entry.at("class"), f"`{own}`: its class `{kind}` is code")
+        return
+    if name == "ModelBasedClassify" and spec.value not in ("fact", "closedqa", "best"):
+        suite.lose(spec, f"`{own}`: it is judged by a prompt of its own")
+        return
+    # Samples lie in `data`, next to the folder of the registry file, or in its own folder.
+    folder = os.path.dirname(os.path.abspath(suite.source))
+    data, file = os.path.join(os.path.dirname(folder), "data"), str(samples.value)
+    try:
+        found = Folder(data if os.path.isfile(os.path.join(data, file)) else folder).parse(file)
+    except ValueError as error:
+        suite.lose(samples, f"the samples of `{own}`: {error}")
+        return
+    before = len(suite.cases)
+    import_rows(found, choices, suite, _OPENAI)
+    for case in suite.cases[before:]:
+        if not case.is_dropped:
+            _put_comparison(case, _COMPARE[name])
+    if name == "FuzzyMatch":
+        suite.lose(entry.at("class"), _FUZZY)
+    for field, item in entry.at("args").fields():
+        if field not in ("samples_jsonl", "modelgraded_spec", "eval_type"):
+            suite.lose(item, f"`{field}` of `{own}`", at="key")
+
+
+def _put_comparison(case: CaseDraft, compare: _Compare) -> None:
+    """Replace the expected output by a grader, if several answers are right, or only a part."""
+    held = case.origin if case.origin.at("ideal").value is not None else case.origin.at("item")
+    ideal = held.at("ideal")
+    texts = [each.value for each in ideal.several()]
+    if "expected_output" not in case.fields or not all(isinstance(each, str) for each in texts):
+        return
+    grader = compare(texts)
+    if grader is not None:
+        del case.fields["expected_output"]
+        case.add_grader(grader, ideal)
+
+
+def _compare_several(ideals: list[JSON]) -> dict[str, JSON] | None:
+    return write_grader("one_of", ideals) if len(ideals) > 1 else None
+
+
+def _equals_json(ideals: list[JSON]) -> dict[str, JSON]:
+    try:
+        return any_of([write_grader("json_equals", parse_json(str(each))) for each in ideals])
+    except BadJsonError:
+        return write_grader("one_of", ideals)
+
+
+_COMPARE: dict[str, _Compare] = {
+    "Match": lambda ideals: any_of([write_grader("starts_with", each) for each in ideals]),
+    "Includes": lambda ideals: (
+        write_grader("contains", ideals[0])
+        if len(ideals) == 1
+        else write_grader("contains", any=ideals)
+    ),
+    "FuzzyMatch": lambda ideals: write_grader(
+        "contains", any=ideals, ignore_case=True, ignore_space=True
+    ),
+    "JsonMatch": _equals_json,
+    "ModelBasedClassify": lambda ideals: write_grader(
+        "judge", f"The answer agrees with this one: {' / '.join(map(str, ideals))}"
+    ),
+}
+"""The graders of classes, by several right answers."""

@@ -50,8 +50,8 @@ class Loss(NamedTuple):
 
     item: Item
     why: str
-    hint: str | None
-    at: At
+    hint: str | None = None
+    at: At = "value"
 
     @property
     def key(self) -> tuple[int, KeyPath, str]:
@@ -62,13 +62,26 @@ class Loss(NamedTuple):
 class Draft:
     """Fields as they will be written, their origins, and what was left out."""
 
+    origin: Item
+
     def __init__(self) -> None:
         self.fields: dict[str, JSON] = {}
         self.lost: list[Loss] = []
         self.fields_from: dict[str, Item] = {}
         """The origins of fields, as far as they are known."""
         self.graders_from: list[Item] = []
+        self.remarks: list[str] = []
+        """Comments that are no loss."""
         self.misses_grader = False
+
+    def where_from(self, field: str, number: int | None = None) -> Item:
+        """The origin of a field, or of one of its items; the whole case if it is unknown."""
+        if field == "graders" and number is not None and number < len(self.graders_from):
+            return self.graders_from[number]
+        item = self.fields_from.get(field)
+        if item is None:
+            return self.origin
+        return item if number is None else item.at(number)
 
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
         """Leave something out: it becomes a problem and a comment."""
@@ -85,35 +98,25 @@ class Draft:
         return graders if isinstance(graders, list) else []
 
     def add_grader(self, grader: dict[str, JSON], origin: Item) -> None:
-        self._append("graders", grader)
+        self.fields["graders"] = [*self.graders, grader]
         self.graders_from.append(origin)
-
-    def _append(self, field: str, value: JSON) -> None:
-        several = self.fields.setdefault(field, [])
-        assert isinstance(several, list)
-        several.append(value)
 
 
 class CaseDraft(Draft):
     def __init__(self, origin: Item) -> None:
         super().__init__()
         self.origin = origin
-        self.remarks: list[str] = []
-        """Comments that are no loss."""
         self.is_dropped = False
-
-    def where_from(self, field: str, number: int | None = None) -> Item:
-        """The origin of a field, or of one of its items; the whole case if it is unknown."""
-        item = self.fields_from.get(field, self.origin)
-        return item if number is None or field not in self.fields_from else item.at(number)
 
     def drop(self, item: Item, why: str, hint: str | None = None) -> None:
         """Leave the whole case out."""
         self.is_dropped = True
-        self.lost, self.remarks = [Loss(item, why, hint, "value")], []
+        self.lost, self.remarks = [Loss(item, why, hint)], []
 
     def add_rubric(self, rubric: JSON) -> None:
-        self._append("rubrics", rubric)
+        several = self.fields.setdefault("rubrics", [])
+        assert isinstance(several, list)
+        several.append(rubric)
 
     def keep(self, name: str, item: Item) -> None:
         """Put a value into `metadata`; it is left out if the name is taken."""
@@ -146,11 +149,11 @@ class SuiteDraft(Draft):
         """The name of the target that judges."""
         self.ungraded: list[str] = []
         """Ids of cases that have nothing to grade."""
-        self.remarks: list[str] = []
-        """Comments at the top that are no loss."""
 
     def new_case(self, origin: Item) -> CaseDraft:
         case = CaseDraft(origin)
+        if not self.cases:
+            self.origin = origin
         self.cases.append(case)
         return case
 
@@ -175,18 +178,13 @@ class SuiteDraft(Draft):
 
     def problems(self) -> list[Problem]:
         """Everything that was left out, at its place in the source."""
-        documents: dict[int, Document] = {}
-        findings: dict[int, dict[tuple[int, KeyPath, str], Finding]] = {}
-        for lost in (*self.lost, *(each for case in self.cases for each in case.lost)):
-            number, path, why = lost.key
-            documents[number] = lost.item.document
-            found = Finding(path, f"left out: {why}", lost.hint, lost.at, code=CODE)
-            findings.setdefault(number, {}).setdefault(lost.key, found)
-        return in_order([
-            problem
-            for number, document in documents.items()
-            for problem in document.place(list(findings[number].values()))
-        ])  # fmt: skip
+        lost = {each.key: each for draft in (*self.cases[::-1], self) for each in draft.lost[::-1]}
+        found: dict[int, tuple[Document, list[Finding]]] = {}
+        for (number, path, why), each in reversed(lost.items()):
+            finding = Finding(path, f"left out: {why}", each.hint, each.at, code=CODE)
+            found.setdefault(number, (each.item.document, []))[1].append(finding)
+        return in_order([one for document, several in found.values()
+                         for one in document.place(several)])  # fmt: skip
 
     def require_all(self) -> None:
         """Where a threshold counts graders that were left out, all others have to pass."""
@@ -298,6 +296,11 @@ def write_not(grader: dict[str, JSON]) -> dict[str, JSON]:
 def all_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
     """One grader that says what several do together."""
     return graders[0] if len(graders) == 1 else write_grader("all", [*graders])
+
+
+def any_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
+    """One grader that passes where one of several does."""
+    return graders[0] if len(graders) == 1 else write_grader("any", [*graders])
 
 
 def asks_judge(grader: JSON) -> bool:

@@ -19,6 +19,7 @@ from evalcase.importers.draft import (
     NoCounterpartError,
     add_options,
     all_of,
+    any_of,
     write_grader,
     write_not,
 )
@@ -218,8 +219,7 @@ class Mapper(Struct):
         self._refuse_unlike(assertion)
         graders = _MAPPERS[assertion.type](self, assertion)
         if assertion.is_negated and assertion.type not in TOOL_USE:
-            negated = [write_not(each) for each in graders]
-            graders = negated if len(negated) == 1 else [write_grader("any", [*negated])]
+            graders = [any_of([write_not(each) for each in graders])]
         if self.counts_scores:
             graders = [all_of(graders)]
         weight, metric = assertion.fields.get("weight"), assertion.fields.get("metric")
@@ -362,8 +362,7 @@ def _map_similar(mapper: Mapper, assertion: Assertion) -> list[Grader]:
         "embedding": mapper.embed(assertion.item.at("provider")),
         "threshold": assertion.fields.get("threshold", 0.75),
     }
-    graders = [write_grader("similarity", each, **options) for each in texts]
-    return graders if len(graders) == 1 else [write_grader("any", [*graders])]
+    return [any_of([write_grader("similarity", each, **options) for each in texts])]
 
 
 def _map_judge(mapper: Mapper, assertion: Assertion) -> list[Grader]:

@@ -177,21 +177,6 @@ def parse_source(text: str, path: str, shape: FileShape) -> ForeignFile:
     return ForeignFile(path, shape, documents, header)
 
 
-def read_referenced(name: str, folder: str) -> tuple[str, str]:
-    """A file that another one names, inside of a folder. Raise ValueError with the reason why it
-    can't be used."""
-    path = os.path.normpath(os.path.join(folder, name))
-    try:
-        text = read_file(path, _MAX_BYTES, inside=folder).decode()
-    except OutsideError:
-        raise ValueError("it lies outside the folder of the file") from None
-    except OSError as error:
-        raise ValueError((error.strerror or str(error)).lower()) from None
-    except UnicodeDecodeError:
-        raise ValueError("it isn't UTF-8 text") from None
-    return path, text.removeprefix("\ufeff")
-
-
 class Folder:
     """The folder of a configuration. No file outside of it is read, and no code."""
 
@@ -240,7 +225,16 @@ class Folder:
         if name not in self._texts:
             if is_code(name):
                 raise ValueError("it is code")
-            self._texts[name] = read_referenced(name, self.path)[1]
+            try:
+                path = os.path.normpath(os.path.join(self.path, name))
+                text = read_file(path, _MAX_BYTES, inside=self.path).decode()
+            except OutsideError:
+                raise ValueError("it lies outside the folder of the file") from None
+            except OSError as error:
+                raise ValueError((error.strerror or str(error)).lower()) from None
+            except UnicodeDecodeError:
+                raise ValueError("it isn't UTF-8 text") from None
+            self._texts[name] = text.removeprefix("\ufeff")
         return self._texts[name]
 
     def parse(self, name: str) -> ForeignFile:
