@@ -53,12 +53,15 @@ def import_agentv(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> N
     folder = Folder(source.folder)
     root = _find_root(source, folder)
     _describe_suite(root, suite)
-    _map_named(root, folder, suite)
+    project, targets = project_root(suite.folder), suite.fields.get("targets")
+    names = [*targets] if isinstance(targets, list) else []
+    for test in root.first(*_CONTAINERS).items():
+        names += [test.at("target").value, test.at("execution", "target").value]
+    map_named_targets(names, folder.path, project, suite)
     prompts = None
     if root.at("prompts").value is not None:
         prompts = read_prompts(root.at("prompts"), folder, suite)
-    mapper = Mapper(folder, project_root(suite.folder), counts_scores=False)
-    cases = _CaseMaker(suite, mapper, prompts, root)
+    cases = _CaseMaker(suite, Mapper(folder, project), prompts, root)
     for item in TestReader(folder, suite, _CONTAINERS).read_file(source):
         cases.make(item)
 
@@ -107,14 +110,6 @@ def _read_execution(root: Item, suite: SuiteDraft) -> None:
                 suite.fields["targets"] = names
             if len(names) < len(several):
                 suite.lose(held.at(name), f"`{name}`: a target is named here", at="key")
-
-
-def _map_named(root: Item, folder: Folder, suite: SuiteDraft) -> None:
-    targets = suite.fields.get("targets")
-    names = [*targets] if isinstance(targets, list) else []
-    for test in root.first(*_CONTAINERS).items():
-        names += [test.at("target").value, test.at("execution", "target").value]
-    map_named_targets(names, folder.path, project_root(suite.folder), suite)
 
 
 class _CaseMaker:
@@ -175,20 +170,7 @@ class _CaseMaker:
             if name not in _CASE_FIELDS and held.value is not None:
                 case.lose(held, f"`{name}`", at="key")
         map_workspace(item, case, self.suite)
-        self._read_execution(case, item)
-
-    def _read_execution(self, case: CaseDraft, item: Item) -> None:
-        for held in (item, item.at("execution")):
-            target = held.at("target").value
-            if isinstance(target, str):
-                case.fields["targets"] = [target]
-            for name in ("threshold", "repeat", "skip"):
-                if held.at(name).value is not None:
-                    case.fields[name] = held.at(name).value
-                    case.fields_from[name] = held.at(name)
-        for name, held in item.at("execution").fields():
-            if name not in ("target", "threshold", "repeat", "skip_defaults", *_CHECKS):
-                case.lose(held, f"`{name}` of `execution`", at="key")
+        _read_settings(case, item)
 
     def _expect(self, case: CaseDraft, item: Item, variables: Variables) -> None:
         expected = item.first(*_EXPECTED)
@@ -256,6 +238,18 @@ class _CaseMaker:
             case.fields["stop_on_failure"] = True
 
 
+def _read_settings(case: CaseDraft, item: Item) -> None:
+    execution = item.at("execution").fields()
+    for name, held in (*item.fields(), *execution):
+        if name == "target" and isinstance(held.value, str):
+            case.fields["targets"] = [held.value]
+        elif name in ("threshold", "repeat", "skip") and held.value is not None:
+            case.fields[name], case.fields_from[name] = held.value, held
+    for name, held in execution:
+        if name not in ("target", "threshold", "repeat", "skip", "skip_defaults", *_CHECKS):
+            case.lose(held, f"`{name}` of `execution`", at="key")
+
+
 def _list_checks(*several: Item) -> list[Item]:
     return [check for held in several for name in _CHECKS for check in held.at(name).items()]
 
@@ -280,11 +274,6 @@ def _without_root(value: JSON) -> JSON:
 _JUDGES = ("llm-rubric", "llm-grader", "llm-judge", "rubric", "rubrics", "g-eval")
 _SCRIPTS = ("script", "code-grader", "code-judge", "script-grader")
 _SHARED = ("name", "weight", "required", "negate", "type", "metric")
-_LOST = {
-    "field-accuracy": "it takes its values from what is expected; `fields` has them itself",
-    "composite": "its parts are put together by rules of its own; `all` and `weighted` are near",
-    "skill-trigger": "`skill_used` looks at the calls of an agent in a workspace",
-}
 
 
 def _statements_of(grader: Grader) -> list[JSON]:
@@ -307,10 +296,11 @@ def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[Grader]
         return [write_grader("judge", variables.render(value))]
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise NoCounterpartError("this assertion, which has no type")
+    required = value.get("required") or None
+    if required not in (None, True) or isinstance(required, float):
+        raise NoCounterpartError(f"`required: {required}`, and not only true")
     kind = str(value["type"]).replace("_", "-")
     fields = {key: each for key, each in value.items() if key not in _SHARED}
-    if kind in _LOST:
-        raise NoCounterpartError(f"`{value['type']}`: {_LOST[kind]}")
     if kind in _JUDGES:
         graders = [_map_judge(item, fields, variables, mapper)]
     elif kind in _SCRIPTS:
@@ -322,22 +312,15 @@ def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[Grader]
         graders = _map_own(kind, fields, f"`{value['type']}`")
     else:
         several = mapper.map(_to_promptfoo(kind, item).render(variables))
-        return [add_options(each, {"required": _is_required(value)}) for each in several]
+        return [add_options(each, {"required": required}) for each in several]
     if value.get("negate") is True:
         graders = [write_not(each) for each in graders]
     named = value.get("name", value.get("metric"))
     given: dict[str, JSON] = {
-        "weight": value.get("weight"), "required": _is_required(value),
+        "weight": value.get("weight"), "required": required,
         "name": named if isinstance(named, str) and named.strip() else None,
     }  # fmt: skip
     return [add_options(each, given) for each in graders]
-
-
-def _is_required(value: dict[str, JSON]) -> JSON:
-    required = value.get("required")
-    if isinstance(required, float | int) and not isinstance(required, bool):
-        raise NoCounterpartError("`required` with a number, the score that is needed")
-    return True if required is True else None
 
 
 def _to_promptfoo(kind: str, item: Item) -> Assertion:
