@@ -8,9 +8,10 @@ plays the user by protocol `user/1`: it knows goal, persona and facts, never wha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from evalcase.graders.base import NamedGrader
 from evalcase.runner.dispatch import Asked, Dispatcher, user_session
@@ -33,7 +34,6 @@ from evalcase.types.message import Message
 from evalcase.types.result import Result, Trial
 from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
-from evalcase.util.calls import list_steps
 from evalcase.util.text import as_json, call_lines, content_text
 
 DONE = "DONE"
@@ -65,56 +65,22 @@ SILENCE = "(The assistant said nothing.)"
 _SWAPPED = {"user": "assistant", "assistant": "user"}
 
 
-def user_question(user: SimulatedUser, so_far: Question) -> Question:
-    """The question that asks for the next message of the user."""
-    return replace(
-        so_far, messages=_user_messages(user, so_far.messages), files={},
-        session=user_session(so_far.session), hash="", workspace=None,
-    )  # fmt: skip
-
-
-def read_user_message(user: SimulatedUser, asked: Asked, turn: int) -> str | None | Failure:
-    """What the user says next; None where the user ends the conversation."""
-    if asked.answer is None:
-        assert asked.failure is not None
-        return _name_user(asked.failure, user)
-    text = asked.answer.text
-    if text.strip() == DONE:
-        if turn > 1:
-            return None
-        why = "it ended the conversation before it said anything"
-        return _name_user(Failure("protocol", why), user)
-    return text if text.strip() else _name_user(Failure("protocol", "it said nothing"), user)
-
-
-def _name_user(failure: Failure, user: SimulatedUser) -> Failure:
-    return replace(failure, message=f"the user, `{user.target}`: {failure.message}")
-
-
-def _user_messages(user: SimulatedUser, said: Sequence[Message]) -> tuple[Message, ...]:
-    task = Message({"role": "system", "content": describe_task(user)})
-    return (task, *[Message({"role": role, "content": text}) for role, text in _swap_roles(said)])
-
-
 def describe_task(user: SimulatedUser) -> str:
     more = ""
     if user.persona is not None:
         more += f"\nWho you are:\n{user.persona}\n"
     if user.facts is not None:
-        more += f"\nWhat you know:\n{_list_facts(user.facts)}\n"
+        facts = user.facts if isinstance(user.facts, list) else map(_write_fact, user.facts.items())
+        more += "\nWhat you know:\n" + "".join(f"- {fact}\n" for fact in facts)
     return TASK.replace("{more}", more).replace("{goal}", user.goal, 1)
 
 
-def _list_facts(facts: list[str] | dict[str, JSON]) -> str:
-    if isinstance(facts, list):
-        return "\n".join(f"- {fact}" for fact in facts)
-    return "\n".join(
-        f"- {name}: {value if isinstance(value, str) else as_json(value)}"
-        for name, value in facts.items()
-    )
+def _write_fact(named: tuple[str, JSON]) -> str:
+    name, value = named
+    return f"{name}: {value if isinstance(value, str) else as_json(value)}"
 
 
-def _swap_roles(said: Sequence[Message]) -> Iterator[tuple[str, str]]:
+def _swap_roles(said: Sequence[Message]) -> list[Message]:
     """The conversation as the user sees it: without instructions and tools, roles alternating."""
     rows: list[tuple[str, str]] = []
     for message in said:
@@ -125,10 +91,10 @@ def _swap_roles(said: Sequence[Message]) -> Iterator[tuple[str, str]]:
             text = f"{rows.pop()[1]}\n\n{text}"
         rows.append((role, text))
     if not rows or rows[0][0] != "user":
-        yield "user", BEGIN
-    yield from rows
-    if rows and rows[-1][0] == "assistant":
-        yield "user", SILENCE
+        rows.insert(0, ("user", BEGIN))
+    if rows[-1][0] == "assistant":
+        rows.append(("user", SILENCE))
+    return [Message({"role": role, "content": text}) for role, text in rows]
 
 
 _LONGEST_LINE = 300
@@ -144,10 +110,14 @@ GradeAnswer = Callable[
 """Grades an answer of some turns by what a case says."""
 
 
-class Talk(NamedTuple):
+class Talk(Struct):
     """A conversation: its turns, and how it ended."""
 
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: list[Exchange] = []
+    simulated: list[Asked] = []
+    """What the target that plays the user was asked."""
+    grades: list[Grade] = []
+    """Those of turns, where a failed one ends the conversation."""
     ending: TalkEnd | None = None
     failure: Failure | None = None
     """Why it broke off."""
@@ -157,8 +127,6 @@ class Talk(NamedTuple):
     """Whether the budget was spent before its end."""
     again_in_s: float | None = None
     """How long to wait before it starts over; None if it doesn't."""
-    simulated: tuple[Asked, ...] = ()
-    """What the target that plays the user was asked."""
 
     @property
     def duration_s(self) -> float:
@@ -176,6 +144,18 @@ class Talk(NamedTuple):
         return sum_simulated(
             user.target, answers, fsum(asked.duration_s for asked in self.simulated)
         )
+
+    def add_retried(self, turn: int, failures: Sequence[Failure]) -> None:
+        self.retried += tuple(_name_turn(turn, each) for each in failures)
+
+    def break_off(self, turn: int, asked: Asked, failure: Failure, said: Sequence[Message]) -> None:
+        """End with a failure, and show what was said until then."""
+        failure = _name_turn(turn, failure)
+        self.interrupted, self.again_in_s = asked.interrupted, asked.again_in_s
+        if asked.again_in_s is not None:
+            self.retried = (*self.retried, failure)
+        more = {"turn": turn, "conversation": _quote_messages(said)}
+        self.failure = replace(failure, details={**failure.details, **more})
 
 
 class Conversations:
@@ -200,18 +180,109 @@ class Conversations:
         CancelledError where it has no result and is to be run again."""
         if failure is not None:
             return Talk(failure=failure), Graded("errored", ())
-        conversation = _Conversation(trial, first, self._dispatcher, self._keep, self._grade_turn)
-        try:
-            talk = await conversation.hold()
-        finally:
-            if conversation.lost_usd:
-                self._lose(trial, conversation.lost_usd)
+        talk = await self._hold(trial, first)
         if talk.is_cut:
             raise asyncio.CancelledError
         if talk.failure is not None:
             return talk, Graded("errored", ())
-        known = conversation.turn_grades
-        return talk, await self._judge(trial.case, first, talk.exchanges, talk.ending, known)
+        return talk, await self._judge(trial.case, first, talk.exchanges, talk.ending, talk.grades)
+
+    async def _hold(self, trial: Trial, first: Question) -> Talk:
+        """Have a conversation. It starts over, in a new session, after an error that may not come
+        again."""
+        user, begun, talk = trial.case.user, 1, Talk()
+        while True:
+            session = first.session if begun == 1 else f"{first.session}.{begun}"
+            question = replace(first, attempt=begun, session=session)
+            is_kept = False
+            try:
+                await self._take_turns(trial, user, question, talk)
+                is_kept = talk.failure is None and not talk.is_cut
+            finally:
+                if not is_kept and talk.spent_usd:
+                    self._lose(trial, talk.spent_usd)
+                await self._dispatcher.end_session(trial.target, session)
+                if user is not None:
+                    await self._dispatcher.end_session(user.target, user_session(session))
+            if talk.again_in_s is None:
+                return talk
+            await self._dispatcher.rest(talk.again_in_s)
+            talk, begun = Talk(retried=talk.retried), begun + 1
+
+    async def _take_turns(
+        self, trial: Trial, user: SimulatedUser | None, first: Question, talk: Talk
+    ) -> None:
+        """Go through the turns, until the conversation ends or breaks off."""
+        case, turns, messages = trial.case, trial.case.turns, [*first.messages]
+        while talk.ending is None:
+            number = len(talk.exchanges) + 1
+            talk.is_cut = number > 1 and self._dispatcher.is_spent
+            if talk.is_cut:
+                return
+            question = replace(first, messages=tuple(messages), turn=number)
+            said: Sequence[Message] | None
+            if user is not None:
+                said = await self._next_of_user(user, question, talk, len(first.messages))
+            else:
+                said = turns[number - 1].input if number <= len(turns) else None
+            if said is None:
+                return
+            messages += said
+            question = replace(question, messages=tuple(messages))
+            asked = await self._dispatcher.ask(
+                trial.target, question, case.timeout_s, begun=first.attempt
+            )
+            talk.add_retried(number, asked.retried)
+            answer, failure = self._keep(asked)
+            if answer is None:
+                assert failure is not None
+                talk.break_off(number, asked, failure, messages[len(first.messages) :])
+                return
+            exchange = Exchange(tuple(said), answer, round(asked.duration_s, 6))
+            talk.exchanges.append(exchange)
+            messages += answer.messages
+            if user is not None:
+                talk.ending = "stopped" if answer.ends_conversation else None
+            elif case.stops_on_failure:
+                grades = await self._grade_turn(turns[number - 1], question, exchange)
+                talk.grades += grades
+                has_failed = not all(each.passed or each.indicator for each in grades)
+                talk.ending = "turn_failed" if has_failed and number < len(turns) else None
+
+    async def _next_of_user(
+        self, user: SimulatedUser, so_far: Question, talk: Talk, given: int
+    ) -> Sequence[Message] | None:
+        """What a simulated user says in a turn; None where the conversation ends, or breaks off.
+        `given` is how many messages come before it."""
+        number = so_far.turn
+        if number > user.max_turns:
+            talk.ending = "max_turns"
+            return None
+        if number == 1 and user.first:
+            return user.first
+        task = Message({"role": "system", "content": describe_task(user)})
+        question = replace(
+            so_far, messages=(task, *_swap_roles(so_far.messages)), files={},
+            session=user_session(so_far.session), hash="", workspace=None,
+        )  # fmt: skip
+        asked = await self._dispatcher.ask(user.target, question, begun=so_far.attempt)
+        talk.simulated.append(asked)
+        talk.add_retried(number, asked.retried)
+        text = "" if asked.answer is None else asked.answer.text
+        if text.strip() == DONE and number > 1:
+            talk.ending = "done"
+            return None
+        failure = asked.failure
+        if failure is None and text.strip() == DONE:
+            failure = Failure("protocol", "it ended the conversation before it said anything")
+        elif failure is None and not text.strip():
+            failure = Failure("protocol", "it said nothing")
+        if failure is not None:
+            failure = replace(failure, message=f"the user, `{user.target}`: {failure.message}")
+            talk.break_off(number, asked, failure, so_far.messages[given:])
+            return None
+        talk.is_cut = self._dispatcher.is_spent
+        return None if talk.is_cut else (Message({"role": "user", "content": text}),)
 
     async def regrade(self, case: Case, first: Question, recorded: Result) -> Graded:
         """Grade a recorded conversation by what the case says now. Raise UnaskedTurnsError where
@@ -271,170 +342,8 @@ class Conversations:
         ]
 
 
-class _Conversation:
-    """The conversation of one trial. It starts over, in a new session, after an error that may
-    not come again."""
-
-    def __init__(
-        self, trial: Trial, first: Question, dispatcher: Dispatcher, keep: Keep,
-        grade_turn: Callable[[Case, Question, Exchange], Awaitable[list[Grade]]],
-    ) -> None:  # fmt: skip
-        self._case = trial.case
-        self._target = trial.target
-        self._first = first
-        self._dispatcher = dispatcher
-        self._keep = keep
-        self._grade_turn = grade_turn
-        self._turns = trial.case.turns
-        self._user = trial.case.user
-        self._session = first.session
-        self._exchanges: list[Exchange] = []
-        self._simulated: list[Asked] = []
-        self.turn_grades: list[Grade] = []
-        """The grades of turns, where a failed one ends the conversation."""
-        self.lost_usd = 0.0
-        """The cost of turns that are in no result."""
-
-    async def hold(self) -> Talk:
-        retried: tuple[Failure, ...] = ()
-        begun = 1
-        while True:
-            try:
-                talk = await self._go_through_turns(begun, retried)
-            except BaseException:
-                self.lost_usd += self._talk().spent_usd
-                raise
-            finally:
-                await self._end_session()
-            if talk.failure is not None or talk.is_cut or talk.interrupted:
-                self.lost_usd += talk.spent_usd
-            if talk.again_in_s is None:
-                return talk
-            retried = talk.retried
-            await self._dispatcher.rest(talk.again_in_s)
-            begun += 1
-            self._session = f"{self._first.session}.{begun}"
-
-    async def _end_session(self) -> None:
-        await self._dispatcher.end_session(self._target, self._session)
-        if self._user is not None:
-            await self._dispatcher.end_session(self._user.target, user_session(self._session))
-
-    async def _go_through_turns(self, begun: int, retried: tuple[Failure, ...]) -> Talk:
-        self._exchanges, self._simulated, self.turn_grades = [], [], []
-        messages = [*self._first.messages]
-        while True:
-            number = len(self._exchanges) + 1
-            if self._exchanges and self._dispatcher.is_spent:
-                return self._talk(retried)._replace(is_cut=True)
-            question = replace(
-                self._first, messages=tuple(messages), turn=number, attempt=begun,
-                session=self._session,
-            )  # fmt: skip
-            said = await self._next_messages(question)
-            if self._asks_user(number):
-                asked = self._simulated[-1]
-                retried = (*retried, *[_name_turn(number, each) for each in asked.retried])
-                if isinstance(said, Failure):
-                    return self._break_off(number, asked, said, messages, retried)
-                if said is not None and self._dispatcher.is_spent:
-                    return self._talk(retried)._replace(is_cut=True)
-            if said is None:
-                return self._talk(retried)._replace(ending=self._ending(number))
-            assert not isinstance(said, Failure)
-            messages += said
-            question = replace(question, messages=tuple(messages))
-            timeout_s = self._case.timeout_s
-            asked = await self._dispatcher.ask(self._target, question, timeout_s, begun=begun)
-            retried = (*retried, *[_name_turn(number, each) for each in asked.retried])
-            answer, failure = self._keep(asked)
-            if answer is None:
-                assert failure is not None
-                return self._break_off(number, asked, failure, messages, retried)
-            exchange = Exchange(said, answer, round(asked.duration_s, 6))
-            self._exchanges.append(exchange)
-            messages += answer.messages
-            ending = await self._find_ending(question, exchange)
-            if ending is not None:
-                return self._talk(retried)._replace(ending=ending)
-
-    def _asks_user(self, turn: int) -> bool:
-        """Whether the target that plays the user is asked what comes in a turn."""
-        user = self._user
-        return user is not None and turn <= user.max_turns and not (turn == 1 and user.first)
-
-    async def _next_messages(self, so_far: Question) -> tuple[Message, ...] | None | Failure:
-        """What the user says in a turn; None if nothing more."""
-        user, number = self._user, so_far.turn
-        if user is None:
-            return self._turns[number - 1].input if number <= len(self._turns) else None
-        if number > user.max_turns:
-            return None
-        if number == 1 and user.first:
-            return user.first
-        question = user_question(user, so_far)
-        asked = await self._dispatcher.ask(user.target, question, begun=so_far.attempt)
-        self._simulated.append(asked)
-        text = read_user_message(user, asked, number)
-        return (Message({"role": "user", "content": text}),) if isinstance(text, str) else text
-
-    def _ending(self, turn: int) -> TalkEnd | None:
-        """How a conversation ended in which the user says nothing more."""
-        if self._user is None:
-            return None
-        return "max_turns" if turn > self._user.max_turns else "done"
-
-    async def _find_ending(self, question: Question, exchange: Exchange) -> TalkEnd | None:
-        """Whether an answered turn is the last: the target ended it, or the turn failed."""
-        if self._user is not None:
-            return "stopped" if exchange.answer.ends_conversation else None
-        if not self._case.stops_on_failure:
-            return None
-        grades = await self._grade_turn(self._turns[question.turn - 1], question, exchange)
-        self.turn_grades += grades
-        is_last = question.turn == len(self._turns)
-        return (
-            None
-            if is_last or all(each.passed or each.indicator for each in grades)
-            else "turn_failed"
-        )
-
-    def _talk(self, retried: tuple[Failure, ...] = ()) -> Talk:
-        return Talk(tuple(self._exchanges), retried=retried, simulated=tuple(self._simulated))
-
-    def _break_off(
-        self, number: int, asked: Asked, failure: Failure, messages: Sequence[Message],
-        retried: tuple[Failure, ...],
-    ) -> Talk:  # fmt: skip
-        failure = _name_turn(number, failure)
-        if asked.again_in_s is not None:
-            retried = (*retried, failure)
-        said = messages[len(self._first.messages) :]
-        more: dict[str, Any] = {"turn": number, "conversation": _quote_messages(said)}
-        more |= _list_all_steps(self._exchanges, failure, number)
-        return self._talk(retried)._replace(
-            failure=replace(failure, details={**failure.details, **more}),
-            interrupted=asked.interrupted,
-            again_in_s=asked.again_in_s,
-        )
-
-
 def _name_turn(number: int, failure: Failure) -> Failure:
     return replace(failure, message=f"turn {number}: {failure.message}")
-
-
-def _list_all_steps(exchanges: Sequence[Exchange], failure: Failure, number: int) -> dict[str, Any]:
-    """The known steps of answered turns and of the failed one, a line each."""
-    known = [list_steps(each.answer.steps, each.answer.steps_cut) for each in exchanges]
-    last = failure.details.get("steps")
-    known.append(last if isinstance(last, list) else [])
-    lines = [
-        line
-        for turn, steps in enumerate(known[-_MOST_LINES:], max(1, number - _MOST_LINES + 1))
-        if steps
-        for line in (f"turn {turn}", *[f"  {step}" for step in steps])
-    ]
-    return {"steps": lines} if lines else {}
 
 
 def _quote_messages(messages: Sequence[Message]) -> list[str]:
