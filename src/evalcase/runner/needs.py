@@ -8,10 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, name_settings
@@ -33,10 +32,15 @@ from evalcase.runner.select import Selector, UnmatchedFilters, deal_cases, times
 from evalcase.runner.suites import SomeSuites
 from evalcase.types.case import Case
 from evalcase.types.problem import Finding, Problem, in_order
-from evalcase.types.value import Value, replace
+from evalcase.types.value import replace
 from evalcase.util.files import digest_file
 from evalcase.util.project import find_attachments
 from evalcase.util.secrets import mask_credentials
+
+_SEEMING = frozenset({"missing-module", "missing-program"})
+"""What is not found here, and may be there where it is needed."""
+_STOPPING = _SEEMING | {"undefined-target", "no-judge"}
+"""Warnings of `check` that keep a run from starting."""
 
 
 class Survey(Struct):
@@ -44,17 +48,24 @@ class Survey(Struct):
 
     selector: Selector
     """Which cases are run, the shard dealt."""
-    trials: dict[str, int] = field(default_factory=dict)
+    named: Sequence[str] = ()
+    """Targets that take the place of those that suites name."""
+    named_by: str = "--target"
+    """The option or parameter that names them."""
+    held: bool = False
+    """Whether the suites come from a program, and have no text to point into."""
+    trials: dict[str, int] = {}
     """How many trials there are of each target."""
-    cases: dict[str, int] = field(default_factory=dict)
+    cases: dict[str, int] = {}
     """How many cases there are of each target."""
-    needs: dict[str, SuiteNeeds] = field(default_factory=dict)
-    """What each suite mentions that has to be there, by its path."""
-    judged: set[tuple[str, str]] = field(default_factory=set)
+    mentions: dict[str, dict[What, set[str]]] = {}
+    """What each suite mentions that has to be there, by its path: targets, functions, programs,
+    scripts. For `judge`, the ids of cases that the configured judge grades."""
+    judged: set[tuple[str, str]] = set()
     """Pairs of a judge and the target that it judges."""
-    users: set[tuple[str, str]] = field(default_factory=set)
+    users: set[tuple[str, str]] = set()
     """Pairs of a target that plays a user and the target that it talks to."""
-    workspaces: dict[str, str] = field(default_factory=dict)
+    workspaces: dict[str, str] = {}
     """Targets that are given a workspace, each with the first case that has one."""
     has_workspaces: bool = False
     """Whether some case has one, be it a skipped case."""
@@ -68,25 +79,41 @@ class Survey(Struct):
     """How many cases there are in the suites."""
     fault: ConfigError | None = None
     """What else keeps the run from starting."""
+    forbidden: dict[str, Finding] = {}
+    """Targets that --no-exec forbids, with the reason."""
+
+    def mention(self, suite: str, what: What, names: Iterable[str]) -> None:
+        self.mentions[suite].setdefault(what, set()).update(names)
+
+    def place_of(self, target: str) -> str:
+        """What stands for the path of a file where no file names a target. A password that was
+        typed is not shown."""
+        kind, value = split_name(target)
+        if is_known("targets", kind):
+            # Its kind is no user, and what follows no password: `openai:gpt@localhost:8000`.
+            shown = target.removesuffix(value) + mask_credentials(value)
+        else:
+            shown = mask_credentials(f"//{target}")[2:]  # an address without its scheme, perhaps
+        return f"{self.named_by} {shown}"
 
 
 def survey_cases(
+    found: Survey,
     suites: SomeSuites,
     options: RunOptions,
     config: Config,
     graders: Graders,
-    selector: Selector,
     warn: Callable[[str], None],
     is_given: Callable[[str], bool],
-) -> Survey:
+) -> None:
     """Go through every case, and note what it needs. Nothing is made, or imported. A target that
     plays a user need not exist if it `is_given` by a program."""
-    found, unmatched, catalogue = Survey(selector), UnmatchedFilters(selector), Catalogue()
+    unmatched, catalogue = UnmatchedFilters(found.selector), Catalogue()
     checked = unmatched.watch(suites.check())
     named = tuple(dict.fromkeys(options.targets))
     try:
         if options.selection.shard is not None:
-            found.selector = _deal_cases(selector, checked, options.selection.shard)
+            found.selector = _deal_cases(found.selector, checked, options.selection.shard)
             deque(checked, maxlen=0)  # a limit may have left some unread
             checked = iter(suites)
         for suite, case in found.selector.select(checked):
@@ -95,11 +122,10 @@ def survey_cases(
             if found.selector.at:
                 unmatched.remove_targets(suite, case, targets)
                 targets = tuple(filter(partial(found.selector.asks, suite, case), targets))
-            _note_targets(suite, case, targets, options, found)
-            if "user" in case._data and not case.skip:
-                _note_user(suite, case._data["user"]["target"], targets, found, is_given)
-            for judge in _note_parts(suite, case, catalogue, found, graders, config):
-                found.judged.update((judge, target) for target in targets)
+            _note_targets(suite, case, targets, options, found, is_given)
+            if not graders.only_given:
+                for judge in _note_graders(suite, case, catalogue, found, graders, config):
+                    found.judged.update((judge, target) for target in targets)
     except ConfigError as error:
         found.fault = error
     except SuiteError as error:
@@ -112,7 +138,6 @@ def survey_cases(
     if not found.errors:
         found.fault = _check_filters(unmatched, suites, found, warn)
     found.invalid = tuple(suites.invalid)
-    return found
 
 
 def _deal_cases(selector: Selector, cases: Iterable[tuple[str, Case]], shard: Shard) -> Selector:
@@ -124,9 +149,9 @@ def _deal_cases(selector: Selector, cases: Iterable[tuple[str, Case]], shard: Sh
         numbers.append(number)
         # The hash of a suite's file doesn't cover tables, texts and attached files.
         total += number_of(str(number), repr(case._data)) if "vars" in case._data else number
-        found = find_attachments(suite, case.written_messages) if case.has_parts else {}
-        if isinstance(found, dict):
-            total += sum(number_of(name, digest(path)) for name, path in found.items())
+        files = find_attachments(suite, case.written_messages) if case.has_parts else {}
+        if isinstance(files, dict):
+            total += sum(number_of(name, digest(path)) for name, path in files.items())
     if not numbers:
         return selector  # `_check_filters` tells it
     dealt = f"{len(numbers)} cases, {total % (1 << 64):016x}"
@@ -154,9 +179,11 @@ def _check_filters(
 
 
 def _note_targets(
-    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, found: Survey
-) -> None:
-    needs = found.needs.setdefault(suite, SuiteNeeds())
+    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, found: Survey,
+    is_given: Callable[[str], bool],
+) -> None:  # fmt: skip
+    if suite not in found.mentions:
+        found.mentions[suite] = {}
     times = times_of(case, options.repeat)
     for name in targets:
         found.trials[name] = found.trials.get(name, 0) + times
@@ -166,51 +193,41 @@ def _note_targets(
             if not case.skip:
                 found.workspaces.setdefault(name, case.id)
     if not options.targets:
-        needs.add("target", targets)
+        found.mention(suite, "target", targets)
+    if "user" in case._data and not case.skip:
+        user = case._data["user"]["target"]
+        found.users.update((user, target) for target in targets)
+        if not is_given(user):
+            found.mention(suite, "asked", [user])
 
 
-def _note_user(
-    suite: str, user: str, targets: tuple[str, ...], found: Survey, is_given: Callable[[str], bool]
-) -> None:
-    found.users.update((user, target) for target in targets)
-    if not is_given(user):
-        found.needs[suite].add("asked", [user])
-
-
-def _note_parts(
+def _note_graders(
     suite: str, case: Case, catalogue: Catalogue, found: Survey, graders: Graders, config: Config
 ) -> set[str]:
-    """Note the graders of a case and of its turns, and return the targets that they ask."""
-    asked: set[str | None] = set()
-    for part in () if graders.only_given else case.graded_parts:
-        if "graders" in part._data or part.needs_judge:
-            asked |= _note_graders(part, catalogue, found.needs[suite])
-            graders.want(suite, part)
-    judges = {name for name in asked if name is not None}
-    if None in asked and config.judge is not None:
-        judges.add(config.judge.target)
-    return judges
-
-
-def _note_graders(case: Case, catalogue: Catalogue, needs: SuiteNeeds) -> set[str | None]:
-    """Note what the graders of a case name, and return the targets that they ask; None is the
-    configured judge. Graders of a case that is skipped are made, and ask no target."""
-    is_judged = False
-    asked: set[str | None] = set()
-    for declared, spec in _graders_in(case._data.get("graders", ()), catalogue):
-        for what, name, _ in find_named_code(declared, spec):
-            needs.add(what, [name])
-        if not case.skip:
-            named = [name for _, name in declared.named_targets(spec)]
-            asked.update(named)
-            if declared.kind.judges:
-                is_judged = True
-                asked.update([] if named else [None])
-    if case.needs_judge and not is_judged and not case.skip:
-        asked.add(None)
-    if None in asked:
-        needs.judged.add(case.id)
-    needs.add("asked", [name for name in asked if name is not None])
+    """Note what the graders of a case and of its turns name, and return the targets that they ask.
+    Graders of a case that is skipped are made, and ask no target."""
+    asked: set[str] = set()
+    needs_judge = False
+    for part in case.graded_parts:
+        specs = part._data.get("graders", ())
+        if not specs and not part.needs_judge:
+            continue
+        graders.want(suite, part)
+        is_judged = False
+        for declared, spec in _graders_in(specs, catalogue):
+            for what, name, _ in find_named_code(declared, spec):
+                found.mention(suite, what, [name])
+            if not case.skip:
+                named = [name for _, name in declared.named_targets(spec)]
+                asked.update(named)
+                is_judged = is_judged or declared.kind.judges
+                needs_judge = needs_judge or (declared.kind.judges and not named)
+        needs_judge = needs_judge or (part.needs_judge and not is_judged and not case.skip)
+    found.mention(suite, "asked", asked)
+    if needs_judge:
+        found.mention(suite, "judge", [case.id])
+        if config.judge is not None:
+            asked.add(config.judge.target)
     return asked
 
 
@@ -245,50 +262,34 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
     raise ConfigError.of([problem])
 
 
-_NO_TARGETS: Mapping[str, Finding] = MappingProxyType({})
-_SEEMING = frozenset({"missing-module", "missing-program"})
-"""What is not found here, and may be there where it is needed."""
-_STOPPING = _SEEMING | {"undefined-target", "no-judge"}
-"""Warnings of `check` that keep a run from starting."""
+def find_forbidden_targets(
+    tested: Iterable[str], found: Survey, config: Config
+) -> dict[str, Finding]:
+    """Why --no-exec forbids targets: those that are tested, and those that suites need."""
+    names = set(tested).union(*[each.get("asked", ()) for each in found.mentions.values()])
+    if config.judge is not None and any("judge" in each for each in found.mentions.values()):
+        names.add(config.judge.target)
+    forbidden: dict[str, Finding] = {}
+    for name in sorted(names):
+        with suppress(ConfigError):  # an unknown kind is told elsewhere
+            if kind_of(name, config).runs_code:
+                message = describe_forbidden_target(name)
+                forbidden[name] = Finding((), message, code="bad-target")
+    return forbidden
 
 
-class SuiteNeeds(Value, frozen=True):
-    """What a run needs of what one suite mentions."""
-
-    mentions: dict[What, set[str]] = field(default_factory=dict)
-    """The targets of its cases, unless the command line names others; targets that graders ask or
-    that play users; functions, programs and scripts that grade."""
-    judged: set[str] = field(default_factory=set)
-    """The ids of cases that the configured judge has to grade."""
-
-    def add(self, what: What, names: Iterable[str]) -> None:
-        self.mentions.setdefault(what, set()).update(names)
-
-
-class Needs(NamedTuple):
-    """What has to be there for a run."""
-
-    suites: Mapping[str, SuiteNeeds]
-    """By the path of each suite."""
-    targets: Sequence[str] = ()
-    """Those that take the place of the targets that suites name."""
-    named_by: str = "--target"
-    """The option or parameter that names them."""
-    held: bool = False
-    """Whether the suites come from a program, and have no text to point into."""
-    forbidden: Mapping[str, Finding] = _NO_TARGETS
-    """Targets that this run may not ask, with the reason."""
+# What keeps a run from starting
 
 
 class _RunCatalogue(Catalogue):
     """Objects to what keeps a run from starting, and notes the targets that are mentioned."""
 
-    def __init__(self, config: Config, needs: Needs, broken: Mapping[str, Finding] | None) -> None:
+    def __init__(self, config: Config, found: Survey, broken: Mapping[str, Finding] | None) -> None:
         super().__init__(config)
-        self._is_replaced = bool(needs.targets)
+        self._is_replaced = bool(found.named)
         self._is_loaded = broken is not None  # graders are loaded before targets are opened
-        self.unfit = {**needs.forbidden, **(broken or {})}
-        self.targets = set(needs.targets)
+        self.unfit = {**found.forbidden, **(broken or {})}
+        self.targets = set(found.named)
 
     def object_to(self, what: What, name: str) -> Finding | None:
         if what == "target" and self._is_replaced:
@@ -301,81 +302,73 @@ class _RunCatalogue(Catalogue):
         return super().object_to(what, name)
 
 
-class _Objections(Catalogue):
-    """Objects to what was found to be unusable, so that reading a file again gives its places."""
-
-    def __init__(self, unfit: Mapping[tuple[What | None, str], Finding], judge: Catalogue) -> None:
-        super().__init__()
-        self._unfit = unfit
-        self._judge = judge
-        self.asked: set[tuple[What | None, str]] = set()
-
-    def object_to(self, what: What, name: str) -> Finding | None:
-        if what == "judge":
-            return self._judge.object_to(what, name)
-        self.asked.add((what, name))
-        return self._unfit.get((what, name))
-
-
 def check_plan(
-    config: Config, needs: Needs, errors: Sequence[Problem] = (), invalid: Sequence[str] = (),
-    broken: Mapping[str, Finding] | None = None,
-) -> list[Problem]:  # fmt: skip
+    config: Config, found: Survey, broken: Mapping[str, Finding] | None = None
+) -> list[Problem]:
     """Everything that keeps a run from starting, at the places where `check` finds it.
 
-    `errors` are those of the suites themselves, and `invalid` the files that have some. `broken`
-    are targets that could not be opened. A module or a program that seems to be missing keeps no
-    run from trying: it is reported beside other problems.
+    `broken` are targets that could not be opened. A module or a program that seems to be missing
+    keeps no run from trying: it is reported beside other problems.
     """
-    catalogue = _RunCatalogue(config, needs, broken)
-    found: list[Problem] = []
-    for path, needed in needs.suites.items():
-        found += _check_needs(path, needed, needs.held, catalogue)
-    unknown = [path for path in invalid if path not in needs.suites]
+    catalogue = _RunCatalogue(config, found, broken)
+    problems: list[Problem] = []
+    for path, mentioned in found.mentions.items():
+        unfit = list(_find_unfit(path, mentioned, catalogue))
+        # The file is read again, for the places, only if there is something to say.
+        problems += _read_with(path, catalogue) if unfit and not found.held else unfit
+    unknown = [path for path in found.invalid if path not in found.mentions]
     for path in unknown:  # which cases are run is unknown: all that it mentions counts
-        found += _read_with(path, catalogue)
-    seen = set(found)
-    found += [problem for problem in errors if problem not in seen]
+        problems += _read_with(path, catalogue)
+    seen = set(problems)
+    problems += [problem for problem in found.errors if problem not in seen]
     if config.judge is not None:
         catalogue.targets.add(config.judge.target)
-    if unknown and config.target is not None and not needs.targets:
+    if unknown and config.target is not None and not found.named:
         catalogue.targets.add(config.target)  # a case with a mistake may name no target
     wrong = find_wrong_targets(config, frozenset(catalogue.targets), catalogue.unfit)
-    problems = config.problems(wrong)
-    found = [*problems, *_check_named(config, needs, catalogue.unfit), *found]
-    if broken is None and all(each.code in _SEEMING for each in found):
+    first = config.problems(wrong)
+    for name in found.named:
+        unusable = object_to_target(name, config, of_suite=False, broken=catalogue.unfit)
+        if unusable is not None:
+            hint = unusable.hint and mask_credentials(unusable.hint)
+            message = mask_credentials(unusable.message)
+            first.append(Problem(unusable.code, message, found.place_of(name), hint=hint))
+    problems = [*first, *problems]
+    if broken is None and all(each.code in _SEEMING for each in problems):
         return []
-    return in_order([replace(problem, stops=True) for problem in found])
+    return in_order([replace(problem, stops=True) for problem in problems])
 
 
-def _check_needs(
-    path: str, needed: SuiteNeeds, held: bool, catalogue: Catalogue
+def _find_unfit(
+    path: str, mentioned: Mapping[What, set[str]], catalogue: Catalogue
 ) -> Iterator[Problem]:
-    """The problems of what a run needs of a suite. Its file is read again only if there are any."""
-    unfit: dict[tuple[What | None, str], Finding] = {
-        (what, name): objection
-        for what, names in needed.mentions.items()
-        for name in sorted(names)
-        if (objection := catalogue.object_to(what, name)) is not None
-    }
-    judge = catalogue.object_to("judge", "criteria") if needed.judged else None
-    if not held and (unfit or judge is not None):
-        for problem in _read_with(path, _Objections(unfit, judge=catalogue)):
-            is_of_others = problem.case is not None and problem.case not in needed.judged
-            if problem.code != "no-judge" or not is_of_others:
-                yield problem
-    elif held:
-        for each in unfit.values():
-            yield Problem(each.code, each.message, path, hint=each.hint)
-        if judge is not None:
-            for case in sorted(needed.judged):
-                yield Problem(judge.code, judge.message, path, hint=judge.hint, case=case)
+    """What a suite mentions and can't be used, without its place."""
+    for what, names in mentioned.items():
+        for name in sorted(names):
+            is_case = what == "judge"
+            found = catalogue.object_to(what, "criteria" if is_case else name)
+            if found is not None:
+                case = name if is_case else None
+                yield Problem(found.code, found.message, path, hint=found.hint, case=case)
 
 
 def _read_with(path: str, catalogue: Catalogue) -> list[Problem]:
     """The problems of a file that keep it from being run."""
     problems = load_file(path, catalogue, keep=False).problems
     return [each for each in problems if each.severity == "error" or each.code in _STOPPING]
+
+
+class _Faults(Catalogue):
+    """Objects to what was found to be unusable, so that reading a file again gives its places."""
+
+    def __init__(self, unfit: Mapping[tuple[What | None, str], Finding]) -> None:
+        super().__init__()
+        self._unfit = unfit
+        self.asked: set[tuple[What | None, str]] = set()
+
+    def object_to(self, what: What, name: str) -> Finding | None:
+        self.asked.add((what, name))
+        return self._unfit.get((what, name))
 
 
 def place_grader_faults(
@@ -392,7 +385,7 @@ def place_grader_faults(
             or Finding((), each.message, code="bad-grader")
             for each in its
         }
-        objections = _Objections(unfit, judge=Catalogue())
+        objections = _Faults(unfit)
         if not held:
             found += _read_with(suite, objections)
         for each in its:
@@ -402,59 +395,22 @@ def place_grader_faults(
     return in_order([replace(problem, stops=True) for problem in found])
 
 
-def _check_named(config: Config, needs: Needs, unfit: Mapping[str, Finding]) -> Iterator[Problem]:
-    for name in needs.targets:
-        found = object_to_target(name, config, of_suite=False, broken=unfit)
-        if found is not None:
-            # A password that was typed is not shown.
-            hint = found.hint and mask_credentials(found.hint)
-            message = mask_credentials(found.message)
-            yield Problem(found.code, message, _place_of(name, needs), hint=hint)
-
-
-def _place_of(target: str, needs: Needs) -> str:
-    """What stands for the path of a file where no file names a target."""
-    kind, value = split_name(target)
-    if is_known("targets", kind):
-        # Its kind is no user, and what follows no password: `openai:gpt@localhost:8000`.
-        shown = target.removesuffix(value) + mask_credentials(value)
-    else:
-        shown = mask_credentials(f"//{target}")[2:]  # an address without its scheme, perhaps
-    return f"{needs.named_by} {shown}"
-
-
-def place_broken(name: str, error: ConfigError, config: Config, needs: Needs) -> ConfigError:
+def place_broken(name: str, error: ConfigError, config: Config, found: Survey) -> ConfigError:
     """Why a target can't be opened, at the place where it is named, with all that `check` finds to
     be wrong with targets of the run."""
-    broken = {name: Finding((), str(error), code="bad-target")}
-    problems = check_plan(config, needs, broken=broken)
+    problems = check_plan(config, found, {name: Finding((), str(error), code="bad-target")})
     # A target that only graders of a program or of the command line ask has no place.
     return ConfigError.of(problems) if problems else error
 
 
-def refuse_run(problems: Sequence[Problem], config: Config, needs: Needs) -> None:
+def refuse_run(problems: Sequence[Problem], config: Config, found: Survey) -> None:
     """Raise SuiteError with problems, if there are any; ConfigError if none is that of a suite."""
     if not problems:
         return
-    elsewhere = {_place_of(name, needs) for name in needs.targets}
+    elsewhere = set(map(found.place_of, found.named))
     if config.source is not None:
         sources = config.source.document, *config.source.others
         elsewhere |= {each.path for each in sources if each is not None}
     if all(problem.path in elsewhere for problem in problems):
         raise ConfigError.of(problems)
     raise SuiteError(problems)
-
-
-def find_forbidden_targets(
-    tested: Iterable[str], needs: Mapping[str, SuiteNeeds], config: Config
-) -> dict[str, Finding]:
-    """Why --no-exec forbids targets: those that are tested, and those that suites need."""
-    names = set(tested).union(*[each.mentions.get("asked", ()) for each in needs.values()])
-    if config.judge is not None and any(each.judged for each in needs.values()):
-        names.add(config.judge.target)
-    found: dict[str, Finding] = {}
-    for name in sorted(names):
-        with suppress(ConfigError):  # an unknown kind is told elsewhere
-            if kind_of(name, config).runs_code:
-                found[name] = Finding((), describe_forbidden_target(name), code="bad-target")
-    return found

@@ -20,7 +20,6 @@ from evalcase.runner.dispatch import Executor
 from evalcase.runner.events import Emit, RunNote, RunWarning
 from evalcase.runner.graders import Graders
 from evalcase.runner.needs import (
-    Needs,
     Survey,
     check_plan,
     find_forbidden_targets,
@@ -125,7 +124,8 @@ class Plan(Value, frozen=True):
     """The names of targets that a program gives as objects."""
     users: Mapping[str, Target] = field(default_factory=dict)
     """Targets that only play users."""
-    needs: Needs = Needs({})
+    survey: Survey | None = None
+    """What the cases need, to tell the place of a target that can't be opened."""
     judges: Mapping[str, Target] = field(default_factory=dict)
     """Targets that only graders ask, as far as their options say so."""
     oracle: Oracle | None = None
@@ -145,8 +145,9 @@ class Plan(Value, frozen=True):
         """Why a target can't be opened, with the place where a file names it."""
         if name in self.judges:
             error = ConfigError(f"`{name}` judges, and can't be opened: {error}")
-        is_given = name in self.given_targets
-        return error if is_given else place_broken(name, error, self.config, self.needs)
+        if self.survey is None or name in self.given_targets:
+            return error
+        return place_broken(name, error, self.config, self.survey)
 
     def moved_to(self, executor: Executor) -> Plan:
         """The same plan with targets that answer in an executor. Batches are sent from here."""
@@ -216,15 +217,21 @@ def _prepare_plan(
         only_given=given.only_graders,
     )  # fmt: skip
     selector = make_selector(options.selection, paths_from(config.root, environment.cwd))
+    found = Survey(
+        selector, [name for name in options.targets if not given.has_target(name)],
+        "--target" if request.given is None else "target", given.suites is not None,
+    )  # fmt: skip
     with collector_paused():
-        found = survey_cases(suites, options, config, graders, selector, warn, given.has_user)
-    needs = _find_needs(found, request, given)
-    _refuse_problems(found, config, needs, graders if options.no_exec else None)
+        survey_cases(found, suites, options, config, graders, warn, given.has_user)
+    if options.no_exec:
+        tested = [name for name in found.trials if not given.has_target(name)]
+        found.forbidden = find_forbidden_targets(tested, found, config)
+    _refuse_problems(found, config, graders if options.no_exec else None)
     _remark(found, suites, config, warn, note)
     if oracle is not None and (unchecked := oracle.name_unchecked(found.selector.select(suites))):
         note(unchecked)
     if faults := graders.make_ready():
-        refuse_run(place_grader_faults(faults, config, held=needs.held), config, needs)
+        refuse_run(place_grader_faults(faults, config, held=found.held), config, found)
     make = partial(make_target, config=config, surroundings=surroundings, no_exec=options.no_exec)
     targets = {
         name: given.find(name, given.targets)
@@ -256,7 +263,7 @@ def _prepare_plan(
         sum(found.cases.values()),
         (found.chosen, found.total) if found.chosen < found.total else None, targets, graders,
         request.scrubber, warn, note, make, frozenset({*given.targets, *given.users}), users,
-        needs, judges, oracle, found.has_workspaces,
+        found, judges, oracle, found.has_workspaces,
     )  # fmt: skip
 
 
@@ -286,27 +293,14 @@ def _check_workspaces(
                 warn(f"`{name}` may read {path}, which is above its workspaces: {hint}")
 
 
-def _find_needs(found: Survey, request: RunRequest, given: Given) -> Needs:
-    options = request.options
-    named = [name for name in options.targets if not given.has_target(name)]
-    named_by = "--target" if request.given is None else "target"
-    needs = Needs(found.needs, named, named_by, given.suites is not None)
-    if not options.no_exec:
-        return needs
-    made = [name for name in found.trials if not given.has_target(name)]
-    return needs._replace(forbidden=find_forbidden_targets(made, found.needs, request.config))
-
-
-def _refuse_problems(
-    found: Survey, config: Config, needs: Needs, forbidden: Graders | None
-) -> None:
+def _refuse_problems(found: Survey, config: Config, forbidden: Graders | None) -> None:
     """Raise everything that keeps a run from starting, before code of the project is imported."""
-    problems = check_plan(config, needs, found.errors, found.invalid)
+    problems = check_plan(config, found)
     if forbidden is not None:
         faults = forbidden.find_forbidden()
-        more = place_grader_faults(faults, config, held=needs.held, are_forbidden=True)
+        more = place_grader_faults(faults, config, held=found.held, are_forbidden=True)
         problems += [problem for problem in more if problem not in problems]
-    refuse_run(in_order(problems), config, needs)
+    refuse_run(in_order(problems), config, found)
     if found.fault is not None:
         raise found.fault
     judges = {judge for judge, _ in found.judged}
