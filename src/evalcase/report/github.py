@@ -40,9 +40,9 @@ def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
 def _write_place(span: Span | None) -> dict[str, str]:
     if span is None:
         return {}
-    place = {"line": span.line, "col": span.column}
+    place = {"line": span.line}
     if span.end_line == span.line:  # else the first line stands for all
-        place |= {"endLine": span.line, "endColumn": span.end_column}
+        place |= {"endLine": span.line, "col": span.column, "endColumn": span.end_column}
     return {name: str(number) for name, number in place.items()}
 
 
