@@ -87,7 +87,7 @@ def _drawn(run: list[tuple[bool, bool]], labelled: int) -> list[Stratum]:
 def _weighed(weighed: Strata) -> dict[str, Estimate | None]:
     kappa = weighed.kappa()
     return {
-        "kappa": kappa.interval if kappa is not None else None,
+        "kappa": kappa,
         "share": weighed.estimate_people(), "agreement": weighed.estimate_agreement(),
         "true passes": weighed.estimate_true_passes(),
         "true fails": weighed.estimate_true_fails(),
@@ -101,7 +101,7 @@ def _plain(table: Confusion, passed: int, judged: int) -> dict[str, Estimate | N
     # Better than a coin: otherwise there is nothing to be corrected.
     better = table.true_passes * table.true_fails > table.false_passes * table.false_fails
     return {
-        "kappa": kappa.interval if kappa is not None else None,
+        "kappa": kappa,
         "share": estimate_true_share((passed, judged), true_passes, true_fails) if better else None,
         "agreement": estimate_share(table.agreed, table.total),
         "true passes": estimate_share(*true_passes), "true fails": estimate_share(*true_fails),

@@ -72,7 +72,7 @@ def test_clusters_widen_the_interval(topics: Project) -> None:
         (["--cluster", "a..b"], "`a..b` can't be a cluster: "),
         (["--pass-at", "2"], "pass@2 needs 2 trials, but some cases have only 1 trial"),
         (["--interval", "bootstrap"], "'bootstrap' is not one of"),
-        (["--pass-at", "0"], "0 is out of range: at least 1."),
+        (["--pass-at", "0"], "0 is not in the range x>=1."),
     ],
 )
 @pytest.mark.parametrize("form", ["text", "json"])

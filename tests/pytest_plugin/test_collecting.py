@@ -36,18 +36,6 @@ def test_the_configuration_may_ask_for_them_and_the_command_line_wins(
     assert collected(evals, "--no-evals") == ["test_own.py::test_own"]
 
 
-@pytest.mark.parametrize("named", ["evals/all.eval.yaml", "evals/all.eval.yaml::good"])
-def test_an_eval_file_that_is_named_without_the_option_names_it(
-    evals: pytest.Pytester, named: str
-) -> None:
-    hint = f"evalcase: {named} is an eval file, and collected with --evals"
-    result = evals.runpytest_inprocess(named)
-    assert (result.ret, result.outlines.count(hint)) == (pytest.ExitCode.USAGE_ERROR, 1)
-    for arguments in (["--no-evals", named], ["--evals", named], ["test_own.py"], []):
-        said = evals.runpytest_inprocess(*arguments).stdout.str()
-        assert "with --evals" not in said, arguments
-
-
 def test_a_case_is_an_item_for_each_of_its_targets(evals: pytest.Pytester) -> None:
     write(
         evals,

@@ -130,8 +130,7 @@ _LABELS = "labels.jsonl"
 @click.option("--grader", metavar="NAME", help="Which grader, if the run has several judges.")
 @click.option("--criterion", metavar="ID", help="Only labels for this criterion of the judge.")
 @click.option(
-    "--min-kappa",
-    type=Number(-1, 1, meant="a number from -1 to 1, for example 0.6"), metavar="KAPPA",
+    "--min-kappa", type=Number(-1, 1), metavar="KAPPA",
     help="Exit with 1 unless the lower end of kappa's interval is at least this.",
 )  # fmt: skip
 @json_option

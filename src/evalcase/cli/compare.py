@@ -11,7 +11,6 @@ from typing import get_args
 import click
 
 from evalcase.cli.options import (
-    Count,
     Number,
     WrongUsageError,
     checked,
@@ -87,7 +86,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
     show_default=True, help="Which cases to show with both answers. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--limit", type=Count(0), default=5, show_default=True,
+    "--limit", type=click.IntRange(0), default=5, show_default=True,
     help="How many cases of each kind to show.",
 )  # fmt: skip
 @run_option("max_errors", "With a gate: allow this many errored trials on each side. [default: 0]")

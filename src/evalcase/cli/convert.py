@@ -10,7 +10,7 @@ from typing import TextIO
 
 import click
 
-from evalcase.cli.options import Count, checked, stdin_format
+from evalcase.cli.options import checked, stdin_format
 from evalcase.cli.terminal import print_lines, print_problems, screen_for
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import load_config
@@ -183,10 +183,10 @@ def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
     "attribute. Repeatable: all must hold.",
 )  # fmt: skip
 @click.option(
-    "--sample", type=Count(1), metavar="N", help="A random sample of N cases.",
+    "--sample", type=click.IntRange(1), metavar="N", help="A random sample of N cases.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=Count(0), default=0, show_default=True, metavar="N",
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
     help="The seed of --sample: the same number draws the same cases.",
 )  # fmt: skip
 @click.option(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from contextlib import suppress
 from math import isfinite
 from typing import Any, Protocol, TypeVar
 
@@ -61,52 +61,25 @@ class GroupedCommand(click.Command):
 
 
 class Number(click.FloatRange):
-    """A number in a range. `meant` says what it is where something else stands in its place."""
-
-    def __init__(
-        self, least: float, most: float | None = None, *, whole: bool = False,
-        min_open: bool = False, meant: str = "a number from 0 to 1, for example 0.9",
-    ) -> None:  # fmt: skip
-        super().__init__(least, most, min_open=min_open)
-        self._whole = whole
-        self._meant = meant
-        more = f"more than {least:g}" if min_open else f"at least {least:g}"
-        self._range = more if most is None else f"{least:g} to {most:.12g}"
-
-    def get_metavar(self, *_: object, **__: object) -> str:
-        return "N" if self._whole else "NUMBER"
-
-    def _describe_range(self) -> str:
-        """For the help page, which doesn't say of a number that it is not negative."""
-        return "" if self.max is None else self._range
+    """A finite number in a range. Of shares, one from 1 to 100 is meant as per cent."""
 
     def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,  # noqa: ANN401 - whatever click has
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> float:
         try:
-            number = int(str(value)) if self._whole else float(str(value))
-        except ValueError:
-            meant = "a whole number" if self._whole else f"a number: give {self._meant}"
-            self.fail(f"{value!r} is not {meant}.{self._hint(str(value))}", param, ctx)
-        if isinstance(number, float) and not isfinite(number):
+            number = float(super().convert(value, param, ctx))
+        except click.BadParameter as error:
+            with suppress(ValueError):
+                share = float(str(value).removesuffix("%")) / 100
+                if self.max == 1 and 0.01 < share <= 1:
+                    self.fail(f"{error.message} Did you mean {share:g}?", param, ctx)
+            raise
+        if not isfinite(number):
             self.fail("a finite number is needed", param, ctx)
-        assert self.min is not None
-        is_under = number <= self.min if self.min_open else number < self.min
-        if is_under or (self.max is not None and number > self.max):
-            said = f"{number} is out of range: {self._range}.{self._hint(str(value))}"
-            self.fail(said, param, ctx)
         return number
-
-    def _hint(self, text: str) -> str:
-        """A number from 1 to 100 is meant as per cent."""
-        try:
-            share = float(text.removesuffix("%")) / 100
-        except ValueError:
-            return ""
-        return f" Did you mean {share:g}?" if self.max == 1 and 0.01 < share <= 1 else ""
-
-
-Count = partial(Number, whole=True)
 
 
 stdin_format: Decorator = click.option(
@@ -212,12 +185,11 @@ def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
         case "choice":
             return click.Choice(type.bounds["enum"])
         case "integer":
-            return Count(type.bounds.get("minimum", 0), type.bounds.get("maximum"))
+            return click.IntRange(type.bounds.get("minimum", 0), type.bounds.get("maximum"))
         case "number":
-            meant = f"{type.words}, for example {flag.option.example}"
             is_over = "exclusiveMinimum" in type.bounds
             least, most = type.bounds.get("minimum", 0), type.bounds.get("maximum")
-            return Number(least, most, min_open=is_over, meant=meant)
+            return Number(least, most, min_open=is_over)
     return None
 
 

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from evalcase.cli.options import Count, checked, cluster_option, runs_dir_option, verbose_option
+from evalcase.cli.options import checked, cluster_option, runs_dir_option, verbose_option
 from evalcase.cli.stored import (
     check_parts,
     max_size_option,
@@ -54,7 +54,7 @@ from evalcase.util.environment import this_environment
     help="How intervals are computed; exact ones are never too narrow.",
 )  # fmt: skip
 @click.option(
-    "--pass-at", "ks", multiple=True, type=Count(1), metavar="K",
+    "--pass-at", "ks", multiple=True, type=click.IntRange(1), metavar="K",
     help="Show the chance that at least one of K trials passes, and that all do. Repeatable.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from evalcase.cli.options import Count, WrongUsageError, checked, runs_dir_option
+from evalcase.cli.options import WrongUsageError, checked, runs_dir_option
 from evalcase.cli.stored import find_project
 from evalcase.cli.terminal import columns_of, has_colour, print_lines, write_prose
 from evalcase.errors import ConfigError, RecordError
@@ -53,7 +53,7 @@ _ALWAYS = ("run", "age", "cases", "passed", "failed", "errored", "suite", "targe
 @click.command("list")
 @click.argument("runs", nargs=-1)
 @click.option(
-    "--limit", type=Count(1), metavar="N",
+    "--limit", type=click.IntRange(1), metavar="N",
     help="Only the newest N runs. [default: 20; with --json, all]",
 )  # fmt: skip
 @click.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
@@ -210,7 +210,7 @@ def _read_duration(value: str | None) -> timedelta | None:
 
 
 @click.command("prune")
-@click.option("--keep", type=Count(0), metavar="N", help="Keep the newest N runs.")
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the newest N runs.")
 @click.option(
     "--older-than", callback=checked(_read_duration), metavar="AGE",
     help="Only remove runs older than this: 30d, 12h, 8w.",

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from evalcase.cli.options import Count, runs_dir_option
+from evalcase.cli.options import runs_dir_option
 from evalcase.cli.stored import find_project
 from evalcase.runner.event_loop import run_async
 from evalcase.store.runs import find_run
@@ -17,7 +17,7 @@ from evalcase.util.environment import this_environment
 @click.command("view")
 @click.argument("run", required=False)
 @click.option(
-    "--port", type=Count(0, 65535), default=0, metavar="PORT",
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
     help="The port to listen on. [default: any free port]",
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Only print the address.")

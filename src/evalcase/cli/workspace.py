@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from evalcase.cli.options import Count, runs_dir_option
+from evalcase.cli.options import runs_dir_option
 from evalcase.cli.stored import refuse_stranger, trust_option
 from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.catalogue import Catalogue
@@ -34,7 +34,9 @@ from evalcase.util.text import make_visible, write_count
 @click.argument("folder", metavar="DIR")
 @click.option("--case", required=True, metavar="ID", help="The id of the case.")
 @click.option("--target", metavar="NAME", help="The target, if there are several.")
-@click.option("--repeat", type=Count(1), metavar="N", help="The repeat, if there are several.")
+@click.option(
+    "--repeat", type=click.IntRange(1), metavar="N", help="The repeat, if there are several."
+)
 @runs_dir_option
 @trust_option
 def workspace_command(

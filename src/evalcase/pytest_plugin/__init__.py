@@ -44,15 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
-    if _asks_for_evals(config):
+    asked = config.getoption("evals")
+    if config.getini("evalcase") if asked is None else asked:
         from evalcase.pytest_plugin.session import start_session
 
         config.pluginmanager.register(start_session(config), "evalcase-session")
-
-
-def _asks_for_evals(config: pytest.Config) -> bool:
-    asked = config.getoption("evals")
-    return bool(config.getini("evalcase") if asked is None else asked)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -62,20 +58,3 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         line = f"{mark.name}: a tag of eval cases"
         if ":" not in mark.name and line not in known:
             item.config.addinivalue_line("markers", line)
-
-
-_ENDINGS = (".eval.yaml", ".eval.yml", ".eval.json", ".eval.jsonl")
-_NOTHING_RUN = (4, 5)
-"""Exit codes: what was named was not found, and no test was collected."""
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
-) -> None:
-    """Name the option, where somebody names an eval file and pytest knows nothing of it."""
-    if exitstatus not in _NOTHING_RUN or _asks_for_evals(config):
-        return
-    named = [each for each in config.args if each.partition("::")[0].endswith(_ENDINGS)]
-    if named and config.getoption("evals") is None:
-        said = f"evalcase: {named[0]} is an eval file, and collected with --evals"
-        terminalreporter.write_line(said)

@@ -247,7 +247,7 @@ def _make_section(
     return Section(
         criterion, counts, table, agreement, passes, fails, people, youden,
         kappa.value if kappa is not None and table.total > 1 else None,
-        kappa.interval if kappa is not None and kappa_refused is None else None, kappa_refused,
+        kappa if kappa_refused is None else None, kappa_refused,
         judged, passed / judged if judged else None, estimate_share(passed, judged), true_share,
         true_refused, compare_with_itself(said, criterion), _compare_raters(ratings.values()),
     )  # fmt: skip
@@ -322,8 +322,8 @@ def _compare_raters(ratings: Iterable[Mapping[str, Label]]) -> tuple[Between, ..
     for raters, pairs in common.items():
         table = count_pairs(pairs)
         kappa = cohen_kappa(table)
-        value, interval = (None, None) if kappa is None else (kappa.value, kappa.interval)
-        found.append(Between(raters, table.total, table.agreed, value, interval))
+        value = None if kappa is None else kappa.value
+        found.append(Between(raters, table.total, table.agreed, value, kappa))
     return tuple(sorted(found, key=lambda each: (-each.answers, each.by)))
 
 

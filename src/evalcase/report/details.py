@@ -133,18 +133,12 @@ def result_heard(result: Result) -> Heard:
 
 def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
     """A label and the user's last words, in a turn or in the last one; of a simulated user, the
-    goal; without a user, the last words of anyone."""
+    goal."""
     if case.user is not None:
         return "goal", cut_long(case.user.goal)
     asked = turn_of(case, turn)
     messages = case.written_messages if asked is case else asked._data["input"]
-    text = _said_last(messages)
-    if text is not None:
-        return "input", text
-    others = [(each["role"], content_text(each.get("content"))) for each in messages]
-    return next(
-        ((role, cut_long(text)) for role, text in reversed(others) if text.strip()), ("input", "")
-    )
+    return "input", _said_last(messages) or ""
 
 
 def turn_of(case: Case, turn: int | None) -> Case:

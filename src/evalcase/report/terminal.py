@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -199,25 +200,19 @@ def cut(text: str, width: int) -> str:
 
 
 def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int = 0) -> list[str]:
-    """Prose in rows of at most so many cells, all but the first indented; one row without a width.
+    """Prose in rows of at most `width`, all but the first indented; one row without a width.
 
     The first row begins where `taken` cells are taken already. A word that is wider than a row
     stays whole, and so does a command: they are there to be copied.
     """
     if width is None:
         return [text]
-    rows, free = [""], width - taken
     whole = _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text)
-    for number, part in enumerate(whole.split(" ")):
-        word = part.replace("\0", " ")
-        spaced = f" {word}" if number else word
-        if cell_len(spaced) > free and (rows[-1] or taken > indent):
-            rows.append(" " * indent + word)
-            free = width - indent - cell_len(word)
-        else:
-            rows[-1] += spaced
-            free -= cell_len(spaced)
-    return rows
+    first, *rows = textwrap.wrap(
+        whole, max(1, width), initial_indent=" " * taken, subsequent_indent=" " * indent,
+        break_long_words=False, break_on_hyphens=False,
+    ) or [" " * taken]  # fmt: skip
+    return [row.replace("\0", " ") for row in (first[taken:], *rows)]
 
 
 def indent_lines(lines: Iterable[str], by: int = INDENT) -> Iterator[str]:

@@ -31,7 +31,7 @@ from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.case_data import CaseRow, case_data
 from evalcase.report.compare import compare_sides
 from evalcase.report.conclusion import remark_on
-from evalcase.report.evaluated import Evaluated, read_evaluated
+from evalcase.report.evaluated import read_evaluated
 from evalcase.report.figures import Estimator, Mean
 from evalcase.report.gates import Compared, find_gated
 from evalcase.report.page import (
@@ -116,28 +116,23 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
     totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
     is_lacking = evaluated.status == "incomplete" and evaluated.notice
-    return {
-        **({"status": evaluated.status} if is_lacking else {}),
-        **_rates_data(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
-        "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
-        "remark": remark.text, "apart": remark.is_apart,
-    }  # fmt: skip
-
-
-def _rates_data(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
     figures = sum_up(ledger, decision=evaluated.decision, is_biased=evaluated.is_biased)
     estimator = Estimator(figures.interval)
     return {
+        **({"status": evaluated.status} if is_lacking else {}),
+        # The rate of all, and of each suite at each target, with the intervals that `report` has.
         "rate": _rate_data(figures.all.rate),
         "parts": [
             {
-                "suite": suite,
-                "target": target,
+                "suite": suite, "target": target,
                 "rate": _rate_data(estimator.of_cases([*cells.values()]).rate),
             }
             for (suite, target), cells in ledger.places.items()
         ],
-    }
+        "cases": totals.cases.total, "cost": totals.spent_usd,
+        "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
+        "remark": remark.text, "apart": remark.is_apart,
+    }  # fmt: skip
 
 
 def _rate_data(rate: Mean) -> Sequence[float | None] | None:

@@ -59,19 +59,13 @@ SMOOTHING = 0.25
 """Added to each cell for the interval: an empty cell is no certainty."""
 
 
-class Kappa(NamedTuple):
-    value: float
-    standard_error: float
-    interval: Estimate
-
-
-def cohen_kappa(table: Sequence[float]) -> Kappa | None:
+def cohen_kappa(table: Sequence[float]) -> Estimate | None:
     """Of the four cells of a `Confusion`. None where it means nothing: both always say the same one
     thing, or there is nothing."""
     found, smooth = _measure_counts(table, 0), _measure_counts(table, SMOOTHING)
     if found is None or smooth is None:
         return None
-    return Kappa(found[0], sqrt(found[1]), estimate_kappa(found[0], *smooth))
+    return estimate_kappa(found[0], *smooth)
 
 
 def _measure_counts(table: Sequence[float], by: float) -> tuple[float, float] | None:
@@ -213,15 +207,13 @@ class Strata(Value, frozen=True):
         rate = failed / whole
         return self._around(rate, (0, -rate / whole, 0, (1 - rate) / whole))
 
-    def kappa(self) -> Kappa | None:
+    def kappa(self) -> Estimate | None:
         """Agreement beyond chance; None where nothing varies."""
         found = _measure_cells(self.cells)
         smooth = _measure_cells(self._smooth_cells(SMOOTHING))
         if found is None or smooth is None:
             return None
-        variance = self._variance(smooth[1], SMOOTHING)
-        interval = estimate_kappa(found[0], smooth[0], variance)
-        return Kappa(found[0], sqrt(self._variance(found[1])), interval)
+        return estimate_kappa(found[0], smooth[0], self._variance(smooth[1], SMOOTHING))
 
     def _around(self, value: float, slopes: Slopes) -> Estimate:
         """Wilson's interval for a plain sample of the size that would leave the same doubt."""
