@@ -9,6 +9,7 @@ import click
 
 from evalcase.cli.options import runs_dir_option
 from evalcase.cli.stored import find_project
+from evalcase.report.source import Reader
 from evalcase.runner.event_loop import run_async
 from evalcase.store.runs import find_run
 from evalcase.util.environment import this_environment
@@ -34,13 +35,17 @@ def view_command(run: str | None, port: int, no_browser: bool, runs_dir: str | N
     evalcase view --port 8765 --no-browser       on another machine, and here:
     ssh -L 8765:localhost:8765 HOST      then open the address it printed
     """
-    from evalcase.report.view import Opening, serve_viewer  # aiohttp
+    from evalcase.report.view import Listing, serve_viewer  # aiohttp
 
-    config, folder = find_project(runs_dir)
+    (config, folder), environment = find_project(runs_dir), this_environment()
     found = find_run(run, folder).run if run is not None else None
-    opening = Opening(folder, config, found, port, opens_browser=not no_browser)
+    listing = Listing(folder, config.root, environment.state)
+    serving = serve_viewer(
+        listing, Reader(environment.cwd, config), environment, sys.stdout, run=found, port=port,
+        opens_browser=not no_browser,
+    )  # fmt: skip
     try:
-        run_async(serve_viewer(opening, this_environment(), sys.stdout))
+        run_async(serving)
     except KeyboardInterrupt:
         return 0
     return 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import field
 
@@ -49,14 +49,6 @@ _OTHERS = ("threshold", "repeat", "timeout_s", "conversation_id", "metadata")
 """Fields that are shown beside what a case is about and graded by."""
 
 
-class Regrading(NamedTuple):
-    """How the answer of a trial was graded, that time."""
-
-    number: int
-    """Which of the gradings of the run it is, from 1."""
-    result: Result
-
-
 class BaseRow(Value, frozen=True):
     target: str
     outcome: Outcome
@@ -77,7 +69,7 @@ class CaseRow(Value, frozen=True):
     """None where only the other run has the case."""
     results: tuple[Result, ...] = ()
     """Of every trial that has one, by repeat."""
-    regradings: Mapping[int, tuple[Regrading, ...]] = field(default_factory=dict)
+    regradings: Mapping[int, tuple[Result, ...]] = field(default_factory=dict)
     """By repeat, all gradings of the answer, where there are several."""
     base: BaseRow | None = None
     alone: str = "added"
@@ -197,7 +189,7 @@ def _call_data(call: JSON) -> PageObject:
 
 
 def trial_data(
-    result: Result, regradings: Iterable[Regrading] = (), *, as_data: bool = False
+    result: Result, regradings: Iterable[Result] = (), *, as_data: bool = False
 ) -> PageObject:
     """The trial. What there is nothing of is left out. With `as_data`, an answer that is the text
     of data can be compared as that, whatever its layout."""
@@ -220,10 +212,10 @@ def trial_data(
         "retried": [failure_data(each) for each in result.retried],
         "gradings": [
             {
-                "number": number, "verdict": each.verdict, "score": each.score,
+                "number": each.grading, "verdict": each.verdict, "score": each.score,
                 "grades": [grade_data(grade) for grade in each.grades],
             }
-            for number, each in regradings
+            for each in regradings
         ],
     })  # fmt: skip
 

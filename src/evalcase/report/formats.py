@@ -73,8 +73,6 @@ _FORMS = {
 FORMS = tuple(_FORMS)
 _FOR_FILES = ("html", "parquet")
 _CHUNK_BYTES = 1 << 16
-_EXTRAS = {"parquet": "pyarrow"}
-"""What forms need beyond the core; the extra has the name of the form."""
 
 
 def form_of(path: str, forms: Container[str] = FORMS) -> str:
@@ -100,10 +98,9 @@ def choose_form(asked: str | None, path: str | None, forms: Container[str] = FOR
 
 def require_form(form: str) -> None:
     """Raise ConfigError if a form needs a package that is not installed."""
-    needed = _EXTRAS.get(form)
-    if needed is not None and find_spec(needed) is None:
-        what = f"a {form} report needs {needed}, from the extra `{form}`"
-        raise ConfigError(f"{what}: pip install {needed}")
+    if form == "parquet" and find_spec("pyarrow") is None:
+        what = "a parquet report needs pyarrow, from the extra `parquet`"
+        raise ConfigError(f"{what}: pip install pyarrow")
 
 
 def refuse_terminal(form: str, out: TextIO) -> None:

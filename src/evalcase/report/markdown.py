@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from evalcase.report.conclusion import note_run
@@ -22,12 +22,10 @@ from evalcase.report.details import (
 )
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Effort, Figures, Slice, write_money, write_percent
-from evalcase.report.highlights import GridRow
 from evalcase.report.source import Reported, Wanted
 from evalcase.report.summary import (
     count_units,
     effort_facts,
-    grid_rows,
     head_of_parts,
     part_rows,
     rate_facts,
@@ -54,8 +52,6 @@ _RESERVE = 600
 _MOST_PARTS = 25
 _MOST_TARGETS = 8
 """Columns that a table of targets has room for."""
-_FEW = 20
-"""So many values a variable may have that cases are grouped by unasked."""
 _LONGEST = 160
 _DIFF_LINES = 60
 _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
@@ -78,7 +74,6 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     if len(targets) > 1:
         efforts = {**figures.efforts, "all": figures.effort}
         lines += _part_lines("target", {**figures.by_target, "all": figures.all}, efforts)
-        lines += _grid_lines(highlights.differing(), targets)
     else:
         lines += _part_lines("", {"all": figures.all})
     lines += [*_group_lines(figures), *_fact_lines(figures, evaluated)]
@@ -130,7 +125,7 @@ def _group_lines(figures: Figures) -> Iterator[str]:
         head_of_parts("grader", figures): figures.by_grader,
     }  # fmt: skip
     for name, parts in figures.by_vars.items():
-        if len(parts) <= _FEW and len(parts) < figures.distinct:
+        if len(parts) <= _MOST_PARTS and len(parts) < figures.distinct:
             groups[_write_html(f"vars.{name}")] = parts
     for title, parts in groups.items():
         if len(parts) > 1:
@@ -150,25 +145,6 @@ def _part_lines(
     if len(parts) > len(rows):
         yield ""
         yield f"… and {len(parts) - len(rows):,} more"
-    yield ""
-
-
-def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str]) -> Iterator[str]:
-    if not rows:
-        return
-    yield f"<details><summary>{write_count(len(rows), 'case')} that targets differ on</summary>"
-    yield ""
-    head, *cells = grid_rows(rows[:_MOST_PARTS], targets)
-    signed = (
-        [_name_code(name), *(f"{_SIGNS.get(word, '')} {word}".strip() for word in row)]
-        for name, *row in cells
-    )
-    yield from write_table([["case", *map(_name_code, head[1:])], *signed])
-    if len(rows) > _MOST_PARTS:
-        yield ""
-        yield f"… and {len(rows) - _MOST_PARTS:,} more"
-    yield ""
-    yield "</details>"
     yield ""
 
 

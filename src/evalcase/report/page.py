@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from evalcase.report.aggregate import Ledger, sum_up, variable_labels
-from evalcase.report.case_data import BaseRow, CaseRow, PageObject, Regrading, case_data
+from evalcase.report.case_data import BaseRow, CaseRow, PageObject, case_data
 from evalcase.report.compare import Comparison
 from evalcase.report.comparison_forms import (
     closing_words,
@@ -81,7 +81,9 @@ class Shell(NamedTuple):
 @cache
 def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     served = scripts != SCRIPTS
-    script, style = read_script(scripts), read_style(scripts)
+    script = read_script(scripts)
+    others = "runs.css" if scripts == RUNS_SCRIPTS else "grid.css"
+    style = _read_asset("page.css") + _read_asset(others)
     policy = _POLICY.format(script=_hash_text(script), style=_hash_text(style)) + _SERVED * served
     text = _read_asset("page.html").replace("{policy}", policy).replace("{style}", style)
     head, tail = text.split("{data}")
@@ -92,11 +94,6 @@ def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
     """All files of script, as one function: none of its names can be reached from outside."""
     files = [_read_asset(f"{name}.js") for name in scripts]
     return "\n".join(["(() => {", "'use strict';", *files, "})();"])
-
-
-def read_style(scripts: tuple[str, ...] = SCRIPTS) -> str:
-    names = ["page.css", "runs.css" if scripts == RUNS_SCRIPTS else "grid.css"]
-    return "".join(map(_read_asset, names))
 
 
 def _hash_text(text: str) -> str:
@@ -199,7 +196,8 @@ class PageWriter:
                 chunk = self._open[may_drop] = _Chunk(self._chunks)
                 self._chunks += 1
             told = {**row_data(row), "chunk": chunk.number, "place": len(chunk.texts)}
-            self._rows.append({**told, **_measure_base(row)})
+            told["change"] = row.alone if row.base is None else row.base.change
+            self._rows.append(told | _measure_base(row.base))
             chunk.texts.append(write_compact(case_data(row)))
             chunk.size += len(chunk.texts[-1])
             if len(chunk.texts) >= _CHUNK_CASES or chunk.size >= _CHUNK_BYTES:
@@ -264,17 +262,12 @@ def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
     }
 
 
-def _measure_base(row: CaseRow) -> dict[str, Any]:
-    base = row.base
-    if base is None:
-        return {**dict.fromkeys(BASE_COLUMNS), "change": row.alone}
-    measured = _measure_results(base.results)
+def _measure_base(base: BaseRow | None) -> dict[str, Any]:
+    measured = _measure_results(base.results if base is not None else ())
     return {
-        "change": base.change,
-        "base_verdict": base.outcome.verdict or UNFINISHED,
-        "base_score": measured["score"], "base_seconds": measured["seconds"],
-        "base_cost": measured["cost"],
-    }  # fmt: skip
+        "base_verdict": (base.outcome.verdict or UNFINISHED) if base is not None else None,
+        **{f"base_{name}": measured[name] for name in ("score", "seconds", "cost")},
+    }
 
 
 def _find_mean(values: Iterable[float | None]) -> float | None:
@@ -335,11 +328,11 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
 
 def _find_regradings(
     gradings: list[StoredRun], trials: tuple[Result, ...]
-) -> dict[int, tuple[Regrading, ...]]:
-    found: dict[int, tuple[Regrading, ...]] = {}
+) -> dict[int, tuple[Result, ...]]:
+    found: dict[int, tuple[Result, ...]] = {}
     for result in trials:
         graded = {
-            each.grading: Regrading(each.grading, each)
+            each.grading: each
             for stored in gradings
             if (each := stored.find_result(result.key)) is not None and each.answer == result.answer
         }

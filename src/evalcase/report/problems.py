@@ -60,7 +60,6 @@ def fold_problems(
     the last of them with how many more there are."""
     problems = list(problems)
     of_kind = Counter(map(_kind_of_problem, problems))
-    last = {_kind_of_problem(problem): problem for problem in problems}
     shown: Counter[tuple[str, str, str]] = Counter()
     for problem in problems:
         kind = _kind_of_problem(problem)
@@ -70,10 +69,8 @@ def fold_problems(
         lines = list(problem_lines(problem, screen, is_broken=is_broken))
         more = of_kind[kind] - SHOWN if shown[kind] == SHOWN else 0
         if more > 0:
-            line = last[kind].line
-            until = f", the last on line {line}" if line is not None else ""
             lead = f"{' ' * _margin(problem.span)}{screen.paint('=', 'dim')} "
-            lines.append(lead + screen.paint(f"and {more:,} more like this{until}", "hint"))
+            lines.append(lead + screen.paint(f"and {more:,} more like this", "hint"))
         yield lines
 
 

@@ -174,22 +174,16 @@ def _case_lines(
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen) -> Iterator[str]:
     if not rows:
         return
-    (first, *names), *cells = grid_rows(rows[:_MOST_DIFFERING], targets)
-    room = max(len("ungraded"), screen.width * 3 // 4 // len(names) - 2)
-    head = [first, *(cut(name, room) for name in names)]
+    room = max(len("ungraded"), screen.width * 3 // 4 // len(targets) - 2)
+    head = ["case", *(cut(name, room) for name in targets)]
+    cells = [
+        [name, *((said[each] or UNFINISHED) if each in said else "–" for each in targets)]
+        for name, said in rows[:_MOST_DIFFERING]
+    ]
     yield from screen.table([head, *cells], {word: word for word in VERDICTS})
     if (more := len(rows) - _MOST_DIFFERING) > 0:
         yield screen.paint(f"and {more:,} more that targets differ on", "dim")
     yield ""
-
-
-def grid_rows(rows: Sequence[GridRow], targets: Sequence[str]) -> list[list[str]]:
-    """A head, and the verdicts of each case."""
-    cells = [
-        [name, *((said[each] or UNFINISHED) if each in said else "–" for each in targets)]
-        for name, said in rows
-    ]
-    return [["case", *targets], *cells]
 
 
 def part_tables(

@@ -25,7 +25,6 @@ from aiohttp import web
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from evalcase.config.config import Config
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.aggregate import Ledger, sum_up
 from evalcase.report.case_data import CaseRow, case_data
@@ -50,7 +49,6 @@ from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.reader import is_written, read_end
 from evalcase.store.runs import list_runs
 from evalcase.store.stored import GrowingJournal, StoredRun
-from evalcase.types.value import Value
 from evalcase.util.environment import Environment, monotonic
 
 T = TypeVar("T")
@@ -152,20 +150,14 @@ _NO_SCRIPT = "default-src 'none'"
 _LOGGER = logging.getLogger("evalcase.view")
 
 
-class Opening(Value, frozen=True):
-    folder: str
-    config: Config
-    run: Run | None
-    """The one whose page is opened; None for the list."""
-    port: int
-    opens_browser: bool
-
-
-async def serve_viewer(opening: Opening, environment: Environment, out: TextIO) -> None:
-    """Serve until Ctrl-C. Raise ConfigError if the port can't be used."""
+async def serve_viewer(
+    listing: Listing, reader: Reader, environment: Environment, out: TextIO, *, run: Run | None,
+    port: int, opens_browser: bool,
+) -> None:  # fmt: skip
+    """Serve until Ctrl-C, with the page of a run, or the list, opened first. Raise ConfigError if
+    the port can't be used."""
     token = urlsafe_b64encode(environment.entropy(32)).rstrip(b"=").decode()
-    listing = Listing(opening.folder, opening.config.root, environment.state)
-    viewer = Viewer(token, listing, Reader(environment.cwd, opening.config))
+    viewer = Viewer(token, listing, reader)
     # aiohttp logs every request that is not HTTP, which is nothing for the terminal.
     silent = logging.getLogger("evalcase.view.http")
     silent.disabled = True
@@ -177,17 +169,17 @@ async def serve_viewer(opening: Opening, environment: Environment, out: TextIO) 
     await runner.setup()
     try:
         try:
-            await web.TCPSite(runner, _HOST, opening.port).start()
+            await web.TCPSite(runner, _HOST, port).start()
         except OSError as error:
-            why = f"port {opening.port} can't be used: {error.strerror or error}"
+            why = f"port {port} can't be used: {error.strerror or error}"
             raise ConfigError(why) from error
         viewer.port = runner.addresses[0][1]
         address = f"http://{_HOST}:{viewer.port}/{token}/"
-        if opening.run is not None:
-            address += f"run/{os.path.basename(opening.run.path)}"
+        if run is not None:
+            address += f"run/{os.path.basename(run.path)}"
         out.write(f"{address}\npress Ctrl-C to stop\n")
         out.flush()
-        if opening.opens_browser and has_screen(environment.variables, sys.platform):
+        if opens_browser and has_screen(environment.variables, sys.platform):
             await asyncio.to_thread(webbrowser.open, address)
         await asyncio.Event().wait()
     finally:

@@ -56,20 +56,6 @@ def test_what_a_rate_alone_does_not_say(project: Project) -> None:
     assert "- cost: grading $0.0030\n" in text
 
 
-def test_cases_that_targets_differ_on_have_a_column_for_each(project: Project) -> None:
-    project.suite(case("both"), case("a|b <i>", "say no", expected_output="say no"))
-    project.suite(case("agreed", "raise it broke", skip="today"), name="t")
-    project.run("run", "--target", "agent", "--target", "echo")
-    text = markdown(project)
-    assert "<details><summary>2 cases that targets differ on</summary>\n\n" in text
-    assert "| case | `agent` | `echo` |\n|---|---:|---:|\n" in text
-    assert "| `s.eval.yaml: both` | ✅ passed | ❌ failed |\n" in text
-    odd = r"`s.eval.yaml: a\|b <i>`"
-    assert f"| {odd} | ❌ failed | ✅ passed |\n\n</details>\n" in text
-    project.run("run", "--target", "agent")
-    assert "differ on" not in markdown(project)
-
-
 def test_an_incomplete_run_never_looks_well(project: Project) -> None:
     project.suite(*cases(2), case("b", "say no"), *cases(3, prefix="d"))
     project.run("run", "--fail-fast", "--concurrency", "1")
