@@ -112,28 +112,22 @@ def read_shard(environment: Mapping[str, str], of: int | None) -> Shard:
     some cases twice, and others never.
     """
     found = [each for each in _ARRAYS if environment.get(each)]
-    if not found:
-        known = ", ".join(_ARRAYS)
-        raise ValueError(f"this is not an array task: none of {known} is set; write it as 2/5")
-    if len(found) > 1:
-        several = " and ".join(found)
-        raise ValueError(f"{several} are both set: write the one that is meant as 2/5")
+    if len(found) != 1:
+        known = " and ".join(found) or f"none of {', '.join(_ARRAYS)}"
+        why = "this is not an array task" if not found else "it isn't clear which task this is"
+        raise ValueError(f"{why}: {known} is set; write it as 2/5")
     name = found[0]
     first, total, step = _ARRAYS[name]
     count = _read_number(total, environment) if total else of
     if count is None:
-        raise ValueError(
-            f"beside {name}, nothing says how many tasks there are: write it as auto/5"
-        )
+        raise ValueError(f"nothing says how many tasks {name} is one of: write it as auto/5")
     if of not in (None, count):
         raise ValueError(f"{total} is {count}, not {of}")
     ahead = _read_number(name, environment) - _read_number(first, environment)
     place, rest = divmod(ahead, max(_read_number(step, environment), 1))
     if rest or not 0 <= place < count:
-        raise ValueError(
-            f"{name} is {environment[name]}, which is not one of {count} tasks without a gap: "
-            "write it as 2/5"
-        )
+        told = f"{name} is {environment[name]}, which is not one of {count} tasks without a gap"
+        raise ValueError(f"{told}: write it as 2/5")
     return Shard(place + 1, count)
 
 

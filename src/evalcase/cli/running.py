@@ -7,8 +7,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, wraps
 from typing import NamedTuple
 
@@ -18,7 +17,6 @@ from rich.file_proxy import FileProxy
 from evalcase.cli.options import json_option, verbose_option
 from evalcase.cli.terminal import (
     CRASH_CODE,
-    Streams,
     discard_stream,
     has_colour,
     is_live,
@@ -98,31 +96,6 @@ def output_options(command: Callable[..., int]) -> Callable[..., int]:
     return with_output
 
 
-def _make_view(streams: Streams, *, quiet: bool) -> RunView:
-    """The view of a run, on standard error: standard output is for what came of it."""
-    stream = streams.err
-    if not quiet and is_live(stream):
-        view = LiveView(stream, colour=has_colour(stream))
-        for lent in streams.lent:
-            lent.above = FileProxy(view.console, lent)
-        return view
-    return RunView(stream) if quiet else LogView(stream)
-
-
-@contextmanager
-def _keep_shown(view: RunView, streams: Streams) -> Iterator[None]:
-    view.begin()
-    try:
-        with same_streams():
-            yield
-    finally:
-        for lent in streams.lent:
-            if lent.above is not None:
-                lent.above.flush()
-                lent.above = None
-        view.close()
-
-
 class Session:
     """A command at work on a run, and how a person sees that. Standard output is kept for evalcase,
     which user code shares with it."""
@@ -145,7 +118,16 @@ class Session:
 
     @cached_property
     def view(self) -> RunView:
-        return _make_view(self._streams, quiet=self._output.quiet or self._output.as_json)
+        """On standard error: standard output is for what came of it."""
+        stream = self._streams.err
+        if self._output.quiet or self._output.as_json:
+            return RunView(stream)
+        if not is_live(stream):
+            return LogView(stream)
+        view = LiveView(stream, colour=has_colour(stream))
+        for lent in self._streams.lent:
+            lent.above = FileProxy(view.console, lent)
+        return view
 
     def print(self, lines: Iterable[str]) -> None:
         try:
@@ -214,8 +196,16 @@ class Session:
         concurrency = plan.options.concurrency or plan.config.concurrency
         allow_descriptors(_OWN_DESCRIPTORS + _DESCRIPTORS_OF_TRIAL * concurrency)
         try:
-            with _keep_shown(self.view, self._streams):
-                evaluated = run_async(_until_interrupted(execution, self.view))
+            self.view.begin()
+            try:
+                with same_streams():
+                    evaluated = run_async(_until_interrupted(execution, self.view))
+            finally:
+                for lent in self._streams.lent:
+                    if lent.above is not None:
+                        lent.above.flush()
+                        lent.above = None
+                self.view.close()
         except (EvalcaseError, OSError, KeyboardInterrupt):
             raise
         except BaseException as error:  # noqa: BLE001 - how far it came is in the record

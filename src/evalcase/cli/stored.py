@@ -113,23 +113,21 @@ def refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Conf
 
     A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
     """
-    specs = {_to_json(spec): spec for spec in graders}
-    found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
+    # Slow to import, and few records are a stranger's.
+    from evalcase.config.graders import make_grader, runs_code
+
+    known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
+    found = []
+    for text, spec in {_to_json(spec): spec for spec in graders}.items():
+        named = make_grader(spec, config)
+        if runs_code(named) or not known.issuperset(named.grader.asks()):
+            found.append(text)
     if not found:
         return None
     why = "that would run code, or ask targets that the configuration does not name"
     write_prose(f"evalcase: {run.path} names graders {why}:")
     print_lines([*_list_named({"grader": found}), _REFUSED], sys.stderr)
     return 2
-
-
-def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
-    # Slow to import, and few records are a stranger's.
-    from evalcase.config.graders import make_grader, runs_code
-
-    named = make_grader(spec, config)
-    known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
-    return runs_code(named) or not known.issuperset(named.grader.asks())
 
 
 def _list_named(named: Mapping[str, Sequence[str]]) -> Iterator[str]:

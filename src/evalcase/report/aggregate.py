@@ -8,11 +8,9 @@ variables, graders and clusters.
 from __future__ import annotations
 
 import json
-import re
 from array import array
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -37,11 +35,15 @@ MOST_VALUES = 200
 """A variable with more values groups nothing: it may be another in each of a million rows."""
 _LONGEST_VALUE = 100
 _MARKS_AT_ONCE = 1 << 17
-_NUMBERS = re.compile(r"(\d{1,15})")
 
-Name = TypeVar("Name", bound=Hashable)
 
-Cells = dict[str, dict[ClusterName, FigureCell]]
+class _ByCluster(dict[ClusterName, FigureCell]):
+    def __missing__(self, cluster: ClusterName) -> FigureCell:
+        cell = self[cluster] = FigureCell(cluster)
+        return cell
+
+
+Cells = defaultdict[str, _ByCluster]
 """The cells of parts by their name and cluster."""
 
 
@@ -112,18 +114,18 @@ def _bound_score(score: float) -> float:
 class Ledger:
     def __init__(self, clustering: Clustering | None = None) -> None:
         self.clustering = clustering
-        self.places: dict[tuple[str, str], dict[ClusterName, FigureCell]] = {}
+        self.places: defaultdict[tuple[str, str], _ByCluster] = defaultdict(_ByCluster)
         """Cases by suite and target."""
-        self.tags: Cells = {}
-        self.variables: dict[str, Cells] = {}
+        self.tags: Cells = defaultdict(_ByCluster)
+        self.variables: defaultdict[str, Cells] = defaultdict(lambda: defaultdict(_ByCluster))
         """Cases by the name of a variable and its value."""
         self.crowded: set[str] = set()
         """Variables with too many values; they are not counted."""
-        self.graders: Cells = {}
-        self.efforts: dict[str, Effort] = {}
+        self.graders: Cells = defaultdict(_ByCluster)
+        self.efforts: defaultdict[str, Effort] = defaultdict(Effort)
         """By target."""
         self.judging = Judging()
-        self._marks: dict[str, array[int]] = {}
+        self._marks: defaultdict[str, array[int]] = defaultdict(lambda: array("Q"))
         """By suite, a hash of the case for each case at a target."""
         self._open: dict[tuple[str, str, str], _OpenCase] = {}
 
@@ -131,9 +133,7 @@ class Ledger:
         """Add a result; return what its case has come to. The case gives its tags and variables,
         and its cluster."""
         key = result.key
-        effort = self.efforts.get(key.target)
-        if effort is None:
-            effort = self.efforts[key.target] = Effort()
+        effort = self.efforts[key.target]
         effort.add(result)
         for grade in result.grades:
             if grade.asked:
@@ -147,7 +147,13 @@ class Ledger:
         trials, verdict = len(held.verdicts), None
         if trials >= result.repeats:
             del self._open[key[:3]]
-            verdict = self._count(held, result.pass_rate, effort)
+            verdict = decide_case_verdict(held.verdicts, result.pass_rate)
+            for cell in held.cells:
+                cell.add((verdict,), held.verdicts, held.scores)
+            if held.scores:
+                effort.add_score(sum(held.scores) / len(held.scores))
+            for name, (verdicts, scores) in held.grades.items():
+                self.graders[name][held.cluster].add(verdicts, verdicts, scores)
         passed = held.verdicts.count("passed")
         return Outcome(verdict, passed, trials, result.repeats, result.pass_rate)
 
@@ -180,44 +186,18 @@ class Ledger:
         if case is None or not ("tags" in case._data or "vars" in case._data):
             return
         for tag in dict.fromkeys(case._data.get("tags", ())):
-            yield _find_cell(self.tags, tag, cluster)
+            yield self.tags[tag][cluster]
         for name, label in variable_labels(case).items():
             if name in self.crowded:
                 continue
-            values = self.variables.setdefault(name, {})
-            yield _find_cell(values, label, cluster)
-            if len(values) > MOST_VALUES:
+            yield self.variables[name][label][cluster]
+            if len(self.variables[name]) > MOST_VALUES:
                 self.crowded.add(name)
                 del self.variables[name]
 
     def _find_place(self, suite: str, case: str, target: str, cluster: ClusterName) -> FigureCell:
-        marks = self._marks.get(suite)
-        if marks is None:
-            marks = self._marks[suite] = array("Q")
-        marks.append(mark_of(case))
-        return _find_cell(self.places, (suite, target), cluster)
-
-    def _count(self, held: _OpenCase, pass_rate: float, effort: Effort) -> Verdict:
-        verdict = decide_case_verdict(held.verdicts, pass_rate)
-        for cell in held.cells:
-            cell.add((verdict,), held.verdicts, held.scores)
-        if held.scores:
-            effort.add_score(sum(held.scores) / len(held.scores))
-        for name, (verdicts, scores) in held.grades.items():
-            _find_cell(self.graders, name, held.cluster).add(verdicts, verdicts, scores)
-        return verdict
-
-
-def _find_cell(
-    cells: dict[Name, dict[ClusterName, FigureCell]], name: Name, cluster: ClusterName
-) -> FigureCell:
-    by_cluster = cells.get(name)
-    if by_cluster is None:
-        by_cluster = cells[name] = {}
-    cell = by_cluster.get(cluster)
-    if cell is None:
-        cell = by_cluster[cluster] = FigureCell(cluster)
-    return cell
+        self._marks[suite].append(mark_of(case))
+        return self.places[suite, target][cluster]
 
 
 def sum_up(
@@ -246,7 +226,7 @@ def sum_up(
         return by.of_cases(held, sum(unfinished[cell] for cell in held))
 
     def by_name(cells: Cells) -> dict[str, Slice]:
-        return {name: figure(cells[name].values()) for name in sorted(cells, key=_natural_order)}
+        return {name: figure(cells[name].values()) for name in sorted(cells)}
 
     suites: dict[str, list[FigureCell]] = {}
     by_target: dict[str, list[FigureCell]] = {}
@@ -261,10 +241,10 @@ def sum_up(
     return Figures(
         whole, Effort.sum(ledger.efforts.values()),
         {name: figure(by_target[name], apart) for name in named},
-        {name: Effort.sum([ledger.efforts.get(name) or Effort()]) for name in named},
+        {name: Effort.sum([ledger.efforts[name]]) for name in named},
         {
             name: figure(suites[name], together if name in shared else apart)
-            for name in sorted(suites, key=_natural_order)
+            for name in sorted(suites)
         },
         by_name(ledger.tags),
         {name: together.of_grader([*cells.values()]) for name, cells in ledger.graders.items()},
@@ -274,8 +254,3 @@ def sum_up(
         {name: by_name(cells) for name, cells in ledger.variables.items()},
         tuple(ledger.crowded), distinct,
     )  # fmt: skip
-
-
-def _natural_order(name: str) -> list[tuple[int, str]]:
-    """By name, numbers in it by their size."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBERS.split(name)]

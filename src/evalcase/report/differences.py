@@ -94,36 +94,25 @@ class Differences:
                 self._sizes[round(size, _DIGITS)] += 1
 
     def measure(self) -> Measured:
-        pairs, (p, test) = self.pairs, self._p()
+        pairs, total = self.pairs, self._head - self._base
         clusters = None if self._clusters is None else len(self._clusters)
-        return Measured(
-            self.name, pairs, self._base / pairs if pairs else None,
-            self._head / pairs if pairs else None, self.better, self.worse, self._change(), p,
-            test, smallest_p(pairs if clusters is None else clusters), clusters,
-        )  # fmt: skip
-
-    @property
-    def _total(self) -> float:
-        return self._head - self._base
-
-    def _change(self) -> Change | None:
         if self._clusters is not None:
-            return estimate_clustered(self._clusters.values())
-        if self._is_whole:
-            return estimate_verdicts(self.better, self.worse, self.pairs)
-        largest = max(self._sizes, default=0.0)
-        return estimate_scores(self.pairs, self._total, self._squares, largest)
-
-    def _p(self) -> tuple[float, str]:
-        if self._clusters is not None:
+            change = estimate_clustered(self._clusters.values())
             totals = [cluster.total for cluster in self._clusters.values()]
             sizes = Counter(round(abs(total), _DIGITS) for total in totals)
-            return sign_flip_p(sizes, sum(totals)), "sign-flip by cluster"
-        if self._is_whole:
-            return mcnemar_p(self.better, self.worse), "exact McNemar"
-        if len(self._sizes) > MOST_DISTINCT:
-            return normal_p(self._total, self._squares), "sign-flip"
-        return sign_flip_p(self._sizes, self._total), "sign-flip"
+            p, test = sign_flip_p(sizes, sum(totals)), "sign-flip by cluster"
+        elif self._is_whole:
+            change = estimate_verdicts(self.better, self.worse, pairs)
+            p, test = mcnemar_p(self.better, self.worse), "exact McNemar"
+        else:
+            change = estimate_scores(pairs, total, self._squares, max(self._sizes))
+            is_normal, test = len(self._sizes) > MOST_DISTINCT, "sign-flip"
+            p = normal_p(total, self._squares) if is_normal else sign_flip_p(self._sizes, total)
+        return Measured(
+            self.name, pairs, self._base / pairs if pairs else None,
+            self._head / pairs if pairs else None, self.better, self.worse, change, p,
+            test, smallest_p(pairs if clusters is None else clusters), clusters,
+        )  # fmt: skip
 
 
 class ScoreDifferences(Differences):

@@ -195,10 +195,9 @@ class CaseTrials(Value, frozen=True):
     @property
     def cost_usd(self) -> float | None:
         """What the answers cost together; None where none says what it did."""
-        costs = [
-            t.answer.cost_usd for t in self.trials if t.answer and t.answer.cost_usd is not None
-        ]
-        return fsum(costs) if costs else None
+        costs = [trial.answer.cost_usd for trial in self.trials if trial.answer is not None]
+        known = [cost for cost in costs if cost is not None]
+        return fsum(known) if known else None
 
     @property
     def telling(self) -> Result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from itertools import islice
@@ -47,25 +48,22 @@ _INTERNAL, _ERROR = 1, 2
 def write_otlp(reported: Reported) -> Iterator[str]:
     """Exports, one on each line; one without spans if there are no trials."""
     stored, left = reported.stored, iter(reported.results())
+    run, scope = stored.run.id, {"name": "evalcase", "version": __version__}
+    about = {"service.name": "evalcase", "service.version": __version__, "evalcase.run": run}
+    resource = {"attributes": _make_attributes(about)}
     several = list(islice(left, AT_ONCE))
     while True:
         spans = [
             span
             for result in several
-            for span in _make_spans(stored.run.id, result, stored.find_case(*result.key[:2]))
+            for span in _make_spans(run, result, stored.find_case(*result.key[:2]))
         ]
-        yield json_line(_make_export(stored.run.id, spans)) + "\n"
+        scoped = [{"scope": scope, "spans": spans, "schemaUrl": SCHEMA}]
+        exported = {"resource": resource, "scopeSpans": scoped, "schemaUrl": SCHEMA}
+        yield json_line({"resourceSpans": [exported]}) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
             return
-
-
-def _make_export(run: str, spans: list[dict[str, Any]]) -> dict[str, Any]:
-    about = {"service.name": "evalcase", "service.version": __version__, "evalcase.run": run}
-    scope = {"name": "evalcase", "version": __version__}
-    scoped = {"scope": scope, "spans": spans, "schemaUrl": SCHEMA}
-    resource = {"attributes": _make_attributes(about)}
-    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped], "schemaUrl": SCHEMA}]}
 
 
 def _make_spans(run: str, result: Result, case: Case | None) -> Iterator[dict[str, Any]]:
@@ -75,7 +73,9 @@ def _make_spans(run: str, result: Result, case: Case | None) -> Iterator[dict[st
     whole: dict[str, Any] = {"evalcase.verdict": result.verdict, "evalcase.score": result.score}
     if result.failure is not None:
         whole["error.type"] = result.failure.kind
-    start_ns = _read_nanoseconds(result.started_at)
+    start_ns = 0  # where a stranger's record has no time
+    with suppress(ValueError, OverflowError):
+        start_ns = int(datetime.fromisoformat(result.started_at).timestamp() * 1e6) * 1000
     exchanges = result.exchanges
     if not exchanges:
         about = whole | _of_input(said) | _of_answer(result.answer)
@@ -215,11 +215,3 @@ def _any_value(value: Any) -> dict[str, Any]:  # noqa: ANN401 - what an attribut
     if isinstance(value, float):
         return {"doubleValue": value}
     return {"stringValue": whole_text(value)}  # other readers take no halves of characters
-
-
-def _read_nanoseconds(stamp: str) -> int:
-    """A time of the record in nanoseconds since 1970; 0 where a stranger's record has none."""
-    try:
-        return int(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
-    except (ValueError, OverflowError):
-        return 0

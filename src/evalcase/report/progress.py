@@ -241,15 +241,12 @@ class LiveView(_TimedView):
         super().begin()
 
     def decided(self, outcome: Outcome, result: Result) -> None:
-        if outcome.verdict not in ("failed", "errored"):
+        self._named += outcome.verdict in ("failed", "errored")
+        if outcome.verdict not in ("failed", "errored") or self._named > MOST_LINES:
             return
-        self._named += 1
-        if self._named <= MOST_LINES:
-            screen = Screen(self.console.width - 1, colour=not self.console.no_color)
-            line = headline(result, outcome, screen, name_target=self.name_target)
-            self._lines.append((line, True))
-        elif self._named == MOST_LINES + 1:
-            self.say("further failures are only counted here; the record has all of them")
+        screen = Screen(self.console.width - 1, colour=not self.console.no_color)
+        line = headline(result, outcome, screen, name_target=self.name_target)
+        self._lines.append((line, True))
 
     def say(self, line: str) -> None:
         for row in hang_text(make_visible(line), self.console.width - 1):

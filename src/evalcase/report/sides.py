@@ -429,10 +429,11 @@ def tell_kind(base: CaseTrials | None, head: CaseTrials) -> ChangeKind:
         return "skipped"
     if (verdicts[0] == "passed") != (verdicts[1] == "passed"):
         return "fixed" if verdicts[1] == "passed" else "broken"
-    return "same" if _standing(base) == _standing(head) else "changed"
-
-
-def _standing(case: CaseTrials) -> tuple[object, ...]:
-    """What a case came to: where it is equal, nothing has changed."""
-    answers = sorted(trial.answer.fingerprint() for trial in case.trials if trial.answer)
-    return case.verdict, case.outcome.passed, case.outcome.trials, case.score, answers
+    came_to = [
+        (
+            case.verdict, case.outcome.passed, case.outcome.trials, case.score,
+            sorted(trial.answer.fingerprint() for trial in case.trials if trial.answer),
+        )
+        for case in (base, head)
+    ]  # fmt: skip
+    return "same" if came_to[0] == came_to[1] else "changed"

@@ -66,9 +66,8 @@ class Screen:
         """A text, which can't steer the terminal, in a colour."""
         if not self.colour or not style or not text:
             return text
-        return Style.parse(STYLES.get(style, STYLES["warning"])).render(
-            text, color_system=ColorSystem.STANDARD
-        )
+        parsed = Style.parse(STYLES.get(style, STYLES["warning"]))
+        return parsed.render(text, color_system=ColorSystem.STANDARD)
 
     def wrap(self, text: str, width: int | None = None) -> list[str]:
         """Lines of at most so many cells, broken between words; a line of the text stays a line."""
@@ -78,10 +77,7 @@ class Screen:
         return [row.plain.rstrip() for rows in wrapped for row in rows]
 
     def flow(self, parts: Iterable[tuple[str, str]]) -> list[str]:
-        texts = (
-            Text(make_visible(text), STYLES.get(style, STYLES["warning"]) if style else "")
-            for text, style in parts
-        )
+        texts = (Text(make_visible(text), STYLES.get(style, "")) for text, style in parts)
         return self.lines(Text(", ").join(texts))
 
     def lines(self, drawn: RenderableType) -> list[str]:
