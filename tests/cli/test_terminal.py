@@ -136,11 +136,7 @@ def test_no_live_line_where_none_is_wanted(project: Project, option: str) -> Non
         ]
 
 
-def test_without_a_terminal_there_are_no_control_codes(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # However slow the machine is, there are no lines on progress.
-    monkeypatch.setattr("evalcase.report.progress._SHORTEST_S", float("inf"))
+def test_without_a_terminal_there_are_no_control_codes(project: Project) -> None:
     mixed(project)
     done = project.run("run", "--concurrency", "1")
     assert done.err == ""
