@@ -34,10 +34,12 @@ from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
     OTHER_ROLES,
     ROLES,
+    ToolCall,
     is_lone_part,
     is_message,
     is_part,
     named_file,
+    names_tool,
     said_text,
     text_of,
 )
@@ -136,15 +138,19 @@ def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Find
     if role not in ROLES:
         if not is_message(message):
             return False
-        _report_role(role, usual, (*path, "role"), findings)
+        is_text = type(role) is str
+        meant = nearest_field(role, ROLES, elsewhere=OTHER_ROLES) if is_text else None
+        what = f"`{role}` is not a role" if is_text else f"a role is no {describe_kind(role)}"
+        hint = hint_at(meant) or f"the roles are {', '.join(ROLES)}; {_AS_DATA.format(usual)}"
+        fix = None if meant is None else Fix(meant, of_name=True)
+        findings.add("unknown-role", (*path, "role"), what, hint, fix=fix)
     content, calls = message.get("content"), message.get("tool_calls")
     if calls is not None:
         _check_tool_calls(calls, (*path, "tool_calls"), findings)
     elif "content" not in message:
         known = ("content", "tool_calls")
         near = (nearest_field(key, known, elsewhere={}) for key in message if key != "role")
-        guesses = map(hint_at, near)
-        hint = next(filter(None, guesses), f"add `content`; {_AS_DATA.format(usual)}")
+        hint = hint_at(next(filter(None, near), None)) or f"add `content`; {_AS_DATA.format(usual)}"
         what = "this message has neither `content` nor `tool_calls`"
         findings.add("empty-message", path, what, hint)
     if type(content) is list or type(content) is dict:
@@ -156,18 +162,6 @@ def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Find
     return True
 
 
-def _report_role(role: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
-    roles = "the roles are " + ", ".join(ROLES)
-    if type(role) is not str:
-        what = f"a role is a string, not {describe_kind(role)}"
-        findings.add("unknown-role", path, what, roles)
-        return
-    meant = nearest_field(role, ROLES, elsewhere=OTHER_ROLES)
-    hint = hint_at(meant) or f"{roles}; {_AS_DATA.format(usual)}"
-    fix = None if meant is None else Fix(meant, of_name=True)
-    findings.add("unknown-role", path, f"`{role}` is not a role", hint, fix=fix)
-
-
 def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
     if type(calls) is not list:
         findings.add("wrong-type", path, f"`tool_calls` is a list, not {describe_kind(calls)}")
@@ -175,12 +169,7 @@ def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
     if not calls:
         findings.add("empty-list", path, "`tool_calls` is an empty list", "leave it out")
     for index, call in enumerate(calls):
-        name = None
-        if type(call) is dict:
-            function = call.get("function")
-            in_function = function.get("name") if type(function) is dict else None
-            name = call.get("tool", in_function)
-        if type(name) is not str or not name:
+        if not names_tool(call) or not ToolCall(call).name:
             message = "a tool call must name its tool"
             hint = "write {tool: name, input: …}, or {function: {name: …, arguments: …}}"
             findings.add("bad-tool-call", (*path, index), message, hint)
@@ -200,34 +189,28 @@ Parts of other types are kept as they are."""
 def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
     """Check content parts: those in a list, and a file or an image that a target is given, which
     needs no list around it. Other content is data."""
-    if type(content) is list:
-        parts = [is_part(item) for item in content]
-        if all(parts):
-            for index, part in enumerate(content):
-                _check_part(part, (*path, index), findings)
-        elif any(map(_is_known_part, content)):
-            message = "this is not a content part, so the whole list is plain data"
-            hint = "give it a type: {type: text, text: …}"
-            findings.add("odd-part", (*path, parts.index(False)), message, hint)
-    elif usual == "user" and is_lone_part(content):
-        _check_part(content, path, findings)
-
-
-def _is_known_part(value: Any) -> bool:
-    return is_part(value) and value["type"] in _PART_KEYS
+    if type(content) is not list:
+        if usual == "user" and is_lone_part(content):
+            _check_part(content, path, findings)
+        return
+    parts = [is_part(item) for item in content]
+    if all(parts):
+        for index, part in enumerate(content):
+            _check_part(part, (*path, index), findings)
+    elif any(is_part(item) and item["type"] in _PART_KEYS for item in content):
+        message = "this is not a content part, so the whole list is plain data"
+        hint = "give it a type: {type: text, text: …}"
+        findings.add("odd-part", (*path, parts.index(False)), message, hint)
 
 
 def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     """Note the file that a part names; warn of a part that has neither a file nor a text."""
-    kind = part["type"]
-    if kind not in _PART_KEYS:
-        return
-    name, keys = named_file(part), _PART_KEYS[kind]
+    kind, name = part["type"], named_file(part)
+    keys = _PART_KEYS.get(kind, ())
     if name is not None:
         findings.add_file(name, (*path, next(key for key in keys if part.get(key) == name)))
-        return
     # An image may be in the shape of some provider, which has other keys.
-    if said_text(part) is None and (kind != "image" or len(part) == 1):
+    elif keys and said_text(part) is None and (kind != "image" or len(part) == 1):
         message = f"a part of the type `{kind}` needs `{keys[0]}`"
         findings.add("odd-part", path, message, f"write {{type: {kind}, {keys[0]}: …}}")
 
@@ -247,9 +230,11 @@ class Ids(Struct):
 
     def claim(self, id: str) -> bool:
         """Take an id for a case; False if another case has it."""
-        before = len(self._taken)
-        self._taken.add(hash(id))
-        return len(self._taken) > before
+        number = hash(id)
+        if number in self._taken:
+            return False
+        self._taken.add(number)
+        return True
 
     def make(self, messages: Messages) -> str:
         """An id that depends on the case's own input only; copies of a case are numbered."""
@@ -286,18 +271,6 @@ def known_by(fields: dict[str, Any]) -> Messages:
         goal = {"role": "user", "content": user["goal"], "user": about}
         said += [*user.get("first", ()), goal]
     return said
-
-
-def _make_id(
-    written: Any, fields: dict[str, Any], path: KeyPath, ids: Ids, findings: Findings
-) -> str | None:
-    """An id for a case that has none, or a faulty one; None without anything to make it of."""
-    if written is None:
-        if messages := known_by(fields):
-            findings.name_case(ids.make(messages))
-    elif findings.accepts(_FIELDS["id"].takes, written, (*path, "id")):
-        findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
-    return findings.case
 
 
 # What a suite adds
@@ -397,11 +370,10 @@ def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | Non
         return None
     unique = [*dict.fromkeys(value)]
     if len(unique) < len(value):
-        for tag, number in Counter(value).items():
-            if number > 1:
-                second = value.index(tag, value.index(tag) + 1)
-                message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
-                findings.add("duplicate-tag", (*path, second), message, hint)
+        for tag in [each for each, number in Counter(value).items() if number > 1]:
+            second = value.index(tag, value.index(tag) + 1)
+            message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
+            findings.add("duplicate-tag", (*path, second), message, hint)
     return unique
 
 
@@ -508,7 +480,6 @@ def read_fields(named: Named, findings: Findings, **found: Any) -> dict[str, Any
 _ASKING = frozenset({"input", "turns", "user", "stop_on_failure"})
 """One of these a case can't do without; the last is reported if it stands alone."""
 _OF_CONVERSATIONS = frozenset({"turns", "stop_on_failure"})
-_JUDGED = frozenset({"criteria", "rubrics"})
 
 
 def resolve_case(
@@ -536,11 +507,16 @@ def resolve_case(
     if _ASKING.isdisjoint(values) and not findings.suggested("input", path):
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
     data = read_fields(named, findings, id=id)
-    turns = [] if _OF_CONVERSATIONS.isdisjoint(values) else _check_turns(named, data, findings)
-    if not _JUDGED.isdisjoint(data):
-        _mention_judge(data, named, findings)
     if id is None:
-        data["id"] = _make_id(written, data, path, ids, findings)
+        if written is not None and findings.accepts(_FIELDS["id"].takes, written, (*path, "id")):
+            findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
+        elif written is None and (messages := known_by(data)):
+            data["id"] = ids.make(messages)
+            findings.name_case(data["id"])
+    turns: list[Named] = []
+    if not _OF_CONVERSATIONS.isdisjoint(values):
+        turns = _check_turns(named, data, findings)
+    _mention_judge(data, named, findings)
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, values.get("suite_graders") is not False)
     if "workspace" in data:
@@ -561,16 +537,17 @@ def resolve_case(
 
 def _check_turns(named: Named, fields: dict[str, Any], findings: Findings) -> list[Named]:
     """The turns as they are written, if there are any; and whether they are all that they need."""
-    values, path = named.values, named.path
-    if "stop_on_failure" in values and "turns" not in values:
+    path = named.path
+    if "turns" not in named.values:
         message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
         findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
     if "turns" not in fields:
         return []
-    parts = enumerate(values["turns"])
+    parts = enumerate(named.values["turns"])
     turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in parts]
-    for turn, part in zip(fields["turns"], turns, strict=True):
-        _mention_judge({**turn, "skip": True} if "skip" in fields else turn, part, findings)
+    if "skip" not in fields:
+        for turn, part in zip(fields["turns"], turns, strict=True):
+            _mention_judge(turn, part, findings)
     return turns
 
 
