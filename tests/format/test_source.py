@@ -75,7 +75,8 @@ def test_bytes_that_are_no_utf_8(
 
 
 def test_the_excerpt_of_a_long_broken_line_is_short() -> None:
-    problem = tell_undecodable(b"x" * 10_000 + b"\xff" + b"y" * 10_000, "x")
+    data = b"x" * 10_000 + b"\xff" + b"y" * 10_000
+    problem = tell_undecodable(UnicodeDecodeError("utf-8", data, 10_000, 10_001, ""), "x")
     assert problem.column == 10_001
     assert problem.excerpt is not None
     assert len(problem.excerpt.text) < 1_000

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from evalcase.format.json import JsonReader, Reading, compose_json, keeps_spelling
+from evalcase.format.json import JsonReader, compose_json, keeps_spelling
 from evalcase.format.positions import (
     FatalFaultError,
     Fault,
@@ -167,23 +167,13 @@ def parse_document(text: str, format: Syntax, path: str) -> Document:
     """Read one document; with `jsonl`, one line. It never raises for what a text may hold."""
     readers = {"yaml": read_yaml, "toml": read_toml}
     read = readers.get(format) or JsonReader().read
-    return _read_document(read, text, format, path, 1)
-
-
-def _read_document(
-    read: Callable[[str], Reading],
-    text: str,
-    format: Syntax,
-    path: str,
-    first_line: int,
-) -> Document:
     try:
         value, faults, unusual = read(text)
     except FatalFaultError as error:
-        return Document(path, text, format, None, [error.fault], False, first_line)
+        return Document(path, text, format, None, [error.fault], False)
     odd = [fault for fault in faults if CODES[fault.code].severity == "warning"]
     faults = [fault for fault in faults if fault not in odd] if odd else faults
-    return Document(path, text, format, value, faults, True, first_line, unusual, odd=odd)
+    return Document(path, text, format, value, faults, unusual=unusual, odd=odd)
 
 
 _SEVERAL_LINES = "this is JSON over several lines, and each line of a .jsonl file is one case"
@@ -200,20 +190,20 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
             return
         try:
             text = data.decode().rstrip("\r\n")
-        except UnicodeDecodeError:
-            yield tell_undecodable(data.rstrip(b"\n"), path, number)
+            value, faults, unusual = read(text)
+            yield Document(path, text, "jsonl", value, faults, True, number, unusual)
+        except UnicodeDecodeError as error:
+            yield tell_undecodable(error, path, number)
             if number == 1 and find_encoding(data):
                 return
-            continue
-        line = _read_document(read, text, "jsonl", path, number)
-        if line.readable:
-            yield line
-        elif number == 1 and text.strip() in ("[", "{", "[{"):
-            line.faults = [Fault("syntax", _SEVERAL_LINES, 0, len(text), _ONE_A_LINE)]
-            yield from line.problems
-            return
-        else:
-            yield from line.problems
+        except FatalFaultError as error:
+            fault = error.fault
+            is_spread = number == 1 and text.strip() in ("[", "{", "[{")
+            if is_spread:
+                fault = Fault("syntax", _SEVERAL_LINES, 0, len(text), _ONE_A_LINE)
+            yield from Document(path, text, "jsonl", None, [fault], False, number).problems
+            if is_spread:
+                return
 
 
 # Findings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice
@@ -33,7 +34,6 @@ from evalcase.format.source import (
     tell_unreadable,
 )
 from evalcase.format.suite import (
-    Foreign,
     SuiteFields,
     name_foreign,
     name_foreign_cases,
@@ -297,7 +297,7 @@ class CaseStream:
 
     def _read_cases(self) -> Iterator[Case | Problem | None]:
         ids, findings, shared = Ids(), self._findings, self._shared
-        has_variables, is_first = shared.variables is not None, True
+        is_ours = False
         at = -1
         for at, line in enumerate(read_lines(self._file, self.path)):
             if isinstance(line, Problem):
@@ -308,59 +308,53 @@ class CaseStream:
             findings.unusual = line.unusual
             for case in resolve_line(line.value, findings, ids, shared):
                 self.origins.append(at)
-                if findings.found and is_first:
-                    is_first = False
-                    foreign = self._name_foreign()
+                if findings.found and not is_ours:
+                    start = [each.value for each in self._read_again(_LINES_TO_TELL)]
+                    foreign = name_foreign_cases(start, findings.found)
                     if foreign is not None:
                         findings.replace_all(foreign.finding(self.path))
-                        yield from self._problems_of(line)
+                        yield from line.place(findings.found)
                         yield None
                         return
-                is_faulty = bool(line.faults)
-                if findings.found or findings.references or has_variables:
+                    is_ours = True
+                if findings.found or findings.references or shared.variables is not None:
                     yield from self._problems_of(line)
-                    is_faulty = is_faulty or findings.errors > 0
-                    findings.drain()
-                yield None if is_faulty else case
+                is_right = findings.errors == 0 and not line.faults
+                findings.drain()
+                yield case if is_right else None
             if line.faults:
                 yield from line.problems
-            if findings.found:
+            if findings.found:  # what is known once all cases of the line are made
                 yield from self._problems_of(line)
                 findings.drain()
         if at < 0:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
-
-    def _name_foreign(self) -> Foreign | None:
-        """The tool that the file belongs to, by its first lines, if it is not evalcase."""
-        start = [each.value for each in self._read_again(_LINES_TO_TELL)]
-        return name_foreign_cases(start, self._findings.found)
 
     def _problems_of(self, line: Document) -> list[Problem]:
         findings = self._findings
         inside = self._files.check(findings)
         if line.faults:
             findings.leave_out(ADVICE)
-        placed = map(self._name_first, in_order(line.place(findings.found)))
+        placed = in_order(line.place(findings.found))
+        for number, each in enumerate(placed):
+            # The file is read again for the first line of an id, because no line is kept.
+            if each.code == "duplicate-id" and (first := self._first_lines.get(each.case)):
+                message = f"{each.message}; the first is at line {first}"
+                placed[number] = replace(each, message=message)
         return [*placed, *inside, *self._problems_of_sidecar()]
 
     def _problems_of_sidecar(self) -> list[Problem]:
         """What was found in the suite fields when they were applied to a case."""
         variables, document = self._shared.variables, self._sidecar.document
-        if variables is None or document is None or not variables.findings.found:
+        if variables is None or document is None:
             return []
         problems = document.place(variables.findings.found)
         variables.findings.drain()
         return problems
 
-    def _name_first(self, problem: Problem) -> Problem:
-        first = self._first_lines.get(problem.case) if problem.code == "duplicate-id" else None
-        if first is None:
-            return problem
-        return replace(problem, message=f"{problem.message}; the first is at line {first}")
-
     @cached_property
     def _first_lines(self) -> dict[str | None, int]:
-        """The first line of each id. The file is read again for it, because no line is kept."""
+        """The first line of each id."""
         first: dict[str | None, int] = {}
         ids = Ids()
         for line in self._read_again():
@@ -404,40 +398,36 @@ def read_sidecar(
 
 
 def _find_sidecar(path: str, known: Known, files: SuiteFiles) -> Sidecar:
-    about = SuiteFields({"name": suite_name(path)}, NOTHING_SHARED)
-    if path in (STDIN, TEXT):
-        return Sidecar(about, [])
-    sidecars = find_sidecars(path)
+    sidecars = find_sidecars(path) if path not in (STDIN, TEXT) else []
+    outside = outside_link(sidecars[0]) if sidecars else None
     if not sidecars:
-        return Sidecar(about, list(_find_stray(path)))
-    if len(sidecars) > 1:
+        problems = list(_find_stray(path))
+    elif len(sidecars) > 1:
         message = f"there are suite fields for the same file in {os.path.basename(sidecars[0])}"
         problem = Problem("conflicting-fields", message, sidecars[1], hint="keep one of the two")
-        return Sidecar(about, [problem])
-    if (outside := outside_link(sidecars[0])) is not None:
-        return Sidecar(about, [outside])
-    try:
-        return read_sidecar(read_source(sidecars[0]), sidecars[0], suite_name(path), known, files)
-    except UnreadableError as error:
-        return Sidecar(about, [error.problem])
+        problems = [problem]
+    elif outside is not None:
+        problems = [outside]
+    else:
+        try:
+            text = read_source(sidecars[0])
+            return read_sidecar(text, sidecars[0], suite_name(path), known, files)
+        except UnreadableError as error:
+            problems = [error.problem]
+    return Sidecar(SuiteFields({"name": suite_name(path)}, NOTHING_SHARED), problems)
 
 
 def _find_stray(path: str) -> Iterator[Problem]:
     """Suite fields beside a JSONL file under the name where AgentV has them."""
     stem = os.path.splitext(path)[0]
     for stray in (f"{stem}.yaml", f"{stem}.yml"):
-        if os.path.isfile(stray) and outside_link(stray) is None and _holds_suite_fields(stray):
-            message = f"these suite fields are not read: {os.path.basename(path)} has none"
-            name = os.path.basename(stem).removesuffix(".eval")
-            hint = f"if they are its own, name the file {name}.suite.yaml"
-            yield Problem("stray-suite-fields", message, stray, hint=hint)
-
-
-def _holds_suite_fields(path: str) -> bool:
-    try:
-        value = parse_document(read_source(path, most_bytes=100_000), "yaml", path).value
-    except UnreadableError:
-        return False
-    if type(value) is not dict or not value.keys().isdisjoint((*CASE_CONTAINERS, "input")):
-        return False
-    return not value.keys().isdisjoint((*SUITE.fields, *SUITE.aliases))
+        if not os.path.isfile(stray) or outside_link(stray) is not None:
+            continue
+        with suppress(UnreadableError):
+            value = parse_document(read_source(stray, 100_000), "yaml", stray).value
+            names = value.keys() if type(value) is dict else set[str]()
+            if names & SUITE.fields - {"input", "cases"} and names.isdisjoint(CASE_CONTAINERS):
+                message = f"these suite fields are not read: {os.path.basename(path)} has none"
+                name = os.path.basename(stem).removesuffix(".eval")
+                hint = f"if they are its own, name the file {name}.suite.yaml"
+                yield Problem("stray-suite-fields", message, stray, hint=hint)

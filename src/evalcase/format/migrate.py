@@ -109,8 +109,8 @@ def _migrate_piece(
         return piece
     try:
         document = parse_document(piece.decode(), format, result.path)
-    except UnicodeDecodeError:
-        result.errors.append(tell_undecodable(piece, result.path, number))
+    except UnicodeDecodeError as error:
+        result.errors.append(tell_undecodable(error, result.path, number))
         return piece
     document.first_line = number
     if not document.readable or document.faults:

@@ -7,18 +7,14 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from typing import IO
 
 from evalcase.format.positions import Format, Lines
-from evalcase.types.problem import Problem, Span, did_you_mean
-from evalcase.util.files import (
-    IrregularError,
-    OversizeError,
-    open_file,
-    read_file,
-)
+from evalcase.types.problem import Problem, Span, find_nearest, hint_at
+from evalcase.util.files import IrregularError, OversizeError, open_file, read_file
 from evalcase.util.project import leads_inside, leaves_by_link
 
 STDIN = "-"
@@ -61,11 +57,10 @@ def read_source(
     """The text of a file without its byte order mark. With `inside`, it has to lie in that folder.
     Problems have the path that is `shown`."""
     shown = shown or path
-    data = read_raw(path, most_bytes, inside, shown).removeprefix(BOM)
     try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise UnreadableError(tell_undecodable(data, shown)) from None
+        return read_raw(path, most_bytes, inside, shown).removeprefix(BOM).decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableError(tell_undecodable(error, shown)) from None
 
 
 def read_raw(
@@ -140,16 +135,12 @@ def tell_unreadable(path: str, error: OSError) -> Problem:
 def missing_path(path: str) -> Problem:
     """The problem with a path that leads nowhere, with the nearest name in its folder."""
     folder, name = os.path.split(path)
-    near = did_you_mean(name, list_names(folder or "."), 0.75) if name else None
-    hint = near.replace("`", f"`{os.path.join(folder, '')}", 1) if near and folder else near
+    beside: list[str] = []
+    with suppress(OSError):
+        beside = sorted(os.listdir(folder or "."))
+    near = find_nearest(name, beside, 0.75) if name else None
+    hint = hint_at(near and os.path.join(folder, near))
     return Problem("unreadable-file", "there is no such file or folder", path, hint=hint)
-
-
-def list_names(folder: str) -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(folder) if not name.startswith("."))
-    except OSError:
-        return []
 
 
 def find_encoding(data: bytes) -> str | None:
@@ -157,21 +148,18 @@ def find_encoding(data: bytes) -> str | None:
     return next((name for mark, name in _OTHER_MARKS.items() if data.startswith(mark)), None)
 
 
-def tell_undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
+def tell_undecodable(error: UnicodeDecodeError, path: str, first_line: int = 1) -> Problem:
     """The problem with bytes that are not UTF-8."""
+    data, at = error.object, len(error.object[: error.start].decode())
     if first_line == 1 and (encoding := find_encoding(data)):
         message = f"the file is {encoding}, and evalcase reads UTF-8"
         return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
-    text = data.decode("utf-8", "surrogateescape")
-    found = next(re.finditer("[\udc80-\udcff]", text))
-    lines = Lines(text)
-    span = lines.span(*found.span())
-    excerpt = lines.excerpt(span)
-    excerpt = excerpt._replace(text=re.sub("[\udc80-\udcff]", "\ufffd", excerpt.text))
-    message = f"the byte 0x{ord(found[0]) - 0xDC00:02x} is not UTF-8"
+    lines = Lines(data.decode(errors="replace"))
+    span = lines.span(at, at + 1)
+    message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
     return Problem(
         "bad-encoding", message, path, span.moved_by(first_line - 1), "save the file as UTF-8",
-        excerpt=excerpt,
+        excerpt=lines.excerpt(span),
     )  # fmt: skip
 
 
@@ -192,17 +180,13 @@ def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
         is_folder = path != STDIN and os.path.isdir(path)
         outside = outside_link(path) if is_folder or os.path.isfile(path) else None
         is_searched = is_folder and outside is None
-        found = _search_folder(path) if is_searched else iter((outside or path,))
-        is_empty = True
-        for each in found:
-            is_empty = False
-            if isinstance(each, Problem):
+        found = list(_search_folder(path)) if is_searched else [outside or path]
+        for each in found or [_no_suites(path)]:
+            real = each if isinstance(each, Problem) else os.path.abspath(each)
+            if isinstance(real, Problem) or real not in seen:
                 yield each
-            elif (real := os.path.abspath(each)) not in seen:
+            if isinstance(real, str):
                 seen.add(real)
-                yield each
-        if is_empty:
-            yield _no_suites(path)
 
 
 def _search_folder(folder: str) -> Iterator[str | Problem]:
@@ -286,16 +270,14 @@ def suite_name(path: str) -> str:
 
 def is_sidecar(path: str) -> bool:
     """Whether a file holds the suite fields of a JSONL file beside it."""
-    for ending in (".suite.yaml", ".suite.yml"):
-        stem = path.removesuffix(ending)
-        if stem != path and any(os.path.exists(stem + end) for end in (".jsonl", ".eval.jsonl")):
-            return True
-    return False
+    stem, is_one, ending = path.rpartition(".suite")
+    ends = (".jsonl", ".eval.jsonl")
+    return bool(is_one) and ending in _YAML_ENDINGS and any(os.path.exists(stem + e) for e in ends)
 
 
 def find_sidecars(path: str) -> list[str]:
     """The files beside a JSONL file that hold its suite fields: there should be at most one."""
     stem = os.path.splitext(path)[0]
-    stems = [stem, stem[: -len(".eval")]] if stem.lower().endswith(".eval") else [stem]
+    stems = dict.fromkeys((stem, stem.removesuffix(".eval")))
     names = [f"{each}.suite{ending}" for each in stems for ending in _YAML_ENDINGS]
     return [name for name in names if os.path.lexists(name)]
