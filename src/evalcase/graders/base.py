@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from msgspec import NODEFAULT, Meta, Struct, field
@@ -337,6 +337,11 @@ def object_to_count(number: int, said: str, least: int | None, most: int | None)
     return None
 
 
+@cache  # looked up several times for each case: a tenth of `resume`
+def _options_naming(kind: type[Grader], what: str) -> tuple[str, ...]:
+    return tuple(name for name, each in fields_of(kind).items() if each.names == what)
+
+
 class DeclaredGrader(NamedTuple):
     """A class of graders, and the options of all graders that it has."""
 
@@ -353,9 +358,9 @@ class DeclaredGrader(NamedTuple):
         argument = fields_of(self.kind).get(self.kind.argument or "")
         return argument is not None and _takes_mapping(argument.takes)
 
-    def naming(self, what: str) -> list[str]:
+    def naming(self, what: str) -> tuple[str, ...]:
         """Its options that name something, or that hold other graders."""
-        return [name for name, each in fields_of(self.kind).items() if each.names == what]
+        return _options_naming(self.kind, what)
 
     @property
     def in_name(self) -> str | None:
