@@ -56,7 +56,6 @@ class ProcessExecutor(WorkerExecutor):
 
 
 def count_cores() -> int:
-    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
@@ -87,7 +86,6 @@ class ProcessWorker(Worker):
         self._root = find_process(self._transport.get_pid())
 
     def show(self, data: bytes) -> None:
-        """Pass on what it writes to standard error."""
         sys.stderr.write(self._scrubber.text(data.decode(errors="backslashreplace")))
 
     def finish(self) -> None:

@@ -103,7 +103,6 @@ class RayExecutor(WorkerExecutor):
         return max(count_cores(), ceil(most * self._settings.cpus))
 
     def _count_free(self) -> int:
-        """How many workers there is room for just now."""
         import ray
 
         settings = self._settings
@@ -241,7 +240,6 @@ class Actor:
         self._service: Service | None = None
 
     async def version(self) -> str:
-        """The version of evalcase that is installed here."""
         return evalcase.__version__
 
     async def push(self, batch: bytes) -> None:

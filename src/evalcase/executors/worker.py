@@ -81,7 +81,6 @@ class Service:
         were."""
 
     def scrub(self, text: str) -> str:
-        """A text without the secrets that are known here."""
         return self._scrubber.text(text)
 
     def warn(self, text: str) -> None:
@@ -123,7 +122,6 @@ class Service:
         )  # fmt: skip
 
     def _watch_memory(self) -> None:
-        """End this process if it takes more memory than it may."""
         most = self._setup.most_bytes or 0
         while (resident_bytes(os.getpid()) or 0) <= most:
             time.sleep(_LOOK_S)

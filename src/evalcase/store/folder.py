@@ -165,7 +165,6 @@ class Run(Value, frozen=True):
 
     @property
     def journal(self) -> str:
-        """The path of the journal."""
         return os.path.join(self.path, JOURNAL)
 
 
@@ -178,12 +177,10 @@ class Sealer(Value, frozen=True):
     """The real path of the project's folder: relative paths mean other files elsewhere."""
 
     def seal(self, facts: dict[str, Any]) -> str:
-        """The seal of all other fields of `run.json`."""
         text = _to_json({"root": self.root, "run": facts})
         return hmac.digest(self.key, text.encode("ascii"), "sha256").hex()
 
     def knows(self, run: Run) -> bool:
-        """Whether a run has the seal of this user."""
         if run.seal is None:
             return False
         given = run.seal.encode("utf-8", "backslashreplace")  # a stranger's may be any text

@@ -306,7 +306,6 @@ class Index:
         return canonical_case(row.data)
 
     def was_interrupted(self, key: TrialKey) -> bool:
-        """Whether the conversation of a trial started, and has no result."""
         return bool(self._talking) and _mark_trial(key) in self._talking
 
     def close(self) -> None:
@@ -350,7 +349,6 @@ class Index:
                 yield each._replace(repeats=repeats, pass_rate=newest.pass_rate)
 
     def tally(self) -> Tally:
-        """The totals of all trials."""
         tally = Tally(self._spent)
         for each in self.by_case():
             tally.count(each.case, each.verdict, each.repeats, each.pass_rate)
@@ -423,7 +421,6 @@ class Index:
         return self.grading_rows.get(number, GradingRow(number))
 
     def graded_by(self) -> GradedBy:
-        """The origin and progress of the grading that is read."""
         number = self.grading
         graded_in = Counter(each.graded_in for each in self._all() if each.answered)
         row = self.grading_rows.get(number, GradingRow(number))
@@ -495,7 +492,6 @@ class Tally:
                     self._spent.append(cost)
 
     def lose(self, spent_usd: float) -> None:
-        """Count money that bought no answer."""
         self._spent.append(spent_usd)
 
     def totals(self) -> Totals:

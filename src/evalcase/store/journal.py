@@ -293,7 +293,6 @@ class RunWriter:
             await self._wait_for_room()
 
     def note(self, row: Row) -> None:
-        """Queue a row that no caller waits for."""
         self._journal.append(row, lambda: None)
 
     async def write(self, row: Row) -> None:

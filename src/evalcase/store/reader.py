@@ -148,7 +148,6 @@ def lock_journal(fd: int, path: str) -> None:
 
 
 def unlock_journal(fd: int, path: str) -> None:
-    """Close the journal, and with it the lock."""
     with suppress(OSError):
         os.unlink(_path_of_note(path))
     with suppress(OSError):  # everything was synced before

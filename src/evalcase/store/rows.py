@@ -179,7 +179,6 @@ def _check_depth(body: bytes) -> None:
 
 
 def write_row(row: Row) -> bytes:
-    """The line of a row, with its checksum."""
     return seal_line(encode_struct(row))
 
 

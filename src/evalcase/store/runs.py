@@ -128,7 +128,6 @@ def find_run(name: str, runs_dir: str) -> FoundRun:
 
 
 def _find_path(name: str, runs_dir: str) -> str | None:
-    """The folder of a run; None if there is none of that name."""
     if name in _PLACES:
         place = next(islice(newest_runs(runs_dir), _PLACES[name], None), None)
         return None if place is None else place.path
@@ -209,7 +208,6 @@ def _covers(base: Run, head: Run) -> bool:
 
 
 def _suites(run: Run) -> set[str]:
-    """The paths of the suites of a run in its project."""
     folder = folder_of_run(run)
     return {os.path.normpath(os.path.join(folder, name)) for name in run.about.suites}
 
@@ -242,7 +240,6 @@ class OldRun(Value, frozen=True):
 
 
 def find_old(runs_dir: str, keeping: Keeping, now: datetime) -> list[OldRun]:
-    """The old runs, newest first."""
     runs = list_runs(runs_dir)[keeping.newest or 0 :]
     if keeping.younger_than is not None:
         before = now - keeping.younger_than

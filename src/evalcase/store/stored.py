@@ -79,12 +79,10 @@ class StoredRun:
 
     @property
     def mixed(self) -> tuple[str, ...]:
-        """The targets with answers from before and after a change."""
         return self._index.mixed()
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
-        """The targets with results."""
         return tuple(self._index.count_answers())
 
     def count_answers(self) -> dict[str, int]:
@@ -168,7 +166,6 @@ class StoredRun:
                 )  # fmt: skip
 
     def find_case(self, suite: str, case: str) -> Case | None:
-        """A case as it was graded; None if the record does not have it."""
         return self._index.find_case(suite, case)
 
     def find_tagged(self, suite: str, case: str) -> Case | None:

@@ -124,7 +124,6 @@ def find_process(pid: int | None) -> psutil.Process | None:
 
 
 def resident_bytes(pid: int | None) -> int | None:
-    """The memory that a process has right now."""
     process = find_process(pid)
     try:
         return None if process is None else int(process.memory_info().rss)

@@ -264,7 +264,6 @@ def mask_credentials(text: str) -> str:
 
 
 def _is_card_number(text: str) -> bool:
-    """Whether the digits pass Luhn's test."""
     digits = [int(each) for each in text if each.isdecimal()]
     doubled = [sum(divmod(2 * each, 10)) for each in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

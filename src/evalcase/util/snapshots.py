@@ -73,7 +73,6 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
 
 
 def without_git(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables without those that lead git to another repository."""
     return {name: value for name, value in environment.items() if name not in _OF_GIT}
 
 
@@ -109,7 +108,6 @@ def _entry_of(found: os.stat_result) -> Entry | None:
 
 
 def hash_tree(tree: Mapping[str, Entry]) -> str:
-    """A hash of all paths, modes and contents."""
     lines = (f"{entry.mode} {entry.blob} {path}\0" for path, entry in tree.items())
     return sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()[:40]
 
@@ -323,7 +321,6 @@ def read_patch(folder: str, name: object) -> bytes | None:
 
 
 def copy_file(source: str, target: str) -> None:
-    """Copy a file or a link, in place of whatever is there."""
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.lexists(target):
         os.unlink(target)
@@ -345,7 +342,6 @@ def clear_way(root: str, name: str) -> str:
 
 
 def remove_path(path: str) -> None:
-    """Remove a file, a link or a folder, if there is one."""
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path)
     elif os.path.lexists(path):

@@ -48,7 +48,6 @@ class RowStore:
         self._file.write(row)
 
     def blocks(self) -> Iterator[bytes]:
-        """All rows in order, many at once."""
         step = max(_BLOCK // self._size, 1) * self._size
         for at in range(0, self._bytes, step):
             self._file.seek(at)
@@ -105,7 +104,6 @@ class Table:
             yield mark, *numbers
 
     def in_order_of(self, *columns: int) -> Iterator[tuple[Any, ...]]:
-        """All rows, sorted by the numbers of some columns."""
         held = [array(self._types[column]) for column in columns]
         for row in self._unpacked():
             for values, column in zip(held, columns, strict=True):

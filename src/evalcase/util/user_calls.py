@@ -52,7 +52,6 @@ class QueueTime(Struct):
     _since: float = 0.0
 
     def seconds(self) -> float:
-        """All of it until now."""
         return self._seconds + (monotonic() - self._since if self._waiting else 0.0)
 
     @contextmanager
