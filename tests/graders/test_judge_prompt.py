@@ -20,7 +20,7 @@ from evalcase.graders.judge_prompt import (
 )
 from evalcase.graders.judge_reply import CriteriaForm
 from evalcase.graders.rubrics import number_criteria
-from evalcase.types.read_options import problems_of, type_of
+from evalcase.types.read_options import option_of, problems_of
 from tests.for_each import for_each
 
 CRITERIA = number_criteria([{"text": "Is polite"}, {"text": "Is\nshort", "id": "short"}])
@@ -132,7 +132,7 @@ def test_a_template_moves_blocks_and_never_what_is_in_them() -> None:
     ],
 )
 def test_check_knows_what_a_template_may_hold(template: str, said: list[str]) -> None:
-    faults = problems_of(type_of(Template), template, ("template",))
+    faults = problems_of(option_of(Template), template, ("template",))
     assert [fault.message.removeprefix("`template` ") for fault in faults] == said
 
 

@@ -64,5 +64,5 @@ def test_conflicts_are_found_beside_other_problems() -> None:
     ],
 )  # fmt: skip
 def test_the_schema_agrees_with_the_faults(name: str, value: JSON) -> None:
-    schema = schema_of(fields_of(Options)[name].takes)
+    schema = schema_of(fields_of(Options)[name])
     assert Draft202012Validator(schema).is_valid(value) == (not said(**{name: value}))

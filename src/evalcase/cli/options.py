@@ -155,7 +155,7 @@ def run_option(name: str, help: str = "") -> Decorator:
         )  # fmt: skip
     return click.option(
         *declarations, name, cls=GroupedOption, group=flag.group, type=_make_type(flag),
-        multiple=flag.option.takes.json == "array", metavar=flag.metavar,
+        multiple=flag.option.json == "array", metavar=flag.metavar,
         callback=checked(_read_shard) if name == "shard" else None, help=help or flag.about,
     )  # fmt: skip
 
@@ -172,7 +172,7 @@ def run_options(*names: str, **helps: str) -> Decorator:
 
 
 def _make_type(flag: RunFlag) -> click.ParamType[Any] | None:
-    type = flag.option.takes
+    type = flag.option
     if flag.option.name == "env_file":
         return click.Path(exists=True, dir_okay=False)
     match type.json:

@@ -126,8 +126,8 @@ def explain_grader(grader: DeclaredGrader, screen: Screen) -> Iterator[str]:
     ordered += [each for each in grader.shared.values() if each.needed]
     yield from _option_lines("options", ordered, kind.argument, screen)
     for each in ordered:
-        if each.inside is not None:
-            inner = fields_of(each.inside).values()
+        if each.inner is not None:
+            inner = fields_of(each.inner).values()
             yield from _option_lines(f"options within `{each.name}`", inner, None, screen)
     yield ""
     names = [name for name in fields if name in _OF_TEXT]
@@ -153,7 +153,7 @@ def _option_lines(
 
 
 def describe_value(option: Option, argument: str | None) -> str:
-    words = option.takes.words
+    words = option.words
     said = [words[:1].upper() + words[1:]]
     if option.name == argument:
         said.append("the argument")

@@ -220,7 +220,7 @@ def _describe_targets() -> Schema:
         is_kind: Schema = {"required": ["kind"], "properties": {"kind": is_name}}
         rules.append({"if": is_kind, "then": rule})
         for name, option in options.items():
-            if schema_of(option.takes).get("type") == "object":
+            if schema_of(option).get("type") == "object":
                 mappings.add(name)
             sentences = offered.setdefault(name, [])
             if option.about not in sentences:

@@ -41,7 +41,7 @@ from evalcase.types.options import (
     of_kind,
 )
 from evalcase.types.problem import Finding, KeyPath, Problem, did_you_mean, in_order
-from evalcase.types.read_options import fields_of, make, problems_in
+from evalcase.types.read_options import make, option_of, problems_in, problems_of
 from evalcase.types.result import GRADER_TIMEOUT_S
 from evalcase.types.value import Value, describe_kind, replace
 from evalcase.util.files import is_inside, read_file
@@ -148,7 +148,7 @@ def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[Finding]:
             hint = f'for example kind = "{table.get("type", "python")}"'
             yield Finding(path, f"target `{name}` needs `kind`", hint, "key", "missing-option")
         else:
-            yield from fields_of(EngineSettings)["kind"].problems_in(table["kind"], path)
+            yield from problems_of(option_of(KindName), table["kind"], (*path, "kind"))
 
 
 def _check_base(name: str, targets: dict[str, Any], path: KeyPath) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from msgspec import Meta, ValidationError, convert
 from evalcase.errors import ConfigError
 from evalcase.types.options import Amount, Count, Seconds, Share, Text, Whole, about
 from evalcase.types.problem import hint_at, nearest_meaning
-from evalcase.types.read_options import Option, fields_of
+from evalcase.types.read_options import Option, fields_of, problems_of
 from evalcase.types.result import MOST_REPEATS, Result, StopRule
 from evalcase.types.value import Value, decode_object, encode_object, replace
 
@@ -41,7 +41,7 @@ def _about(
     """Declares an option of a run. Help pages show `metavar` for its value, and its default;
     `short` is its flag of one letter."""
     declared = about(sentence, **more)
-    shown = {"metavar": metavar, "default": str(default), "short": short}
+    shown = {"metavar": metavar, "shown": str(default), "short": short}
     extra = {**(declared.extra or {}), **shown}
     return Meta(description=sentence, examples=declared.examples, extra=extra)
 
@@ -305,7 +305,7 @@ class RunFlag(NamedTuple):
 
     @property
     def is_switch(self) -> bool:
-        return self.option.takes.json == "boolean"
+        return self.option.json == "boolean"
 
 
 def list_run_flags() -> dict[str, RunFlag]:
@@ -316,10 +316,10 @@ def list_run_flags() -> dict[str, RunFlag]:
         for name in names.split():
             option = known[name]
             flag = name.removesuffix("_usd").removesuffix("_s").replace("_", "-")
-            if option.takes.json == "array":
+            if option.json == "array":
                 flag = flag.removesuffix("s")
-            metavar = option.extra["metavar"] or ("N" if option.takes.json == "integer" else None)
-            default = option.extra["default"]
+            metavar = option.extra["metavar"] or ("N" if option.json == "integer" else None)
+            default = option.extra["shown"]
             sentence = f"{option.about} [default: {default}]" if default else option.about
             flags[name] = RunFlag(option, flag, metavar, sentence, group)
     assert flags.keys() == known.keys()
@@ -375,7 +375,7 @@ def read_keywords(
             values[name] = _read_shard(value)
         elif value is not None:
             values[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
-            for fault in known[name].problems_in(values[name]):
+            for fault in problems_of(known[name], values[name], (name,)):
                 raise ConfigError(fault.message)
     return make_options(values, entropy)
 

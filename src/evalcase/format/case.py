@@ -44,7 +44,7 @@ from evalcase.types.message import (
     text_of,
 )
 from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
-from evalcase.types.read_options import Type, fields_of
+from evalcase.types.read_options import Option, fields_of
 from evalcase.types.value import describe_kind
 from evalcase.util.text import nearest_field
 
@@ -353,7 +353,7 @@ def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | 
         at = (*path, name)
         if name == "first" and name in values:
             user[name] = read_input(values[name], at, findings)
-        elif name in values and findings.accepts(option.takes, values[name], at):
+        elif name in values and findings.accepts(option, values[name], at):
             user[name] = values[name]
         elif name not in values and option.needed and not findings.suggested(name, path):
             findings.add("missing-option", path, f"the user has no `{name}`", option.about)
@@ -366,7 +366,7 @@ def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | 
 
 def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
     if type(value) is not list or not {*map(type, value)} <= {str}:
-        findings.accepts(_FIELDS["tags"].takes, value, path)
+        findings.accepts(_FIELDS["tags"], value, path)
         return None
     unique = [*dict.fromkeys(value)]
     if len(unique) < len(value):
@@ -380,7 +380,7 @@ def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | Non
 def _read_data(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     if type(value) is dict:
         return value
-    findings.accepts(_FIELDS["metadata"].takes, value, path)
+    findings.accepts(_FIELDS["metadata"], value, path)
     return None
 
 
@@ -413,8 +413,8 @@ _CANONICAL: dict[str, Callable[[Any], Any]] = {
 """The canonical values of fields that are written in another way, or not kept."""
 
 
-def _read_declared(name: str, takes: Type, value: Any, path: KeyPath, findings: Findings) -> Any:
-    if not findings.accepts(takes, value, path):
+def _read_declared(name: str, option: Option, value: Any, path: KeyPath, findings: Findings) -> Any:
+    if not findings.accepts(option, value, path):
         return None
     if name == "target":
         findings.mention("target", value, path)
@@ -438,7 +438,7 @@ _OWN_READERS: dict[str, Reader] = {
 }
 _FIELDS = fields_of(CaseFile)
 _READERS: dict[str, Reader] = {
-    name: _OWN_READERS.get(name) or partial(_read_declared, name, option.takes)
+    name: _OWN_READERS.get(name) or partial(_read_declared, name, option)
     for name, option in _FIELDS.items()
     if name not in ("id", "var_files", "matrix", "rows")
 }

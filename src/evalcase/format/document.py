@@ -34,7 +34,7 @@ from evalcase.types.problem import (
     Span,
     hint_at,
 )
-from evalcase.types.read_options import Type, problems_of
+from evalcase.types.read_options import Option, problems_of
 from evalcase.types.value import JSON, replace
 from evalcase.util.text import abridge_message
 
@@ -274,10 +274,10 @@ class Findings(Struct, eq=False):
         named = FileReference(name, path, self.case, from_root, holds, is_folder)
         self.references.append(named)
 
-    def accepts(self, takes: Type, value: Any, path: KeyPath) -> bool:
+    def accepts(self, option: Option, value: Any, path: KeyPath) -> bool:
         """Whether a value is of a declared type. What is wrong with it is added."""
         before = self.errors
-        for fault in problems_of(takes, value, path):
+        for fault in problems_of(option, value, path):
             self.add_finding(fault._replace(code=_IN_FIELDS.get(fault.code, fault.code)))
         return self.errors == before
 

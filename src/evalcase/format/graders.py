@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from evalcase.format.document import Findings
 from evalcase.graders.base import SHARED, DeclaredGrader, Grader, What, names_file
 from evalcase.types.problem import At, Finding, KeyPath
+from evalcase.types.read_options import problems_of
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.project import find_script
 
@@ -128,7 +129,7 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         findings.mention("grader", written.name, written.name_path, written.name_at)
         for name in SHARED.keys() & written.options.keys():
             if (value := written.options[name]) is not None:
-                _report(SHARED[name].problems_in(value), written, None, findings)
+                _report(problems_of(SHARED[name], value, (name,)), written, None, findings)
     else:
         for name in declared.naming("graders"):
             inner = written.options.get(name)
@@ -225,7 +226,7 @@ def find_named_code(
     grader. A wrong value names nothing."""
     for name in declared.naming("function"):
         value = values.get(name)
-        if type(value) is str and not declared.options[name].problems_in(value):
+        if type(value) is str and not problems_of(declared.options[name], value, (name,)):
             yield "code", value, (name,)
     for name in declared.naming("program"):
         argv = values.get(name)
@@ -248,7 +249,7 @@ def _mention_names(written: _Written, declared: DeclaredGrader, findings: Findin
     if declared.kind.judges and not targets:
         findings.mention("judge", written.name, written.name_path, written.name_at)
     for option in (*declared.naming("file"), *declared.naming("prompt")):
-        value, holds = options.get(option), declared.options[option].takes.holds
+        value, holds = options.get(option), declared.options[option].holds
         if type(value) is str and (option in declared.naming("file") or names_file(value)):
             findings.add_file(value, written.place((option,)), from_root=True, holds=holds)
     for what, name, path in find_named_code(declared, options):

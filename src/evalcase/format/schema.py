@@ -374,7 +374,7 @@ def _needed(grader: DeclaredGrader) -> list[str]:
 
 def _colon_pattern(grader: DeclaredGrader) -> str:
     """The name with its argument, as in `python:module:function`."""
-    argument = str(schema_of(grader.options[grader.in_name or ""].takes)["pattern"])
+    argument = str(schema_of(grader.options[grader.in_name or ""])["pattern"])
     return f"^{escape_name(grader.kind.name)}:{argument.removeprefix('^')}"
 
 
@@ -455,7 +455,8 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
         more: Schema = {"type": "object", "title": f"options of {kind.name}"}
         return {**about, **either, "else": {"if": {"type": "null"}, "then": True, "else": more}}
     option = grader.options[kind.argument]
-    argument = describe_value(option.takes, "", option.example, not option.needed)
+    argument = describe_value(option, not option.needed)
+    del argument["description"]  # that of the grader says more
     if grader.takes_mapping:
         return {**about, **argument}
     kinds = argument.pop("type", None)

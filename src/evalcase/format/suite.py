@@ -104,8 +104,8 @@ def resolve_sidecar(value: JSON, name: str, findings: Findings) -> SuiteFields:
 
 def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> SuiteFields:
     values, name = named.values, default_name
-    takes = fields_of(SuiteFile)["name"].takes
-    if "name" in values and findings.accepts(takes, values["name"], named.at("name")):
+    option = fields_of(SuiteFile)["name"]
+    if "name" in values and findings.accepts(option, values["name"], named.at("name")):
         name = values["name"]
     variables = read_suite_variables(named, findings)
     # Fields with tags are read once for each case, with its variables.

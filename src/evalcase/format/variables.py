@@ -257,7 +257,7 @@ class Declared:
         for field in _VARYING:
             given = values.get(field)
             if given is not None:
-                findings.accepts(_FIELDS[field].takes, given, (*path, field))
+                findings.accepts(_FIELDS[field], given, (*path, field))
             for name, value in given.items() if type(given) is dict else ():
                 self._declare(field, name, value)
         self.is_valid = findings.errors == before

@@ -14,7 +14,7 @@ from evalcase.types.value import decode_object
 from evalcase.types.workspace import Workspace
 from evalcase.util.files import is_inside
 
-_TAKES = fields_of(WrittenCase)["workspace"].takes
+_TAKES = fields_of(WrittenCase)["workspace"]
 _MERGED = ("files", "hidden", "env")
 """Mappings of which a case adds to those of its suite; null removes."""
 _BASES = {"template": ("repo", "commit", "history"), "repo": ("template",)}

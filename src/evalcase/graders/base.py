@@ -28,7 +28,7 @@ from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message, copy_of
 from evalcase.types.options import Amount, JsonPath, Seconds, Share, Text, about, of_kind
 from evalcase.types.problem import Finding, KeyPath, hint_at
-from evalcase.types.read_options import Option, Type, fields_of, make, problems_in
+from evalcase.types.read_options import Option, fields_of, make, problems_in
 from evalcase.types.target import Question, Surroundings
 from evalcase.types.value import JSON, Value, copy_value, replace
 from evalcase.types.workspace import Changes, Space
@@ -356,7 +356,7 @@ class DeclaredGrader(NamedTuple):
     def takes_mapping(self) -> bool:
         """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
         argument = fields_of(self.kind).get(self.kind.argument or "")
-        return argument is not None and _takes_mapping(argument.takes)
+        return argument is not None and _takes_mapping(argument)
 
     def naming(self, what: str) -> tuple[str, ...]:
         """Its options that name something, or that hold other graders."""
@@ -411,10 +411,10 @@ class DeclaredGrader(NamedTuple):
         return self.kind.judges and self.make(values).judges_case()
 
 
-def _takes_mapping(takes: Type) -> bool:
-    if takes.schema is not None:
-        return "object" in takes.schema.get("type", ())
-    return takes.json in ("object", "any") or any(map(_takes_mapping, takes.alternatives))
+def _takes_mapping(option: Option) -> bool:
+    if option.schema is not None:
+        return "object" in option.schema.get("type", ())
+    return option.json in ("object", "any") or any(map(_takes_mapping, option.alternatives))
 
 
 def is_own_class(kind: type) -> bool:

@@ -160,7 +160,7 @@ def read_settings(config: pytest.Config) -> EvalSettings:
 
 
 def _read_value(flag: RunFlag, asked: str | bool, where: str) -> object:
-    json = flag.option.takes.json
+    json = flag.option.json
     if json not in ("integer", "number"):
         return asked
     try:
@@ -169,7 +169,7 @@ def _read_value(flag: RunFlag, asked: str | bool, where: str) -> object:
             return int(asked) if json == "integer" else number
     except ValueError:
         pass
-    raise pytest.UsageError(f"{where} is {flag.option.takes.words}, not {asked!r}")
+    raise pytest.UsageError(f"{where} is {flag.option.words}, not {asked!r}")
 
 
 _SEARCHED = tuple(".eval" + ending for ending in FILE_ENDINGS)

@@ -76,11 +76,11 @@ def about(
     return Meta(description=sentence, examples=None if example is None else [example], extra=extra)
 
 
-def of_kind(words: str = "", **more: Any) -> Meta:  # noqa: ANN401 - the fields of Type
+def of_kind(words: str = "", **more: Any) -> Meta:  # noqa: ANN401 - the fields of Option
     """Declares a type of options: `Annotated[TYPE, of_kind("a colour", check=check_colour)]`.
 
-    `more` are fields of `evalcase.types.read_options.Type`. `written` is the type of the value in a
-    file, where the field holds something else.
+    `more` are fields of `evalcase.types.read_options.Option`. `written` is the type of the value in
+    a file, where the field holds something else.
     """
     return Meta(extra={"words": words, **more} if words else more)
 

@@ -32,8 +32,8 @@ S = TypeVar("S", bound=Struct)
 Schema = dict[str, Any]
 
 
-class Type(Value, frozen=True):
-    """What a value may be: one type of JSON with its bounds, or one of several alternatives."""
+class Option(Value, frozen=True):
+    """An option as its field declares it; or what its values are made of, which has no name."""
 
     json: str
     """A type of JSON Schema; `any`, `choice` or `union`."""
@@ -43,15 +43,25 @@ class Type(Value, frozen=True):
     """The type by which msgspec checks a value that holds no others."""
     bounds: Mapping[str, Any] = MappingProxyType({})
     """The JSON Schema of the value, without that of its items."""
-    item: Type | None = None
+    item: Option | None = None
     """Of the items of a list, or of the values of a mapping."""
     makes: Any = object
     """What a list or a mapping becomes; for a mapping of options, their Struct."""
-    alternatives: tuple[Type, ...] = ()
+    alternatives: tuple[Option, ...] = ()
+    """Of a union."""
     about: str = ""
-    """The sentence about it."""
     example: Any = None
-    # What `of_kind` may say besides.
+    extra: Mapping[str, Any] = MappingProxyType({})
+    """All that `about` and `of_kind` say, with what is for a single reader."""
+    name: str = ""
+    """As people write it."""
+    field: str = ""
+    """As Python code writes it."""
+    default: Any = None
+    """NODEFAULT for one that is needed."""
+    # What `about` and `of_kind` may say.
+    elsewhere: tuple[str, ...] = ()
+    decides_answer: bool = True
     check: Check | None = None
     """Finds what is wrong with a value of this type."""
     read: Callable[[Any], Any] | None = None
@@ -71,6 +81,20 @@ class Type(Value, frozen=True):
     """Of the name of a file: what checks the JSON in it."""
     nullable: bool = False
     """Of the values of a mapping: whether null may stand for one, and removes it."""
+
+    @property
+    def needed(self) -> bool:
+        return self.default is NODEFAULT
+
+    @property
+    def inner(self) -> type[Struct] | None:
+        """The Struct of the options inside of its values, if they have any."""
+        several = [self]
+        for each in several:
+            if each.inside is not None or issubclass(each.makes, Struct):
+                return each.inside or each.makes
+            several += [*each.alternatives, *([each.item] if each.item is not None else [])]
+        return None
 
     def contains(self, value: Any) -> bool:
         """Whether a value of the right type is in bounds. A pattern is for editors only: a `check`
@@ -95,7 +119,7 @@ _CLASSES: dict[str, Any] = {
 _ABSENT = (type(None), UnsetType)
 
 
-def _split(hint: Any) -> tuple[Any, list[Meta], dict[str, Any]]:
+def _split(hint: Any) -> tuple[Any, list[Meta]]:
     """A type without `Annotated` and `None`, and what they say of it."""
     metas: list[Meta] = []
     while get_origin(hint) in (Annotated, Union, UnionType):
@@ -106,29 +130,30 @@ def _split(hint: Any) -> tuple[Any, list[Meta], dict[str, Any]]:
                 break
         metas = [*getattr(hint, "__metadata__", ()), *metas]
         hint = args[0]
-    return hint, metas, {name: each for meta in metas for name, each in (meta.extra or {}).items()}
+    return hint, metas
 
 
 @cache
-def type_of(hint: Any) -> Type:
+def option_of(hint: Any) -> Option:
     """What a type hint says of values."""
-    plain, metas, extra = _split(hint)
+    plain, metas = _split(hint)
+    extra = {name: each for meta in metas for name, each in (meta.extra or {}).items()}
     if "written" in extra:  # the type of the value in a file, where the field holds another
-        plain, inner, _ = _split(extra["written"])
+        plain, inner = _split(extra["written"])
         metas = [*inner, *metas]
     origin, args = get_origin(plain), get_args(plain)
-    item: Type | None = None
-    alternatives: tuple[Type, ...] = ()
+    item: Option | None = None
+    alternatives: tuple[Option, ...] = ()
     shape: Any = plain
     makes: Any = object
     if origin in (Union, UnionType):
-        alternatives = tuple(type_of(each) for each in args if each not in _ABSENT)
+        alternatives = tuple(option_of(each) for each in args if each not in _ABSENT)
         shape = Any
     elif origin in (tuple, list):
-        item, shape, makes = type_of(args[0]), list, origin
+        item, shape, makes = option_of(args[0]), list, origin
     elif origin in (dict, Mapping):
         keys: Any = args[0]
-        item, shape, makes = type_of(args[1]), dict[keys, Any], dict
+        item, shape, makes = option_of(args[1]), dict[keys, Any], dict
     elif isinstance(plain, type) and issubclass(plain, Struct):
         shape, makes = dict, plain
     python: Any = Annotated[shape, Meta(), *metas]
@@ -137,16 +162,17 @@ def type_of(hint: Any) -> Type:
     json = "union" if alternatives else bounds.get("type", "any")
     if origin is Literal:
         json, bounds["enum"] = "choice", list(args)  # msgspec sorts them
-    said = {name: extra[name] for name in Type.__struct_fields__ if name in extra}
+    said = {name: extra[name] for name in Option.__struct_fields__ if name in extra}
+    if item is not None:
+        said.setdefault("names", item.names)
     words = said.pop("words", None) or _describe_type(json, bounds, item, alternatives)
     alternatives = tuple(replace(each, words=words) for each in alternatives)
-    return Type(
-        json, words, python, bounds, item, makes, alternatives, sentence, examples[0], **said
-    )
+    about = (sentence, examples[0], extra)
+    return Option(json, words, python, bounds, item, makes, alternatives, *about, **said)
 
 
 def _describe_type(
-    json: str, bounds: Schema, item: Type | None, alternatives: Sequence[Type]
+    json: str, bounds: Schema, item: Option | None, alternatives: Sequence[Option]
 ) -> str:
     if json == "union":
         return " or ".join(each.words for each in alternatives)
@@ -165,68 +191,26 @@ def _describe_type(
     return words
 
 
-class Option(Value, frozen=True):
-    """An option as its field declares it."""
-
-    name: str
-    """As people write it."""
-    takes: Type
-    about: str
-    default: Any = NODEFAULT
-    example: JSON = None
-    elsewhere: tuple[str, ...] = ()
-    decides_answer: bool = True
-    field: str = ""
-    """As Python code writes it."""
-    extra: Mapping[str, Any] = MappingProxyType({})
-    """What else its declaration says, for one of its users."""
-
-    @property
-    def needed(self) -> bool:
-        return self.default is NODEFAULT
-
-    @property
-    def inside(self) -> type[Struct] | None:
-        """The Struct of the options inside of its values, if they have any."""
-        several = [self.takes]
-        for each in several:
-            if each.inside is not None or issubclass(each.makes, Struct):
-                return each.inside or each.makes
-            several += [*each.alternatives, *([each.item] if each.item is not None else [])]
-        return None
-
-    @property
-    def names(self) -> str | None:
-        """What its values name that has to be looked up: a target, a file, …"""
-        item = self.takes.item
-        return self.takes.names or (None if item is None else item.names)
-
-    def problems_in(self, value: JSON, path: KeyPath = ()) -> list[Finding]:
-        return problems_of(self.takes, value, (*path, self.name))
-
-
 @lru_cache(maxsize=256)
 def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
     """The options that a Struct declares, by the names that people write. A field without a
     sentence is no option."""
     found = {}
     for each in structs.fields(declared):
-        _, metas, extra = _split(each.type)
-        if any(meta.description is not None for meta in metas):
-            takes, default = type_of(each.type), each.default
-            if each.default_factory is not NODEFAULT:
-                default = each.default_factory()
-            found[each.encode_name] = Option(
-                each.encode_name, takes, takes.about, default, takes.example,
-                extra.get("elsewhere", ()), extra.get("decides_answer", True), each.name, extra,
-            )  # fmt: skip
+        if all(meta.description is None for meta in _split(each.type)[1]):
+            continue
+        has_factory = each.default_factory is not NODEFAULT
+        default = each.default_factory() if has_factory else each.default
+        found[each.encode_name] = replace(
+            option_of(each.type), name=each.encode_name, field=each.name, default=default
+        )
     return MappingProxyType(found)
 
 
-def problems_of(takes: Type, value: JSON, path: KeyPath) -> list[Finding]:
+def problems_of(option: Option, value: JSON, path: KeyPath) -> list[Finding]:
     """Everything that is wrong with one value; `path` ends with its name."""
     faults: list[Finding] = []
-    _read(takes, value, Place(path, len(path) - 1), faults)
+    _read(option, value, Place(path, len(path) - 1), faults)
     return faults
 
 
@@ -279,7 +263,7 @@ def _read_options(
         # Null says something only where it is a value like others.
         elif value is not None or option.needed or option.default is UNSET:
             before = len(faults)
-            read = _read(option.takes, value, place.below(name), faults)
+            read = _read(option, value, place.below(name), faults)
             if len(faults) > before:
                 bad.add(name)
             elif name in own:
@@ -315,102 +299,102 @@ def _unknown_option(
     hint, hides = hint_at(meant), may_hold_secret(name)
     if meant is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
-    elif known[meant].takes.hides:
-        hint, hides = f"{hint} It takes {known[meant].takes.words}, and never a key itself", True
+    elif known[meant].hides:
+        hint, hides = f"{hint} It takes {known[meant].words}, and never a key itself", True
     message = f"{what} has no option `{name}`"
     return Finding((*path, name), message, hint, "key", "unknown-option", hides=hides), meant
 
 
-def _read(type: Type, value: Any, place: Place, faults: list[Finding]) -> Any:
+def _read(option: Option, value: Any, place: Place, faults: list[Finding]) -> Any:
     """What a field holds of a value. `faults` takes everything that is wrong with the value."""
     before = len(faults)
-    if value is None and type.nullable:
+    if value is None and option.nullable:
         return None
-    if not _fits(type, value):
-        faults.append(_mismatch(type, value, place)._replace(code="wrong-type"))
-    elif type.json == "union":
-        value = _read(next(a for a in type.alternatives if _fits(a, value)), value, place, faults)
-    elif type.json in ("array", "object"):
-        value = _read_inside(type, value, place, faults)
-    elif type.json != "any" and not type.contains(value):
-        is_empty = type.json == "string"
-        faults.append(place.fault("is empty") if is_empty else _mismatch(type, value, place))
-    elif type.json == "number":
+    if not _fits(option, value):
+        faults.append(_mismatch(option, value, place)._replace(code="wrong-type"))
+    elif option.json == "union":
+        value = _read(next(a for a in option.alternatives if _fits(a, value)), value, place, faults)
+    elif option.json in ("array", "object"):
+        value = _read_inside(option, value, place, faults)
+    elif option.json != "any" and not option.contains(value):
+        is_empty = option.json == "string"
+        faults.append(place.fault("is empty") if is_empty else _mismatch(option, value, place))
+    elif option.json == "number":
         value = float(value)
-    if type.check is not None and len(faults) == before:
-        faults += type.check(value, place)
+    if option.check is not None and len(faults) == before:
+        faults += option.check(value, place)
     if len(faults) > before:
         return None
-    return value if type.read is None else type.read(value)
+    return value if option.read is None else option.read(value)
 
 
-def _read_inside(type: Type, value: Any, place: Place, faults: list[Finding]) -> Any:
+def _read_inside(option: Option, value: Any, place: Place, faults: list[Finding]) -> Any:
     """A list or a mapping with what it holds."""
-    item = type.item
-    if issubclass(type.makes, Struct):
-        return _read_options(type.makes, value, place.label, place, faults)
-    if not value and not {"minItems", "minProperties"}.isdisjoint(type.bounds):
+    item = option.item
+    if issubclass(option.makes, Struct):
+        return _read_options(option.makes, value, place.label, place, faults)
+    if not value and not {"minItems", "minProperties"}.isdisjoint(option.bounds):
         what = "mapping" if isinstance(value, dict) else "list"
         faults.append(place.fault(f"is an empty {what}", code="empty-list"))
     if item is None:
         return value
     if isinstance(value, dict):
         return {key: _read(item, each, place.below(key), faults) for key, each in value.items()}
-    return type.makes([_read(item, each, place.below(n), faults) for n, each in enumerate(value)])
+    return option.makes([_read(item, each, place.below(n), faults) for n, each in enumerate(value)])
 
 
-def _fits(type: Type, value: object) -> bool:
+def _fits(option: Option, value: object) -> bool:
     """Whether a value has a type of JSON."""
-    if type.json == "union":
-        return any(_fits(each, value) for each in type.alternatives)
+    if option.json == "union":
+        return any(_fits(each, value) for each in option.alternatives)
     if isinstance(value, bool):
-        return type.json in ("boolean", "any")
-    return isinstance(value, _CLASSES[type.json])
+        return option.json in ("boolean", "any")
+    return isinstance(value, _CLASSES[option.json])
 
 
-def _mismatch(type: Type, value: Any, place: Place) -> Finding:
-    hint = _hint_at_value(type, value)
-    if type.hides:
-        return place.fault(f"is {type.words}, which is text", hint, hides=True)
+def _mismatch(option: Option, value: Any, place: Place) -> Finding:
+    hint = _hint_at_value(option, value)
+    if option.hides:
+        return place.fault(f"is {option.words}, which is text", hint, hides=True)
     shown = f"{value!r:.60}" if isinstance(value, str | int | float) else describe_kind(value)
     shown = str(value).lower() if isinstance(value, bool) else shown
     fix = None
-    if type.hint is None and hint is not None and hint.startswith("write "):
-        fix = Fix("[…]" if type.json == "array" else hint.removeprefix("write "))
-    return place.fault(f"is {type.words}, not {shown}", hint)._replace(fix=fix)
+    if option.hint is None and hint is not None and hint.startswith("write "):
+        fix = Fix("[…]" if option.json == "array" else hint.removeprefix("write "))
+    return place.fault(f"is {option.words}, not {shown}", hint)._replace(fix=fix)
 
 
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
-def _hint_at_value(type: Type, value: JSON) -> str | None:
+def _hint_at_value(option: Option, value: JSON) -> str | None:
     """How to write a value that has another type or is out of bounds."""
-    if type.hint is not None:
-        return type.hint(value)
-    if any(each.json == "string" for each in (type, *type.alternatives)):
+    if option.hint is not None:
+        return option.hint(value)
+    if any(each.json == "string" for each in (option, *option.alternatives)):
         return QUOTE_IT if isinstance(value, bool | int | float) else None
-    if type.json in ("number", "integer"):
-        return _hint_at_number(type, str(value))
-    if isinstance(value, str) and type.json == "choice":
-        return did_you_mean(value.lower(), type.bounds["enum"])
-    if isinstance(value, str) and type.json == "array" and value.isprintable():
+    if option.json in ("number", "integer"):
+        return _hint_at_number(option, str(value))
+    if isinstance(value, str) and option.json == "choice":
+        return did_you_mean(value.lower(), option.bounds["enum"])
+    if isinstance(value, str) and option.json == "array" and value.isprintable():
         return f"write [{value:.80}]"
-    if isinstance(value, str) and type.json == "boolean":
+    if isinstance(value, str) and option.json == "boolean":
         truth = _TRUTHS.get(value.lower(), value.lower())
         return f"write {truth}" if truth in _TRUTHS.values() else None
     return None
 
 
-def _hint_at_number(type: Type, text: str) -> str | None:
+def _hint_at_number(option: Option, text: str) -> str | None:
     """The number in a text, also a percentage or seconds with their unit, if it is in bounds."""
     found = re.fullmatch(r"\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(%|s?)\s*", text)
     if found is None:
         return None
     meant = float(found[1])
     # What 5 means of a share is unclear; 80 is a percentage.
-    if type.bounds.get("maximum") == 1 and (found[2] == "%" or 9 < meant <= 100):
+    if option.bounds.get("maximum") == 1 and (found[2] == "%" or 9 < meant <= 100):
         meant = round(meant / 100, 6)
-    return f"write {meant:g}" if type.contains(meant) else None
+    return f"write {meant:g}" if option.contains(meant) else None
 
 
 # JSON Schema
@@ -433,51 +417,51 @@ def only_these(properties: Schema) -> Schema:
 def properties_of(options: Mapping[str, Option], nullable: bool = False) -> Schema:
     """The schema of each option, with its sentence. With `nullable`, null says nothing."""
     return {
-        name: describe_value(each.takes, each.about, each.example, nullable and not each.needed)
-        for name, each in options.items()
+        name: describe_value(each, nullable and not each.needed) for name, each in options.items()
     }
 
 
-def describe_value(type: Type, about: str, example: JSON, nullable: bool) -> Schema:
+def describe_value(option: Option, nullable: bool) -> Schema:
     """The schema of a value with the sentence about it. With `nullable`, it may be null."""
-    schema = schema_of(type, nullable)
+    schema = schema_of(option, nullable)
     if nullable:
         null: Schema = {"type": "null", "enum": None, "anyOf": {"type": "null"}}
         for key in schema.keys() & null.keys():
             several = schema[key] if isinstance(schema[key], list) else [schema[key]]
             schema = {**schema, key: [*several, null[key]]}
-    more: Schema = {"description": about} if about else {}
+    more: Schema = {"description": option.about} if option.about else {}
+    example = option.example
     # Editors offer a mapping as `[object Object]`, and insert a list where only lists fit.
     if example is not None and (not isinstance(example, dict | list) or "items" in schema):
         more["examples"] = [example]
     return {**(schema or {"anyOf": list(ANYTHING)}), **more}
 
 
-def schema_of(type: Type, nullable: bool = False) -> Schema:
+def schema_of(option: Option, nullable: bool = False) -> Schema:
     """Each keyword stands beside its `type`, and there is no `anyOf` where types tell alternatives
     apart: editors then say what is wrong, where behind an `anyOf` they only say that nothing fits.
     """
-    if type.schema is not None:
-        return type.schema
-    if type.json == "union":
-        return _unite_schemas([schema_of(each, nullable) for each in type.alternatives])
-    if issubclass(type.makes, Struct):
-        options = fields_of(type.makes)
+    if option.schema is not None:
+        return option.schema
+    if option.json == "union":
+        return _unite_schemas([schema_of(each, nullable) for each in option.alternatives])
+    if issubclass(option.makes, Struct):
+        options = fields_of(option.makes)
         needed = [name for name, each in options.items() if each.needed]
         return {**only_these(properties_of(options, nullable)), "required": needed}
-    if type.inside is not None:  # a mapping of values, or of options in place of a value
-        mapping = only_these(properties_of(fields_of(type.inside), nullable=True))
+    if option.inside is not None:  # a mapping of values, or of options in place of a value
+        mapping = only_these(properties_of(fields_of(option.inside), nullable=True))
         each: Schema = {"if": {"type": "object"}, "then": mapping}
         return {"type": "object", "minProperties": 1, "additionalProperties": each}
-    item = {} if type.item is None else schema_of(type.item)
+    item = {} if option.item is None else schema_of(option.item)
     if not item:
-        return {**type.bounds}
-    if type.item is not None and type.item.nullable:
+        return {**option.bounds}
+    if option.item is not None and option.item.nullable:
         named = item["type"]
         item = {**item, "type": [*([named] if isinstance(named, str) else named), "null"]}
-    if type.item is not None and type.item.about:
-        item = {**item, "description": type.item.about}
-    return {**type.bounds, "items" if type.json == "array" else "additionalProperties": item}
+    if option.item is not None and option.item.about:
+        item = {**item, "description": option.item.about}
+    return {**option.bounds, "items" if option.json == "array" else "additionalProperties": item}
 
 
 def _unite_schemas(schemas: Sequence[Schema]) -> Schema:

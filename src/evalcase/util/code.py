@@ -27,7 +27,7 @@ from warnings import catch_warnings
 from evalcase.errors import ConfigError
 from evalcase.types.options import FunctionName
 from evalcase.types.problem import Finding, did_you_mean
-from evalcase.types.read_options import problems_of, type_of
+from evalcase.types.read_options import option_of, problems_of
 from evalcase.util.environment import PACKAGE
 from evalcase.util.errors import leaves_of
 from evalcase.util.files import digest_file, is_inside, open_file, read_file
@@ -318,7 +318,7 @@ def import_object(name: str, what: str, root: str | None = None) -> object:
     found: object = sys.modules.get(module_name) if attributes else None
     wanted = f"{what} `{name}`"
     if found is None or (root is not None and module_name.startswith("./")):
-        for fault in problems_of(type_of(FunctionName), name, ("function",)):
+        for fault in problems_of(option_of(FunctionName), name, ("function",)):
             raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
         found = _import_module(module_name, wanted, root or os.curdir)
     _refuse_gevent(wanted)
