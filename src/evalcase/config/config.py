@@ -91,8 +91,7 @@ class EngineSettings(Value, frozen=True, kw_only=True):
 
 def _check_votes(votes: int, place: Place) -> Iterator[Finding]:
     if votes % 2 == 0:
-        hint = "with an odd number there is always a majority"
-        yield place.fault(f"is an odd number, not {votes}", hint)
+        yield place.fault(f"is an odd number, not {votes}")
 
 
 class JudgeSettings(Value, frozen=True):
@@ -304,8 +303,7 @@ def read_config(
     for other in others:
         if first.source and other.source and other.source.document and other.is_read:
             message = "these settings are not used: evalcase.toml is there, too"
-            hint = "keep one of the two"
-            found = Finding(other.source.table, message, hint, "key", code="conflicting-fields")
+            found = Finding(other.source.table, message, None, "key", code="conflicting-fields")
             unused = (*first.source.others, *other.source.document.place([found]))
             first = replace(first, source=first.source._replace(others=unused))
     return first
@@ -385,9 +383,9 @@ def in_toml(fault: Finding) -> Finding:
 
 _ENTRY = re.compile(
     r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?:
-        '(?P<literal>[^']*)'\s*(?:\#.*)?
-      | "(?P<quoted>(?:[^"\\]|\\.)*)"\s*(?:\#.*)?
-      | (?P<bare>(?!['"]).*)
+        '(?P<literal>[^'\0]*)'\s*(?:\#.*)?
+      | "(?P<quoted>(?:[^"\\\0]|\\[^\0])*)"\s*(?:\#.*)?
+      | (?P<bare>(?!['"])[^\0]*?)(?:\s*|\s\#.*)
     )""",
     re.VERBOSE | re.DOTALL,
 )
@@ -421,16 +419,10 @@ def read_env_file(path: str) -> dict[str, str]:
         name = entry["name"]
         if name in variables:
             raise ConfigError(f"{where}: {name} is given before")
-        if "\0" in line:
-            raise ConfigError(f"{where}: {name} has a NUL character in it")
-        variables[name] = _read_value(entry)
+        variables[name] = entry["literal"] or entry["bare"] or ""
+        if entry["quoted"] is not None:
+            # Other backslashes stay, as they do in a shell.
+            variables[name] = re.sub(
+                r"\\(.)", lambda found: _ESCAPED.get(found[1], found[0]), entry["quoted"]
+            )
     return variables
-
-
-def _read_value(entry: re.Match[str]) -> str:
-    if entry["literal"] is not None:
-        return entry["literal"]
-    if entry["quoted"] is not None:
-        # Other backslashes stay, as they do in a shell.
-        return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[0]), entry["quoted"])
-    return re.split(r"\s#", entry["bare"], maxsplit=1)[0].rstrip()

@@ -508,7 +508,7 @@ def resolve_case(
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
     data = read_fields(named, findings, id=id)
     if id is None:
-        if written is not None and findings.accepts(_FIELDS["id"].takes, written, (*path, "id")):
+        if written is not None and findings.accepts(_FIELDS["id"], written, (*path, "id")):
             findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
         elif written is None and (messages := known_by(data)):
             data["id"] = ids.make(messages)

@@ -105,8 +105,7 @@ class Case:
     @property
     def needs_judge(self) -> bool:
         """Whether it has `criteria` or `rubrics` that only a judge can grade."""
-        data = self._data
-        return ("criteria" in data or "rubrics" in data) and needs_judge(data)
+        return needs_judge(self._data)
 
     @property
     def has_parts(self) -> bool:

@@ -171,23 +171,19 @@ _FUNCTION = re.compile(rf"(?:\./(?!.*\.\./)[^:]+\.py|(?![^:]*\.py:){_DOTTED}):{_
 
 
 def _check_function_name(value: str, place: Place) -> Iterator[Finding]:
-    if not _FUNCTION.fullmatch(value):
-        message = f"`{value:.80}` does not name a function"
-        yield Finding(place.path, message, _hint_at_function(value))
-
-
-def _hint_at_function(value: str) -> str:
+    if _FUNCTION.fullmatch(value):
+        return
     # Other tools write `file://checks.py:polite`.
     module, _, name = value.removeprefix("file:").removeprefix("//").partition(":")
-    if ".." in module or module.startswith("/"):
-        return "only files of the project are imported, as in ./checks.py:polite"
     if module.endswith(".py"):
         module = f"./{module.removeprefix('./')}"
     elif not name and "." in module:
         module, _, name = module.rpartition(".")
     meant = f"{module}:{name or 'FUNCTION'}"
-    is_one = _FUNCTION.fullmatch(meant)
-    return f"did you mean `{meant}`?" if is_one else "write module:function, such as agent:answer"
+    hint = "write module:function, or ./file.py:function with a file of the project"
+    if _FUNCTION.fullmatch(meant):
+        hint = f"did you mean `{meant}`?"
+    yield Finding(place.path, f"`{value:.80}` does not name a function", hint)
 
 
 FunctionName = Annotated[
