@@ -22,7 +22,6 @@ from evalcase.report.source import see_suites
 from evalcase.report.terminal import Screen, cut, seen_from
 from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
 from evalcase.store.runs import (
-    Keeping,
     ListedRun,
     OldRun,
     count_runs,
@@ -236,7 +235,7 @@ def prune_command(
     if keep is None and older_than is None:
         raise WrongUsageError("say what to keep: --keep N, --older-than AGE, or both")
     _, folder = find_project(runs_dir)
-    found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
+    found = find_old(folder, datetime.now(UTC), keep, older_than, incomplete=incomplete)
     going = [each for each in found if not each.kept_for]
     staying = [each for each in found if each.kept_for]
     for each in () if as_json else (*going, *staying):

@@ -107,12 +107,12 @@ def open_sides(
         return _pair_sides(open_side(names[0]), open_side(names[1]), targets)
     head, chosen = open_side("latest"), choose_base(folder)
     try:
-        base = open_side("previous" if chosen is None else chosen.path)
+        base = open_side("previous" if chosen is None else chosen[0])
     except ConfigError as error:
         if len(head.stored.targets) < 2:
             raise
         raise ConfigError(f"{error}; to compare its targets: evalcase compare latest") from None
-    if chosen is not None and (count := chosen.passed_over):
+    if chosen is not None and (count := chosen[1]):
         runs = write_count(count, "run")
         why = f"the newest run before head of the same cases; {runs} of other cases in between"
         base = replace(base, choice=why)

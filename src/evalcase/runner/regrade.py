@@ -272,7 +272,7 @@ def request_grading(
     them, where it is graded by those."""
     graders = [make_grader(spec, request.config) for spec in parse_graders(basis.graders)]
     given = Given(held, graders=graders, only_graders=bool(graders), only_answers=True)
-    options = replace(basis.options, targets=tuple(stored.count_answers()))
+    options = replace(basis.options, targets=tuple(stored.index.count_answers()))
     if basis.suites:
         paths = tuple(os.path.abspath(path) for path in basis.suites)
         options = replace(options, paths=paths, selection=Selection())
@@ -282,7 +282,7 @@ def request_grading(
 def settle_grading(plan: Plan, stored: StoredRun, basis: GradingBasis) -> tuple[Plan, By]:
     """The plan of just the stored answers, and the cases by which each is graded. Raise ConfigError
     if an answer has no case, or one with another question."""
-    trials = {name: count for name, count in stored.count_answers().items() if count}
+    trials = {name: count for name, count in stored.index.count_answers().items() if count}
     plan = replace(plan, trials=trials)
     row = GradingRow(1, origin="grade", graders=basis.graders)
     if basis.recorded:

@@ -319,8 +319,10 @@ def request_rest(request: RunRequest, run: Run, *, retry_errored: bool) -> RunRe
 
 def find_broken_grading(run: Run) -> GradingRow | None:
     """The newest grading of a run, if it was interrupted."""
-    is_complete = read_end(run.journal).status == "completed"
-    return None if is_complete else StoredRun(run).find_interrupted()
+    if read_end(run.journal).status == "completed":
+        return None
+    index = StoredRun(run).index
+    return index.find_interrupted(index.gradings)
 
 
 def describe_dropped(run: Run) -> str:

@@ -326,7 +326,7 @@ class Execution:
         )  # fmt: skip
         if (cut := journal.cut) is not None:
             self.plan.warn(
-                f"the last line of {record.journal}, {cut.line}, was half written when the run "
+                f"the last line of {record.journal}, {cut}, was half written when the run "
                 "ended: it is dropped, and its trial is run again"
             )
         return journal

@@ -15,8 +15,8 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from math import inf
 from operator import is_
@@ -63,7 +63,7 @@ class Journal:
     ) -> None:  # fmt: skip
         self.path = old.path
         self.cut = old.torn
-        """The half-written line of an earlier session, which was removed."""
+        """The number of the half-written line of an earlier session, which was removed."""
         self.rows = old.count
         """How many rows are on disk, those of earlier sessions included."""
         self.failure: RecordError | None = None
@@ -194,7 +194,7 @@ def open_journal(
     written, or has another writer.
     """
     disk = disk or Disk()
-    with _record_errors(path):
+    try:
         # A link would lead to a file outside the run: a stranger's record may hold one.
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_LINK | BINARY
         fd = os.open(path, flags, 0o666)
@@ -207,27 +207,21 @@ def open_journal(
             old = JournalLines(path)
             read(old)
             if old.torn is not None:
-                disk.truncate(fd, old.torn.start)
+                disk.truncate(fd, old.size)
             # The rows of a killed writer may be in memory only.
             disk.fsync(fd)
             sync_folder(disk, os.path.dirname(path))
         except BaseException:
             unlock_journal(fd, path)
             raise
+    except OSError as error:
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror or error
+        raise RecordError(f"{path} can't be written: {why}") from error
     journal = Journal(fd, old, disk, scrubber, deliver, on_failure)
     if sys.platform != "win32":
         release = weakref.WeakMethod(journal.release_in_child)
         os.register_at_fork(after_in_child=lambda: (call := release()) and call())
     return journal
-
-
-@contextmanager
-def _record_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        why = "it is a link" if error.errno == errno.ELOOP else error.strerror or error
-        raise RecordError(f"{path} can't be written: {why}") from error
 
 
 # Results.
@@ -268,29 +262,27 @@ class RunWriter:
         """Queue a result, and wait for room before the next trial. If the journal has failed, that
         never ends: the owner of the journal was told, and cancels."""
         try:
-            is_full = self._queue(trial, result, result)
+            self._queue(trial, result, result)
         except ValueError as error:
             why = Failure("protocol", f"the result can't be recorded: {error}")
             took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
             result = replace(
                 result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
             )
-            is_full = self._queue(trial, result, result)
-        if is_full:
-            await self._wait_for_room()
+            self._queue(trial, result, result)
+        await self._wait_for_room()
 
     async def append_grading(self, trial: Trial, result: Result) -> None:
         """The same for a later grading of an answer that is on disk."""
         self._replaces = True
         try:
-            is_full = self._queue(trial, result, _without_answer(result))
+            self._queue(trial, result, _without_answer(result))
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             result = replace(result, verdict="errored", grades=(broken,))
-            is_full = self._queue(trial, result, _without_answer(result))
-        if is_full:
-            await self._wait_for_room()
+            self._queue(trial, result, _without_answer(result))
+        await self._wait_for_room()
 
     def note(self, row: Row) -> None:
         self._journal.append(row, lambda: None)
@@ -311,8 +303,7 @@ class RunWriter:
         """The totals of the run; None if only the journal can count."""
         return None if self._replaces and self.taken else self._tally.totals()
 
-    def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> bool:
-        """Whether the next trial has to wait for room."""
+    def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> None:
         secrets = self._journal.scrubber.look()
         lines, clean = encode_clean(row, secrets)
         number = trial.number
@@ -332,7 +323,7 @@ class RunWriter:
         except RecordError:
             if self._journal.failure is None:
                 raise
-            return True
+            return
         self._cases[number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -340,7 +331,6 @@ class RunWriter:
         self._bytes += size
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all is taken
-        return self._rows > self._ahead or self._bytes >= _MOST_BYTES
 
     async def _wait_for_room(self) -> None:
         if self._journal.failure is not None:

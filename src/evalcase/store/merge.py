@@ -65,7 +65,7 @@ class ShardRun(Value, frozen=True):
     @property
     def target_versions(self) -> dict[str, TargetVersion]:
         """The version of each target when it was last asked."""
-        return {**self.stored.run.about.target_versions, **self.stored.versions}
+        return {**self.stored.run.about.target_versions, **self.stored.index.versions}
 
     @property
     def why_incomplete(self) -> str:

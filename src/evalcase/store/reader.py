@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -26,15 +25,6 @@ _TAIL = 64 * 1024
 """Bytes at the end of a journal in which the End is searched; it has some hundred."""
 
 
-class Torn(NamedTuple):
-    """The start of a line whose writing was cut off. It was never reported as finished."""
-
-    line: int
-    """Counted from 1."""
-    start: int
-    """The byte at which it begins."""
-
-
 class JournalLines(Struct):
     """Iterate over the whole lines; then `torn` says what follows them. A second iteration has the
     lines that came since."""
@@ -45,7 +35,9 @@ class JournalLines(Struct):
     """The byte at which the last line begins."""
     size: int = 0
     """The bytes of all lines so far."""
-    torn: Torn | None = None
+    torn: int | None = None
+    """The number, from 1, of a line at the end whose writing was cut off. It was never reported as
+    finished."""
 
     def __iter__(self) -> Iterator[bytes]:
         self.torn = None
@@ -57,7 +49,7 @@ class JournalLines(Struct):
                     # changed.
                     if line.endswith(b"\n") or len(line) > MAX_LINE:
                         raise damaged_error(self.path, self.count + 1, fault_in(line) or "")
-                    self.torn = Torn(self.count + 1, self.size)
+                    self.torn = self.count + 1
                     return
                 self.start = self.size
                 self.size += len(line)

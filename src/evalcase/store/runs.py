@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
@@ -181,22 +181,17 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
 # The run to compare with.
 
 
-class BaseChoice(NamedTuple):
-    path: str
-    passed_over: int
-    """How many newer runs have other cases."""
-
-
-def choose_base(runs_dir: str) -> BaseChoice | None:
-    """The run to compare the newest with: the newest before it that was to have the same cases.
-    None where there is none. A run that can't be read is chosen, so that the user learns of it."""
+def choose_base(runs_dir: str) -> tuple[str, int] | None:
+    """The run to compare the newest with: the newest before it that was to have the same cases, and
+    how many newer runs have others. None where there is none. A run that can't be read is chosen,
+    so that the user learns of it."""
     runs = newest_runs(runs_dir)
     newest = next(runs, None)
     if newest is None or newest.run is None:
         return None
     for passed_over, listed in enumerate(runs):
         if listed.run is None or _covers(listed.run, newest.run):
-            return BaseChoice(listed.path, passed_over)
+            return listed.path, passed_over
     return None
 
 
@@ -223,15 +218,6 @@ def _selection(run: Run) -> object:
 # Old runs.
 
 
-class Keeping(Value, frozen=True):
-    """Which runs stay: so many of the newest, and those that are not older."""
-
-    newest: int | None
-    younger_than: timedelta | None
-    incomplete: bool
-    """Whether runs that are not complete stay."""
-
-
 class OldRun(Value, frozen=True):
     run: ListedRun
     bytes: int
@@ -239,35 +225,32 @@ class OldRun(Value, frozen=True):
     """Why it stays all the same; empty if it goes."""
 
 
-def find_old(runs_dir: str, keeping: Keeping, now: datetime) -> list[OldRun]:
-    runs = list_runs(runs_dir)[keeping.newest or 0 :]
-    if keeping.younger_than is not None:
-        before = now - keeping.younger_than
-        runs = [run for run in runs if _time_of_run(run) < before]
-    return [OldRun(run, _measure_folder(run.path), _why_kept(run, keeping)) for run in runs]
-
-
-def _time_of_run(run: ListedRun) -> datetime:
-    """When it was started, by its id. A run without a time counts as young."""
-    try:
-        return datetime.strptime(run.id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-    except ValueError:
-        return datetime.max.replace(tzinfo=UTC)
-
-
-def _why_kept(run: ListedRun, keeping: Keeping) -> str:
-    if os.path.islink(run.path):
-        return "it is a link"
-    if run.run is None:
-        return "it can't be read"
-    if keeping.incomplete and run.status != "completed":
-        return "it is not complete"
-    return ""
-
-
-def _measure_folder(path: str) -> int:
-    paths = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-    return sum(os.lstat(each).st_size for each in paths if os.path.lexists(each))
+def find_old(
+    runs_dir: str, now: datetime, keep: int | None, older_than: timedelta | None, *,
+    incomplete: bool,
+) -> list[OldRun]:  # fmt: skip
+    """The runs but so many of the newest, and of those the older ones. Some stay all the same:
+    unless `incomplete` ones may go, those that are not complete, too."""
+    runs = list_runs(runs_dir)[keep or 0 :]
+    if older_than is not None:
+        # An id begins with its date and time.
+        before = f"{now - older_than:%Y%m%d-%H%M%S}"
+        runs = [run for run in runs if run.id < before]
+    found = []
+    for run in runs:
+        why = ""
+        if os.path.islink(run.path):
+            why = "it is a link"
+        elif run.run is None:
+            why = "it can't be read"
+        elif not incomplete and run.status != "completed":
+            why = "it is not complete"
+        files = [
+            os.path.join(folder, name) for folder, _, names in os.walk(run.path) for name in names
+        ]
+        size = sum(os.lstat(each).st_size for each in files if os.path.lexists(each))
+        found.append(OldRun(run, size, why))
+    return found
 
 
 def remove_run(run: ListedRun) -> None:

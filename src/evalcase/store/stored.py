@@ -15,11 +15,11 @@ from evalcase.errors import ConfigError, UnknownCaseError
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy, Index, read_index
 from evalcase.store.reader import JournalLines
-from evalcase.store.rows import Basis, End, GradingRow
+from evalcase.store.rows import Basis, End
 from evalcase.types.case import Case
 from evalcase.types.problem import unknown_case
 from evalcase.types.result import CaseVerdict, Outcome, Result, Totals, decide_case_verdict
-from evalcase.types.target import TargetVersion, TrialKey
+from evalcase.types.target import TrialKey
 from evalcase.types.value import replace
 from evalcase.util.text import write_count
 
@@ -37,7 +37,7 @@ class StoredRun:
         self._given = index
 
     @cached_property
-    def _index(self) -> Index:
+    def index(self) -> Index:
         if self._given is not None:
             return self._given
         if not os.path.exists(self.run.journal):
@@ -52,7 +52,7 @@ class StoredRun:
     def end(self) -> End:
         """How it ended. That it was completed is not believed but counted; at a grading that was
         interrupted, nothing is complete."""
-        index = self._index
+        index = self.index
         end = index.end
         if index.grading < index.gradings:
             end = index.ends.get(index.grading, End("incomplete"))
@@ -70,57 +70,45 @@ class StoredRun:
     @property
     def basis(self) -> Basis:
         """What its verdicts rest on beside the answers."""
-        return self._index.basis or basis_of_run(self.run)
-
-    @property
-    def versions(self) -> dict[str, TargetVersion]:
-        """The versions that targets were changed to since it began."""
-        return dict(self._index.versions)
+        return self.index.basis or basis_of_run(self.run)
 
     @property
     def mixed(self) -> tuple[str, ...]:
-        return self._index.mixed()
+        return self.index.mixed()
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
-        return tuple(self._index.count_answers())
-
-    def count_answers(self) -> dict[str, int]:
-        return self._index.count_answers()
+        return tuple(self.index.count_answers())
 
     @cached_property
     def totals(self) -> Totals:
-        return self._index.tally().totals()
+        return self.index.tally().totals()
 
     # Gradings.
 
     @property
     def gradings(self) -> int:
-        return self._index.gradings
+        return self.index.gradings
 
     @cached_property
     def graded_by(self) -> GradedBy | None:
         """The origin of its grading; None where there is only one, by the suites."""
-        has_several = self.gradings > 1 or bool(self._index.grading_rows)
-        return self._index.graded_by() if has_several else None
+        has_several = self.gradings > 1 or bool(self.index.grading_rows)
+        return self.index.graded_by() if has_several else None
 
     def graded_suites(self, suites: frozenset[str]) -> dict[str, str] | None:
         """The hashes of these suites when answers were last graded by them again; None if they
         never were."""
-        graded = [row.suites or {} for row in self._index.grading_rows.values()]
+        graded = [row.suites or {} for row in self.index.grading_rows.values()]
         return next((each for each in reversed(graded) if suites == each.keys()), None)
 
     def before_interrupted(self) -> StoredRun:
         """The run before gradings by `grade` that were interrupted: those ask no target, and the
         run is as complete as it was."""
         number = self.gradings
-        while (row := self._index.find_interrupted(number)) and row.origin == "grade":
+        while (row := self.index.find_interrupted(number)) and row.origin == "grade":
             number -= 1
         return StoredRun(self.run, number) if number < self.gradings else self
-
-    def find_interrupted(self) -> GradingRow | None:
-        """The newest grading, if it was interrupted."""
-        return self._index.find_interrupted(self.gradings)
 
     def refuse_interrupted(self) -> None:
         """Raise ConfigError at a grading that was interrupted: its verdicts are those of two."""
@@ -137,7 +125,7 @@ class StoredRun:
     def results(self) -> Iterator[Result]:
         """Every result that counts, in the order of the cases. All results of a case have the same
         repeats and pass rate, also where these were changed in between."""
-        for result in self._index.results(self.run.about.targets):
+        for result in self.index.results(self.run.about.targets):
             outcome = self.outcome(result)
             if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
                 yield result
@@ -145,10 +133,10 @@ class StoredRun:
                 yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
 
     def find_result(self, key: TrialKey) -> Result | None:
-        return self._index.find_result(key)
+        return self.index.find_result(key)
 
     def outcome(self, result: Result) -> Outcome:
-        return self._index.outcome(result)
+        return self.index.outcome(result)
 
     def cases(self, results: Iterable[Result] | None = None) -> Iterator[CaseVerdict]:
         """Every case at every target, after the last of its results; or the cases of some results,
@@ -166,16 +154,16 @@ class StoredRun:
                 )  # fmt: skip
 
     def find_case(self, suite: str, case: str) -> Case | None:
-        return self._index.find_case(suite, case)
+        return self.index.find_case(suite, case)
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
         """The same; None as well if the case has neither tags nor variables."""
-        return self._index.find_case(suite, case, tagged=True)
+        return self.index.find_case(suite, case, tagged=True)
 
     def close(self) -> None:
         """Close the journal. What was read stays."""
-        if "_index" in self.__dict__:
-            self._index.close()
+        if "index" in self.__dict__:
+            self.index.close()
 
     def __enter__(self) -> StoredRun:
         return self
@@ -205,7 +193,7 @@ class GrowingJournal:
 
     def __init__(self, path: str) -> None:
         self._lines = JournalLines(path)
-        self._index = Index()
+        self.index = Index()
         self._begins: list[int] = []
         """The byte at which each result begins."""
         self._keys: list[TrialKey] = []
@@ -214,9 +202,9 @@ class GrowingJournal:
 
     def reach(self) -> int:
         """The bytes of all whole lines."""
-        self._index.path = self._lines.path
+        self.index.path = self._lines.path
         for row in self._lines.rows():
-            self._index.add(row, self._lines.start)
+            self.index.add(row, self._lines.start)
             if isinstance(row, Result):
                 self._begins.append(self._lines.start)
                 self._keys.append(row.key)
@@ -232,16 +220,16 @@ class GrowingJournal:
         try:
             return NewCases(reached, tuple(map(self._read_case, names)))
         finally:
-            self._index.close()
+            self.index.close()
 
     def _read_case(self, name: tuple[str, str, str]) -> GrowingCase:
         keys = [TrialKey(*name, repeat) for repeat in sorted(self._repeats[name])]
-        results = tuple(filter(None, map(self._index.find_result, keys)))
+        results = tuple(filter(None, map(self.index.find_result, keys)))
         verdicts, last = [each.verdict for each in results], results[-1]
         trials, repeats = len(results), max(last.repeats, len(results))
         verdict = decide_case_verdict(verdicts, last.pass_rate) if trials >= repeats else None
         outcome = Outcome(verdict, verdicts.count("passed"), trials, repeats, last.pass_rate)
-        return GrowingCase(self._index.find_case(*name[:2]), outcome, results)
+        return GrowingCase(self.index.find_case(*name[:2]), outcome, results)
 
 
 def basis_of_run(run: Run) -> Basis:
