@@ -19,7 +19,6 @@ from evalcase.importers.harvest import (
     HarvestOptions,
     draft_case,
     even_question,
-    name_case,
     question_text,
 )
 from evalcase.targets.otlp import answer_of
@@ -80,7 +79,7 @@ def read_whole(value: Any) -> None:
             try:
                 told = read_transcript(store.read(trace))
                 drafted = draft_case(told, trace, None, HarvestOptions("", criteria=True))
-                name_case(drafted.fields["input"])
+                assert drafted.fields["input"] is not None
                 even_question(question_text(told))
                 answer_of(told, trace)
             except (BadTraceError, TargetError):

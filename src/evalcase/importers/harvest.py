@@ -97,7 +97,13 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
         drafts = []
         for group in [groups[each] for each in drawn]:
             told, name = read_transcript(store.read(group.trace)), names.get(group.trace)
-            draft = _note_others(draft_case(told, group.trace, name, options), group)
+            draft = draft_case(told, group.trace, name, options)
+            for several, what in (
+                (group.others, "asked nearly the same"), (group.failed, "of these failed")
+            ):  # fmt: skip
+                if several:
+                    count = write_count(len(several), "more trace")
+                    draft.notes.append(f"{count} {what}: {list_some(several[:3], len(several))}")
             drafts.append(_clean(draft, replacing, scrubber))
         taken: dict[str, int] = {}
         for each in drafts:  # an id that another case has gets a number
@@ -105,7 +111,7 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
         valid = _valid_drafts(drafts, left_out)
         lines = [f"{trace}: {why}" for trace, why in left_out.items()]
         return Harvested(
-            _write_suite(valid, options) if valid else "", len(valid), len(store), len(chosen),
+            _write_suite(valid, options), len(valid), len(store), len(chosen),
             sum(len(each.others) for each in groups),
             [replacing.text(scrubber.text(each)) for each in lines], dict(replacing.counts),
         )  # fmt: skip
@@ -169,18 +175,6 @@ def even_question(text: str) -> str:
     return " ".join(_NUMBER.sub("0", _PUNCTUATION.sub("", text.casefold())).split())
 
 
-def _note_others(draft: CaseDraft, group: _Group) -> CaseDraft:
-    notes = [*draft.notes]
-    if group.others:
-        several = write_count(len(group.others), "more trace")
-        named = list_some(group.others[:3], len(group.others))
-        notes.append(f"{several} asked nearly the same: {named}")
-    if group.failed:
-        named = list_some(group.failed[:3], len(group.failed))
-        notes.append(f"something failed in {len(group.failed)} of them: {named}")
-    return draft._replace(notes=notes)
-
-
 def question_text(transcript: Transcript) -> str:
     """The question as one text, without system messages."""
     asked = [each for each in transcript.asked if each["role"] not in ("system", "developer")]
@@ -202,7 +196,11 @@ def draft_case(
         fields["skip"] = _UNANSWERED
         notes = notes or ["it has no answer"]
     elif options.criteria:
-        fields["criteria"] = _describe(answer)
+        called = [line for message in answer for line in call_lines(message)]
+        text = _text_of(answer[-1].get("content"))
+        said = [f"Calls {', then '.join(called)}."] if called else []
+        said += [f"Says what this answer says: {text}"] if text else []
+        fields["criteria"] = " ".join(said)
         notes.append(_DESCRIBE)
     else:
         fields["expected_output"] = answer
@@ -224,13 +222,6 @@ def _find_answer(transcript: Transcript) -> list[MessageDict]:
     if last not in (None, ""):
         found.append(_strip_message({"role": "assistant", "content": last}))
     return found
-
-
-def _describe(answer: list[MessageDict]) -> str:
-    called = [line for message in answer for line in call_lines(message)]
-    text = _text_of(answer[-1].get("content"))
-    parts = [f"Calls {', then '.join(called)}."] if called else []
-    return " ".join([*parts, f"Says what this answer says: {text}"] if text else parts)
 
 
 def _strip_call(call: dict[str, Any]) -> dict[str, Any]:
@@ -266,11 +257,6 @@ def _text_of(content: JSON) -> str:
     )  # fmt: skip
 
 
-def name_case(input: list[MessageDict]) -> str:
-    """An id from the first words of the last message."""
-    return slug_of(_text_of(input[-1].get("content")) if input else "") or "case"
-
-
 def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDraft:
     """The same without secrets, personal data and lone surrogates."""
     fields = {
@@ -279,7 +265,9 @@ def _clean(draft: CaseDraft, replacing: Redactor, scrubber: Scrubber) -> CaseDra
         )
         for name, value in draft.fields.items()
     }
-    fields["id"] = fields["id"] or name_case(fields["input"])
+    asked = fields["input"]  # an id from the first words of the last message
+    words = _text_of(asked[-1].get("content")) if asked else ""
+    fields["id"] = fields["id"] or slug_of(words) or "case"
     notes = [whole_text(replacing.text(scrubber.text(note))) for note in draft.notes]
     return CaseDraft(fields, notes)
 
@@ -300,6 +288,8 @@ def _valid_drafts(drafts: list[CaseDraft], left_out: dict[str, str]) -> list[Cas
 
 
 def _write_suite(drafts: list[CaseDraft], options: HarvestOptions) -> str:
+    if not drafts:
+        return ""
     name = os.path.basename(options.path)
     lines = [f"Harvested from {name}: drafts of cases, for a person to finish."]
     if not options.keep_system:
