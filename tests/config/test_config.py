@@ -77,7 +77,7 @@ def test_a_pyproject_without_settings_is_nothing_beside_evalcase_toml(
         ("retries = -1", "1:11", "`retries` is a whole number of 0 or more, not -1"),
         ("timeout_s = nan", "1:13", "`timeout_s` is a number of seconds over 0, not nan"),
         ("secrets = 'TOKEN'", "1:11", "`secrets` is a list of names, not 'TOKEN'"),
-        ("secrets = [1]", "1:12", "item 1 of `secrets` is the name of an environment variable"),
+        ("secrets = [1]", "1:11", "item 1 of `secrets` is the name of an environment variable"),
         ("runs_dir = 2024-01-01", "1:12", "`runs_dir` is a path, not a date or a time"),
         ("targets = 'x'", "1:11", "`targets` is a table of targets, not 'x'"),
         ("[targets]\na = 1", "2:5", "target `a` is a table, not a number"),

@@ -41,7 +41,7 @@ HTTP = '[targets.bot]\nkind = "http"\nurl = "http://localhost:1"\n'
     ("body", "place", "said"),
     [
         ('[targets.bot.body]\na = 1\nq = "{question}"\n', "6:5", "there are {prompt}"),
-        ('body = {a = 1, q = ["{question}"]}\n', "4:21", "there are {prompt}"),
+        ('body = {a = 1, q = ["{question}"]}\n', "4:8", "there are {prompt}"),
     ],
 )
 def test_a_placeholder_that_is_wrong_is_pointed_at(

@@ -142,7 +142,7 @@ def test_a_path_that_is_not_absolute_is_seen_from_where_the_program_is_run(
     write(folder, evalcase__toml=config, a__eval__yaml="- {input: a, expected_output: hi}\n")
     problems = evalcase.check(".")
     assert [(p.code, p.place) for p in problems] == (
-        [] if found else [("missing-program", "evalcase.toml:4:12")]
+        [] if found else [("missing-program", "evalcase.toml:4:11")]
     )
     (folder / "other").mkdir()
     monkeypatch.chdir(folder / "other")
@@ -168,7 +168,7 @@ command = ["no-such-program-here"]
     ("target", "by_suite", "by_default", "said"),
     [
         ("raising", "evalcase.toml:4:12", "evalcase.toml:4:12", "ZeroDivisionError"),
-        ("missing", "evalcase.toml:7:12", "evalcase.toml:7:12", "`no-such-program-here`"),
+        ("missing", "evalcase.toml:7:11", "evalcase.toml:7:11", "`no-such-program-here`"),
         ("python:raises:f", "a.eval.yaml:1:12", "evalcase.toml:1:10", "ZeroDivisionError"),
         ("command:nor-this x", "a.eval.yaml:1:12", "evalcase.toml:1:10", "program `nor-this`"),
     ],

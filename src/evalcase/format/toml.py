@@ -1,4 +1,4 @@
-"""TOML to values and positions: tomllib reads the values, and a scanner finds the positions. And
+"""TOML to values and positions: tomllib reads the values, and expressions find the positions. And
 settings as lines of TOML."""
 
 from __future__ import annotations
@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 import tomllib
 from json import dumps
+
+from msgspec.structs import replace
 
 from evalcase.format.json import Reading
 from evalcase.format.positions import (
@@ -23,13 +25,15 @@ _LONG_TEXT = (
     r"|'''[^']*(?:'(?!'')[^']*)*'{3,5}"
 )
 _SHORT_TEXT = r'"(?:[^"\\\n]|\\.)*"|\x27[^\x27\n]*\x27'
-_TEXT = re.compile(f"{_LONG_TEXT}|{_SHORT_TEXT}", re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
-"""Between statements and in arrays, where a line may end and a comment may stand."""
-_GAP = re.compile(r"[ \t]*")
+"""Between statements, where a comment may stand."""
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_PLAIN = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
-"""A number, a boolean or a date, which may have a blank in it."""
+_KEY = re.compile(f"{_SHORT_TEXT}|[A-Za-z0-9_-]+")
+_KEYS = re.compile(rf"[ \t]*(?:(?:{_KEY.pattern})[ \t]*\.?[ \t]*)+")
+_PART = re.compile(
+    rf"{_LONG_TEXT}|{_SHORT_TEXT}|#[^\n]*|[\[\]{{}}\n]|[^\s\"'#\[\]{{}}]+", re.DOTALL
+)
+"""A part of a value, a comment or the end of a line."""
 _LONG_KEY = re.compile(
     r"(?:^|[{,])[ \t\[]*+(?:(?:[\w-]++|\x22[^\x22\n]*+\x22|'[^'\n]*+')[ \t]*+\.[ \t]*+)"
     f"{{{MAX_DEPTH}}}",
@@ -87,107 +91,66 @@ def _explain_error(said: str, text: str) -> Fault:
 
 
 def compose_toml(text: str) -> Node:
-    """The positions in a text that `read_toml` has read."""
-    return _Composer(text).compose()
-
-
-class _Composer:
-    """Composes the positions in a text that tomllib has read."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.root = Node(0, 0, {})
-
-    def compose(self) -> Node:
-        table = self.root
-        self.skip(_SPACE)
-        while self.at < len(self.text):
-            if self.text[self.at] == "[":
-                table = self.read_header()
+    """The positions of tables, keys and values in a text that `read_toml` has read. What stands in
+    brackets has the position of the whole value."""
+    root = table = Node(0, 0, {})
+    at = _skip(_SPACE, text, 0)
+    while at < len(text):
+        start = at
+        brackets = text.startswith("[", at) + text.startswith("[[", at)
+        at = _skip(_KEYS, text, start + brackets)
+        *outer, last = _KEY.finditer(text, start + brackets, at)
+        name = _name_of(last)
+        if not brackets:
+            first, at = _find_value(text, at + 1)  # after the equals sign
+            above = _find_table(table, outer, start, at)
+            above.children[name] = Node(first, at, NO_CHILDREN, *last.span())
+        else:
+            at += brackets
+            above = _find_table(root, outer, start, at)
+            table = Node(start, at, {}, *last.span())
+            if brackets == 2:
+                items = above.children.setdefault(name, replace(table, children={}))
+                table.key_start = -1
+                items.children[len(items.children)] = table
             else:
-                self.read_pair(table)
-            self.skip(_SPACE)
-        return self.root
+                if name in above.children:  # headers of tables inside of it came before
+                    table.children = above.children[name].children
+                above.children[name] = table
+        at = _skip(_SPACE, text, at)
+    return root
 
-    def skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.at)
-        self.at = found.end() if found is not None else self.at
 
-    def read_header(self) -> Node:
-        """`[a.b]` or `[[a.b]]`, and the table that it begins."""
-        start = self.at
-        brackets = 2 if self.text.startswith("[[", start) else 1
-        self.at += brackets
-        *outer, (name, key) = self.read_keys()
-        self.at += brackets
-        new = Node(start, self.at, {}, key.start, key.end)
-        table = self.find_table(self.root, outer, new)
-        if brackets == 2:
-            items = table.children.setdefault(name, Node(start, self.at, {}, key.start, key.end))
-            new.key_start = -1
-            items.children[len(items.children)] = new
-            return new
-        if name in table.children:  # headers of tables inside of it came before
-            new.children = table.children[name].children
-        table.children[name] = new
-        return new
+def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found is not None else at
 
-    def read_keys(self) -> list[tuple[str, Node]]:
-        """A key and those after its dots."""
-        keys = []
-        while True:
-            self.skip(_GAP)
-            start = self.at
-            self.skip(_TEXT if self.text[start] in "\"'" else _BARE_KEY)
-            source = self.text[start : self.at]
-            name = tomllib.loads(f"key = {source}")["key"] if source[:1] in ("'", '"') else source
-            keys.append((str(name), Node(start, self.at, NO_CHILDREN)))
-            self.skip(_GAP)
-            if self.text[self.at] != ".":
-                return keys
-            self.at += 1
 
-    def read_pair(self, table: Node) -> None:
-        """`a.b = value`."""
-        start = self.at
-        *outer, (name, key) = self.read_keys()
-        self.at += 1  # the equals sign
-        self.skip(_GAP)
-        value = self.read_value()
-        value.key_start, value.key_end = key.start, key.end
-        around = Node(start, self.at, NO_CHILDREN)
-        self.find_table(table, outer, around).children[name] = value
+def _name_of(key: re.Match[str]) -> str:
+    is_quoted = key[0][0] in "\"'"
+    return str(tomllib.loads(f"key = {key[0]}")["key"]) if is_quoted else key[0]
 
-    def find_table(self, table: Node, keys: list[tuple[str, Node]], around: Node) -> Node:
-        """The table that keys lead to. One that isn't there yet is written at `around`."""
-        for name, key in keys:
-            new = Node(around.start, around.end, {}, key.start, key.end)
-            table = table.children.setdefault(name, new)
-            if table.is_list:  # the one that the last header of a list of tables began
-                table = table.children[len(table.children) - 1]
-        return table
 
-    def read_value(self) -> Node:
-        start, first = self.at, self.text[self.at]
-        if first not in "[{":
-            self.skip(_TEXT if first in "\"'" else _PLAIN)
-            return Node(start, self.at, NO_CHILDREN)
-        node = Node(start, start, {})
-        self.at += 1
-        self.skip(_SPACE)
-        while self.text[self.at] not in "]}":
-            if first == "{":
-                self.read_pair(node)
-            else:
-                node.children[len(node.children)] = self.read_value()
-            self.skip(_SPACE)
-            if self.text[self.at] == ",":
-                self.at += 1
-                self.skip(_SPACE)
-        self.at += 1
-        node.end = self.at
-        return node
+def _find_value(text: str, at: int) -> tuple[int, int]:
+    """Where a value starts and ends."""
+    parts = _PART.finditer(text, at)
+    start = end = depth = 0
+    for part in parts:
+        depth += (part[0] in ("[", "{")) - (part[0] in ("]", "}"))
+        if part[0] == "\n" and depth == 0:
+            break
+        if part[0][0] not in "#\n":
+            start, end = start or part.start(), part.end()
+    return start, end
+
+
+def _find_table(table: Node, keys: list[re.Match[str]], start: int, end: int) -> Node:
+    """The table that keys lead to. One that isn't there yet is written between two offsets."""
+    for key in keys:
+        table = table.children.setdefault(_name_of(key), Node(start, end, {}, *key.span()))
+        if table.is_list:  # the one that the last header of a list of tables began
+            table = table.children[len(table.children) - 1]
+    return table
 
 
 # Writing
