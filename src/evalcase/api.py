@@ -18,7 +18,6 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import (
     CaseStream,
     Loaded,
-    LoggedWarnings,
     has_errors,
     load_case,
     load_file,
@@ -82,7 +81,7 @@ def parse_case(text: str) -> Case:
     problems = [problem for problem in problems if problem.code != "nothing-to-grade"]
     if case is None or has_errors(problems):
         raise SuiteError(in_order(problems))
-    log_warnings(problems)
+    log_warnings(problems, set())
     return case
 
 
@@ -96,15 +95,14 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
     if format_of(name) != "jsonl":
         yield from load(name)
         return
-    warnings = LoggedWarnings()
+    logged: set[tuple[str, str]] = set()
     for item in CaseStream(name, Catalogue()):
         if type(item) is Case:
             yield item
         elif isinstance(item, Problem):
             if item.severity == "error":
                 raise SuiteError(load_file(name, Catalogue(), keep=False).problems)
-            warnings.add(item)
-    warnings.log()
+            log_warnings([item], logged)
 
 
 def check(
@@ -161,7 +159,7 @@ def write_suite(
 def _take_valid(loaded: Loaded) -> Suite:
     if loaded.suite is None:
         raise SuiteError(loaded.problems)
-    log_warnings(loaded.problems)
+    log_warnings(loaded.problems, set())
     return loaded.suite
 
 

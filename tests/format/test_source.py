@@ -81,14 +81,3 @@ def test_the_excerpt_of_a_long_broken_line_is_short() -> None:
     assert problem.excerpt is not None
     assert len(problem.excerpt.text) < 1_000
     assert problem.excerpt.text[problem.column - problem.excerpt.column] == "\ufffd"
-
-
-MARKS = {"utf-16": b"", "utf-16-be": b"\xfe\xff", "utf-32": b"", "utf-32-be": b"\0\0\xfe\xff"}
-
-
-@pytest.mark.parametrize(("encoding", "mark"), MARKS.items(), ids=MARKS)
-def test_utf_16_and_32_are_named(tmp_path: Path, encoding: str, mark: bytes) -> None:
-    (tmp_path / "x").write_bytes(mark + "input: é".encode(encoding))
-    problem = problem_of(tmp_path / "x")
-    assert encoding[:6].upper() in problem.message
-    assert problem.span == Span(1, 1, 1, 1)

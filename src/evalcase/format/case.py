@@ -516,7 +516,8 @@ def resolve_case(
     turns: list[Named] = []
     if not _OF_CONVERSATIONS.isdisjoint(values):
         turns = _check_turns(named, data, findings)
-    _mention_judge(data, named, findings)
+    if "criteria" in data or "rubrics" in data:
+        _mention_judge(data, named, findings)
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, values.get("suite_graders") is not False)
     if "workspace" in data:

@@ -18,7 +18,7 @@ from evalcase.format.positions import (
     Positions,
     Syntax,
 )
-from evalcase.format.source import MAX_LINE_BYTES, find_encoding, number_lines, tell_undecodable
+from evalcase.format.source import MAX_LINE_BYTES, number_lines, tell_undecodable
 from evalcase.format.toml import compose_toml, read_toml
 from evalcase.format.yaml import compose_yaml, read_yaml
 from evalcase.graders.base import DeclaredGrader, Known, What
@@ -194,8 +194,6 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
             yield Document(path, text, "jsonl", value, faults, True, number, unusual)
         except UnicodeDecodeError as error:
             yield tell_undecodable(error, path, number)
-            if number == 1 and find_encoding(data):
-                return
         except FatalFaultError as error:
             fault = error.fault
             is_spread = number == 1 and text.strip() in ("[", "{", "[{")

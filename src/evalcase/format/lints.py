@@ -28,13 +28,13 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
     if "skip" in case._data:
         return
     is_graded = False
-    for part, named in ((case, written), *zip(case.turns, turns, strict=True)):
-        data = part._data
+    for part, named in ((case, written), *(zip(case.turns, turns, strict=True) if turns else ())):
+        data, is_judged = part._data, part.needs_judge
         if "expected_output" in data:
             is_graded = True
             _advise_expected(data, named, findings)
-        if "graders" in data or part.needs_judge:
-            is_graded = is_graded or part.needs_judge
+        if is_judged or "graders" in data:
+            is_graded = is_graded or is_judged
             is_graded = is_graded or not all(each.get("indicator") for each in data["graders"])
             _advise_graders(part, named, findings)
     if not is_graded:

@@ -181,29 +181,13 @@ def _make_loaded(
     return Loaded(path, suite, problems, seen, numbers=numbers)
 
 
-class LoggedWarnings:
-    """Logs each kind of warning once, with its first place and how many there are."""
-
-    def __init__(self) -> None:
-        self._kinds: dict[tuple[str, str], tuple[Problem, int]] = {}
-
-    def add(self, problem: Problem) -> None:
-        if problem.severity == "warning":
-            kind = problem.code, problem.message
-            first, more = self._kinds.get(kind, (problem, -1))
-            self._kinds[kind] = first, more + 1
-
-    def log(self) -> None:
-        for first, others in self._kinds.values():
-            more = f" (and {others} more)" if others else ""
-            _LOGGER.warning("%s: %s: %s%s", first.place, first.code, first.message, more)
-
-
-def log_warnings(problems: Iterable[Problem]) -> None:
-    warnings = LoggedWarnings()
-    for problem in problems:
-        warnings.add(problem)
-    warnings.log()
+def log_warnings(problems: Iterable[Problem], logged: set[tuple[str, str]]) -> None:
+    """Log warnings, each of those in the same words once."""
+    for each in problems:
+        kind = each.code, each.message
+        if each.severity == "warning" and kind not in logged:
+            logged.add(kind)
+            _LOGGER.warning("%s: %s: %s", each.place, *kind)
 
 
 # Positions of cases
@@ -317,10 +301,11 @@ class CaseStream:
                         yield None
                         return
                     is_ours = True
+                is_right = not line.faults
                 if findings.found or findings.references or shared.variables is not None:
                     yield from self._problems_of(line)
-                is_right = findings.errors == 0 and not line.faults
-                findings.drain()
+                    is_right = is_right and findings.errors == 0
+                    findings.drain()
                 yield case if is_right else None
             if line.faults:
                 yield from line.problems

@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import IO
 
 from evalcase.format.positions import Format, Lines
-from evalcase.types.problem import Problem, Span, find_nearest, hint_at
+from evalcase.types.problem import Problem, find_nearest, hint_at
 from evalcase.util.files import IrregularError, OversizeError, open_file, read_file
 from evalcase.util.project import leads_inside, leaves_by_link
 
@@ -30,12 +30,6 @@ FOUND_ENDINGS = (".eval.yaml", ".eval.yml", ".eval.json", ".eval.jsonl")
 MAX_SOURCE_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 28
 BOM = b"\xef\xbb\xbf"
-_OTHER_MARKS = {
-    b"\xff\xfe\0\0": "UTF-32",
-    b"\0\0\xfe\xff": "UTF-32",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-}
 _YAML_ENDINGS = (".yaml", ".yml")
 _NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
 
@@ -143,17 +137,9 @@ def missing_path(path: str) -> Problem:
     return Problem("unreadable-file", "there is no such file or folder", path, hint=hint)
 
 
-def find_encoding(data: bytes) -> str | None:
-    """The encoding that a file names in its first bytes, if it is not UTF-8."""
-    return next((name for mark, name in _OTHER_MARKS.items() if data.startswith(mark)), None)
-
-
 def tell_undecodable(error: UnicodeDecodeError, path: str, first_line: int = 1) -> Problem:
     """The problem with bytes that are not UTF-8."""
     data, at = error.object, len(error.object[: error.start].decode())
-    if first_line == 1 and (encoding := find_encoding(data)):
-        message = f"the file is {encoding}, and evalcase reads UTF-8"
-        return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
     lines = Lines(data.decode(errors="replace"))
     span = lines.span(at, at + 1)
     message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
