@@ -33,6 +33,7 @@ from evalcase.graders.base import (
 )
 from evalcase.runner.grading import left_to_compare
 from evalcase.types.case import Case
+from evalcase.types.read_options import fields_of
 from evalcase.types.target import Surroundings, Target, TargetVersion
 from evalcase.types.value import JSON, replace
 from evalcase.util.code import sources_of_module
@@ -243,7 +244,7 @@ class Graders:
             found = self._basis_of([named])
             text = sha256(repr((own, found)).encode()).hexdigest()[:16] if own or found else ""
             # No case says what graders there are that take the place of its own.
-            self._prints[key] = f"{named!r} {text}" if self.only_given else text
+            self._prints[key] = f"{_describe(named)} {text}" if self.only_given else text
         return self._prints[key]
 
     def rests_on(self) -> dict[str, str]:
@@ -279,6 +280,17 @@ class Graders:
         """Have every grader let go of what it holds."""
         every = (*self.given, *self._made.values())
         await close_all(named.grader.close for named in every)
+
+
+def _describe(named: NamedGrader) -> str:
+    """What a grader, and those inside of it, were told. What they loaded is no part of it."""
+    told: list[object] = []
+    for each in all_in(named):
+        declared = declared_grader(type(each.grader))
+        own = fields_of(declared.kind).keys() - set(declared.naming("graders"))
+        told += [(name, getattr(each, name)) for name in each.__struct_fields__ if name != "grader"]
+        told += [(name, getattr(each.grader, name)) for name in sorted(own)]
+    return repr(told)
 
 
 def _is_light(spec: Mapping[str, JSON]) -> bool:
