@@ -244,7 +244,7 @@ def _prepare_plan(
     }
     if found.workspaces:
         _check_workspaces(
-            found, targets, config, environment.variables, warn, no_exec=options.no_exec,
+            found, targets, config, environment.variables, no_exec=options.no_exec,
             is_remote=request.local.engine == "ray" or request.local.on is not None,
         )  # fmt: skip
     if options.caches(config.cache):
@@ -269,9 +269,9 @@ def _prepare_plan(
 
 def _check_workspaces(
     found: Survey, targets: Mapping[str, Target], config: Config,
-    environment: Mapping[str, str], warn: Warn, *, no_exec: bool, is_remote: bool,
+    environment: Mapping[str, str], *, no_exec: bool, is_remote: bool,
 ) -> None:  # fmt: skip
-    from evalcase.runner.workspaces import check_machine, find_instructions  # few suites have any
+    from evalcase.runner.workspaces import check_machine  # few suites have any
     from evalcase.util.processes import check_isolation
 
     check_machine(environment)
@@ -284,13 +284,7 @@ def _check_workspaces(
         if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
             what = f"target `{name}` can't work in the `workspace` of case `{case}`"
             raise ConfigError(f"{what}: a coding agent, a `command` or a `python` target can")
-        isolation = str(config.targets.get(name, {}).get("isolation", "none"))
-        check_isolation(isolation, environment)
-        kind = targets[name].kind
-        if isolation == "none" and kind is not None and kind.runs_code:
-            for path in find_instructions(environment):
-                hint = "isolate the target, or set XDG_CACHE_HOME to a folder elsewhere"
-                warn(f"`{name}` may read {path}, which is above its workspaces: {hint}")
+        check_isolation(str(config.targets.get(name, {}).get("isolation", "none")), environment)
 
 
 def _refuse_problems(found: Survey, config: Config, forbidden: Graders | None) -> None:

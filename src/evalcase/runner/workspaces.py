@@ -65,15 +65,6 @@ from evalcase.util.snapshots import (
 )
 
 _PART, _OVERLAP = 1 << 22, 1 << 14
-_INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
-"""Files that coding agents read in all folders above the one that they work in."""
-
-
-class Taken(NamedTuple):
-    """The workspace of a trial as graders get it, and what was changed in it."""
-
-    space: Space
-    changes: Changes
 
 
 class _Open(NamedTuple):
@@ -136,13 +127,10 @@ class Workspaces:
         """The options of a target; an oracle has none."""
         return {} if self._solves else self._config.targets.get(target, {})
 
-    def _overlay_of(self, target: str) -> dict[str, str]:
-        return dict(self._table_of(target).get("overlay", {}))
-
     def digest(self, case: Case, suite: str, target: str = "") -> tuple[str, str]:
         """What the question hash of a case at a target, and its grading hash, need to know of its
         workspace."""
-        declared, overlay = case.workspace, self._overlay_of(target)
+        declared, overlay = case.workspace, dict(self._table_of(target).get("overlay", {}))
         assert declared is not None
         key = dumps([suite, msgspec.to_builtins(declared), overlay], sort_keys=True)
         if key not in self._digests:
@@ -164,22 +152,19 @@ class Workspaces:
         declared, table = case.workspace, self._table_of(target)
         assert declared is not None
         if self._place is None:
-            self._place = self._open_place()
+            work = _work_folder(self._variables)
+            own, lock = _open_folder(work, self._warn)
+            kept = os.path.join(os.path.dirname(work), "bases")
+            bases = Bases(own, kept, self._config, self._variables, self._warn)
+            open_guard()
+            self._place = _Place(own, lock, bases, Comparer(os.path.join(own, "git")))
         folder = os.path.join(self._place.folder, f"{next(self._numbers)}")
         if isolation == "none":
             isolation = str(table.get("isolation", "none"))
         note_containers(self._place.folder, isolation)
         space = Space(folder, "", dict(declared.env), isolation, _find_mounts(table, self._config))
-        what = declared, self._sources_of(suite), self._overlay_of(target)
+        what = declared, self._sources_of(suite), dict(table.get("overlay", {}))
         return self._reserve(folder, space, what)
-
-    def _open_place(self) -> _Place:
-        work = _work_folder(self._variables)
-        folder, lock = _open_folder(work, self._warn)
-        kept = os.path.join(os.path.dirname(work), "bases")
-        bases = Bases(folder, kept, self._config, self._variables, self._warn)
-        open_guard()
-        return _Place(folder, lock, bases, Comparer(os.path.join(folder, "git")))
 
     def _reserve(
         self, folder: str, like: Space, what: tuple[Workspace, Attachments, dict[str, str]]
@@ -214,10 +199,12 @@ class Workspaces:
         except (OSError, ValueError) as error:
             raise WorkspaceError(f"the solution `{solution}` can't be applied: {error}") from None
 
-    async def take(self, space: Space, name: str, *, fresh: bool = False) -> Taken | None:
-        """What was changed in the workspace of a trial; all of it becomes a file of the record, by
-        a name. The workspace is then made ready for graders, with a `fresh` one beside it if that
-        is wanted. None if it was never made."""
+    async def take(
+        self, space: Space, name: str, *, fresh: bool = False
+    ) -> tuple[Space, Changes] | None:
+        """The workspace of a trial as graders get it, with a `fresh` one beside it if that is
+        wanted, and what was changed in it: all of that becomes a file of the record, by a name.
+        None if it was never made."""
         opened = self._open.get(space.path)
         if opened is None:
             return None
@@ -234,7 +221,7 @@ class Workspaces:
             await asyncio.to_thread(self._make_ready, opened)
         except OSError as error:
             raise WorkspaceError(f"what was changed can't be read: {error}") from None
-        return Taken(space, changes)
+        return space, changes
 
     def _holds_secret(self, space: Space, changes: Changes, patch: bytes) -> bool:
         """Whether a patch holds a secret. In it, bytes that are no text are packed: they are looked
@@ -296,7 +283,15 @@ class Workspaces:
         kept = None
         if space.path in self._open:
             for path in self._paths_of(space):
-                await self._tear_down(self._open[path])
+                opened = self._open[path]
+                limit_s = opened.declared.timeout_s
+                for command in opened.declared.teardown:
+                    try:
+                        await run_command(
+                            "teardown", command, opened.space, self._variables, limit_s
+                        )
+                    except TargetError as error:
+                        self._warn(str(error))
             if keep:
                 parent = os.path.join(_work_folder(self._variables), "kept")
                 os.makedirs(parent, mode=0o700, exist_ok=True)
@@ -314,14 +309,6 @@ class Workspaces:
         """A workspace and the fresh one beside it, as far as they are there."""
         folder = os.path.dirname(space.path)
         return [path for path in self._open if is_inside(path, folder)]
-
-    async def _tear_down(self, opened: _Open) -> None:
-        space, declared = opened.space, opened.declared
-        for command in declared.teardown:
-            try:
-                await run_command("teardown", command, space, self._variables, declared.timeout_s)
-            except TargetError as error:
-                self._warn(str(error))
 
     async def _discard(self, space: Space) -> None:
         for path in self._paths_of(space):
@@ -380,28 +367,10 @@ def _find_mounts(table: Mapping[str, Any], config: Config) -> tuple[str, ...]:
     return tuple(map(os.path.abspath, paths))
 
 
-# What is asked of workspaces before a run
-
-
 def check_machine(variables: Mapping[str, str]) -> None:
     """Raise ConfigError if no workspace can be made here."""
     if shutil.which("git", path=variables.get("PATH")) is None:
         raise ConfigError("workspaces need the program `git`, and there is none")
-    work = _work_folder(variables)
-    try:
-        os.makedirs(work, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"no folder for workspaces in {work}: {error.strerror}") from None
-    if not os.access(work, os.W_OK):
-        raise ConfigError(f"no folder for workspaces in {work}: it can't be written")
-
-
-def find_instructions(variables: Mapping[str, str]) -> Iterator[str]:
-    """Instructions to agents in the folders above all workspaces."""
-    folder = _work_folder(variables)
-    while folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-        yield from filter(os.path.isfile, (os.path.join(folder, name) for name in _INSTRUCTIONS))
 
 
 # Files. All of this runs in threads.
@@ -423,11 +392,6 @@ def _look_after_setup(space: Space, declared: Workspace, known: Tree) -> Tree:
     return tree
 
 
-def _is_new(path: str) -> bool:
-    """Whether a folder is one that was just made: a real one, and empty."""
-    return not os.path.islink(path) and os.listdir(path) == []
-
-
 def _aside(space: Space, path: str) -> str:
     return os.path.join(os.path.dirname(space.path), "before", path)
 
@@ -438,7 +402,8 @@ def _look(opened: _Open) -> Tree:
     with suppress(FileExistsError):
         os.mkdir(space.path, 0o700)  # an agent may have removed it
     found = os.lstat(space.path)
-    if (found.st_dev, found.st_ino) != opened.folder_id and not _is_new(space.path):
+    is_new = not os.path.islink(space.path) and os.listdir(space.path) == []
+    if (found.st_dev, found.st_ino) != opened.folder_id and not is_new:
         raise WorkspaceError("the agent put another folder in the place of its workspace")
     return hash_files(space.path, scan(space.path, opened.declared.ignore), opened.before)
 
@@ -487,25 +452,22 @@ def _work_folder(variables: Mapping[str, str]) -> str:
 
 
 def _open_folder(work: str, warn: Callable[[str], None]) -> tuple[str, IO[bytes]]:
-    """A locked folder for the workspaces of this run, once those of dead runs are removed."""
+    """A locked folder for the workspaces of this run, once those of runs that have ended without
+    removing theirs are gone."""
     try:
         os.makedirs(work, mode=0o700, exist_ok=True)
-        _sweep(work, warn)
+        for name in os.listdir(work):
+            dead = os.path.join(work, name)
+            path = os.path.join(dead, "lock")
+            if name.startswith("run-") and os.path.isfile(path):  # else it is being made
+                with suppress(OSError):
+                    if (held := try_lock(path)) is not None:
+                        with held:
+                            remove_containers(dead)
+                            remove_tree(dead, warn)
         folder = mkdtemp(prefix="run-", dir=work)
         lock = try_lock(os.path.join(folder, "lock"))
     except OSError as error:
         raise ConfigError(f"no folder for workspaces in {work}: {error.strerror}") from None
     assert lock is not None
     return folder, lock
-
-
-def _sweep(work: str, warn: Callable[[str], None]) -> None:
-    """Remove the folders of runs that have ended without doing so."""
-    for name in os.listdir(work):
-        lock = os.path.join(work, name, "lock")
-        if name.startswith("run-") and os.path.isfile(lock):  # else it is being made
-            with suppress(OSError):
-                if (held := try_lock(lock)) is not None:
-                    with held:
-                        remove_containers(os.path.join(work, name))
-                        remove_tree(os.path.join(work, name), warn)
