@@ -106,11 +106,10 @@ class Bases:
         key = dumps(parts, sort_keys=True)
         if key not in self._made:
             name = f"base-{len(self._made)}"
-            making = (
-                self._lay_over(declared, sources, name, overlay)
-                if overlay
-                else self._make(declared, sources, name)
-            )
+            if overlay:
+                making = self._lay_over(declared, sources, name, overlay)
+            else:
+                making = self._make(declared, sources, name)
             self._made[key] = asyncio.ensure_future(making)
         return await asyncio.shield(self._made[key])
 
@@ -135,7 +134,7 @@ class Bases:
             os.makedirs(root)
             copy_into(base.root, root)
             for path, source in overlay.items():
-                _lay_over(root, path, find_overlay(source, self._config.root))
+                _lay_over(root, path, _find_laid(source, self._config.root))
             if declared.git:
                 run_git(["add", "--force", "--", *overlay], root)
                 amend = [] if declared.history else ["--amend"]
@@ -182,7 +181,9 @@ class Bases:
         if declared.template is not None:
             template = find_source(declared.template, sources, is_folder=True)
             copy_into(template, root, LEFT_OUT)
-            _drop_repositories(root)
+            for place, folders, _ in os.walk(root):  # their configuration could name programs
+                remove_path(os.path.join(place, ".git"))
+                folders[:] = [name for name in folders if name != ".git"]
         elif declared.repo is not None:
             self._export(root, declared, sources)
         write_files(root, declared.files, sources)
@@ -224,12 +225,24 @@ class Bases:
         return os.path.realpath(os.path.join(self._config.root, known.path)), False
 
 
-def digest_workspace(declared: Workspace, sources: Attachments) -> tuple[str, str]:
+def digest_workspace(
+    declared: Workspace, sources: Attachments, overlay: Mapping[str, str], root: str, *,
+    solves: bool,
+) -> tuple[str, str]:  # fmt: skip
     """What an agent finds, and what graders find beside it: everything that is declared, with the
-    hashes of template and files. Raise WorkspaceError if a file is missing."""
+    hashes of template and files. What a target lays over it is found as well, and with `solves`
+    the solution. Raise WorkspaceError if a file is missing."""
     whole = _digest_parts(declared, sources)
     graded = {name: whole.pop(name) for name in _OF_GRADING if name in whole}
     asked = {name: each for name, each in whole.items() if name not in _OF_NEITHER}
+    if overlay:
+        asked["overlay"] = {
+            name: _digest_path(_find_laid(source, root)) for name, source in overlay.items()
+        }
+    if solves and isinstance(declared.solution, str):
+        asked["solution"] = _digest_path(find_source(declared.solution, sources, is_folder=None))
+    elif solves:
+        asked["solution"] = msgspec.to_builtins(declared.solution)
     return dumps(asked, sort_keys=True), dumps(graded, sort_keys=True)
 
 
@@ -244,14 +257,9 @@ def _digest_parts(declared: Workspace, sources: Attachments) -> dict[str, Any]:
     return whole
 
 
-def find_overlay(name: str, root: str) -> str:
-    """The path of a file or a folder of the project. Raise WorkspaceError if there is none."""
+def _find_laid(name: str, root: str) -> str:
+    """The path of what a target lays over workspaces. Raise WorkspaceError if there is none."""
     return find_source(name, attachments_in(root, root), is_folder=None)
-
-
-def digest_overlay(overlay: Mapping[str, str], root: str) -> dict[str, str]:
-    """Hashes of what is laid over a workspace, by its paths there."""
-    return {name: _digest_path(find_overlay(source, root)) for name, source in overlay.items()}
 
 
 def _lay_over(root: str, name: str, source: str) -> None:
@@ -264,20 +272,13 @@ def _lay_over(root: str, name: str, source: str) -> None:
         shutil.copy(os.path.join(source, path), clear_way(root, f"{name}/{path}"))
 
 
-def digest_solution(declared: Workspace, sources: Attachments) -> str:
-    """A hash of a solution."""
-    if not isinstance(declared.solution, str):
-        return dumps(msgspec.to_builtins(declared.solution))
-    return _digest_path(find_source(declared.solution, sources, is_folder=None))
-
-
 def _digest_path(path: str) -> str:
     """A hash of a file, or of all that is in a folder."""
     if not os.path.isdir(path) or os.path.islink(path):
         return os.readlink(path) if os.path.islink(path) else digest_file(path)
-    found = scan(path)
     entries = [
-        (name, entry.mode, _digest_path(os.path.join(path, name))) for name, entry in found.items()
+        (name, entry.mode, _digest_path(os.path.join(path, name)))
+        for name, entry in scan(path).items()
     ]
     return sha256(dumps(entries).encode()).hexdigest()
 
@@ -349,13 +350,6 @@ def _sweep_kept(cache: str, warn: Callable[[str], None]) -> None:
                     remove_tree(base, warn)
                     remove_tree(f"{base}.new", warn)
                     os.unlink(path)
-
-
-def _drop_repositories(root: str) -> None:
-    """Remove repositories in the template: their configuration could name programs."""
-    for folder, folders, _ in os.walk(root):
-        remove_path(os.path.join(folder, ".git"))
-        folders[:] = [name for name in folders if name != ".git"]
 
 
 def _commit(root: str, *, has_history: bool) -> None:

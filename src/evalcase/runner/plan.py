@@ -29,7 +29,7 @@ from evalcase.runner.needs import (
     survey_cases,
 )
 from evalcase.runner.select import Selector, make_selector, times_of
-from evalcase.runner.suites import ChangedSuites, SomeSuites, Suites
+from evalcase.runner.suites import SomeSuites, Suites
 from evalcase.store.folder import Run
 from evalcase.types.answer import Answer
 from evalcase.types.options import may_hold_secret
@@ -209,8 +209,7 @@ def _prepare_plan(
     if suites is None:
         suites = Suites(options.paths, environment.cwd, Catalogue(needs_graders=True))
     if oracle is not None:
-        assert not isinstance(suites, ChangedSuites)
-        suites = ChangedSuites(suites, oracle.keep_part)
+        suites.change = oracle.keep_part
     surroundings = Surroundings(config.root, environment.variables, warn, environment.now)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,

@@ -48,7 +48,6 @@ class _WatchedFiles(Struct):
     _cwd: str
     """Paths are relative to it, also after a target changes the working folder."""
     _files: dict[str, _Watched] = {}
-    """By absolute paths."""
 
     def watch(self, path: str) -> None:
         """Remember a file. To be called before the file is read."""
@@ -90,6 +89,10 @@ def _stamp(path: str) -> object:
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
+def _leave(case: Case) -> Case:
+    return case
+
+
 class Suites:
     """Suites of files. They are valid after `check` was iterated to its end. Documents are held in
     memory, and small JSONL files. Larger ones are read again each time, so that the number of cases
@@ -109,6 +112,8 @@ class Suites:
         self._files: dict[str, Sequence[Case] | None] = {}
         """The cases of each file that is held; None for one that is read again."""
         self._room = _HELD_BYTES
+        self.change: Callable[[Case], Case] = _leave
+        """What --oracle makes of each case."""
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every valid case. At the end, raise SuiteError with all errors if there are any."""
@@ -116,7 +121,7 @@ class Suites:
         for path in discover_files(self._paths):
             for item in [path] if isinstance(path, Problem) else self._check_file(path):
                 if isinstance(item, Case):
-                    yield str(path), item
+                    yield str(path), self.change(item)
                 elif isinstance(item, Problem):
                     # Warnings are only counted: there may be some in each of a million cases.
                     self.warnings += item.severity == "warning"
@@ -163,7 +168,7 @@ class Suites:
                 used.clear()
                 for item in batch:
                     if isinstance(item, Case):
-                        yield path, item
+                        yield path, self.change(item)
                     elif isinstance(item, Problem) and item.severity == "error":
                         raise SuiteError([item])
             self._watched.verify(own)
@@ -186,6 +191,7 @@ class HeldSuites:
         self._suites = tuple(suites)
         self.warnings = self.notes = 0
         self.invalid: list[str] = []
+        self.change: Callable[[Case], Case] = _leave
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every case. At the end, raise SuiteError if one names a file that can't be used."""
@@ -202,7 +208,7 @@ class HeldSuites:
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for suite in self._suites:
             for case in suite:
-                yield suite.path, case
+                yield suite.path, self.change(case)
 
     def hashes(self) -> dict[str, str]:
         hashes = {}
@@ -217,35 +223,7 @@ class HeldSuites:
         pass
 
 
-class ChangedSuites:
-    """Other suites, with something changed in each case."""
-
-    def __init__(self, suites: Suites | HeldSuites, change: Callable[[Case], Case]) -> None:
-        self._suites = suites
-        self._change = change
-        self.hashes = suites.hashes
-        self.verify = suites.verify
-
-    @property
-    def warnings(self) -> int:
-        return self._suites.warnings
-
-    @property
-    def notes(self) -> int:
-        return self._suites.notes
-
-    @property
-    def invalid(self) -> list[str]:
-        return self._suites.invalid
-
-    def check(self) -> Iterator[tuple[str, Case]]:
-        return ((suite, self._change(case)) for suite, case in self._suites.check())
-
-    def __iter__(self) -> Iterator[tuple[str, Case]]:
-        return ((suite, self._change(case)) for suite, case in self._suites)
-
-
-SomeSuites: TypeAlias = Suites | HeldSuites | ChangedSuites
+SomeSuites: TypeAlias = Suites | HeldSuites
 
 
 def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:

@@ -28,8 +28,6 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.runner.bases import (
     Base,
     Bases,
-    digest_overlay,
-    digest_solution,
     digest_workspace,
     find_source,
     run_command,
@@ -134,16 +132,12 @@ class Workspaces:
         assert declared is not None
         key = dumps([suite, msgspec.to_builtins(declared), overlay], sort_keys=True)
         if key not in self._digests:
-            sources = self._sources_of(suite)
+            sources, root = self._sources_of(suite), self._config.root
             try:
-                asked, graded = digest_workspace(declared, sources)
-                if overlay:
-                    asked += dumps(digest_overlay(overlay, self._config.root), sort_keys=True)
-                if self._solves:
-                    asked += digest_solution(declared, sources)
+                found = digest_workspace(declared, sources, overlay, root, solves=self._solves)
             except (WorkspaceError, OSError) as error:
-                asked = graded = str(error)
-            self._digests[key] = asked, graded
+                found = str(error), str(error)
+            self._digests[key] = found
         return self._digests[key]
 
     def reserve(self, case: Case, suite: str, target: str = "", isolation: str = "none") -> Space:
