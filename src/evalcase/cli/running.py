@@ -7,9 +7,10 @@ import asyncio
 import json
 import os
 import signal
+import stat
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, wraps
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import click
 from rich.file_proxy import FileProxy
@@ -123,7 +124,9 @@ class Session:
         if self._output.quiet or self._output.as_json:
             return RunView(stream)
         if not is_live(stream):
-            return LogView(stream)
+            log = LogView(stream)
+            log.has_summary = _is_same_log(stream, self._streams.out)
+            return log
         view = LiveView(stream, colour=has_colour(stream))
         for lent in self._streams.lent:
             lent.above = FileProxy(view.console, lent)
@@ -270,6 +273,17 @@ class Session:
                 write_prose(f"evalcase: {error}")
                 code = 3
         return code
+
+
+def _is_same_log(one: TextIO, other: TextIO) -> bool:
+    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
+    person reads them as one."""
+    try:
+        about = os.fstat(one.fileno()), os.fstat(other.fileno())
+    except (OSError, ValueError):
+        return False
+    are_pipes = (stat.S_ISFIFO(each.st_mode) or stat.S_ISSOCK(each.st_mode) for each in about)
+    return os.path.samestat(*about) or all(are_pipes)
 
 
 def _request_reports(paths: Sequence[str]) -> list[tuple[str, str]]:

@@ -40,7 +40,7 @@ _QUICK_S = 0.5
 """A run that is over sooner shows no status line, and leaves failures to its summary."""
 _MARGIN = 3
 """Cells that stay free behind the status line: a terminal echoes `^C` there, and must not fold."""
-_LOG_PERIOD_S = 30.0
+_LOG_PERIOD_S, _LOG_WIDTH = 30.0, 120
 
 
 class Progress(Struct):
@@ -143,6 +143,7 @@ class _TimedView(RunView):
         self._tagged: dict[TrialKey, Case] = {}
         """Running cases that have tags: results don't hold these."""
         self._begun = 0.0
+        self._named = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
 
@@ -159,11 +160,13 @@ class _TimedView(RunView):
         case = self._tagged.pop(result.key, None) if self._tagged else None
         decided = self.highlights.add(result, case)
         self.progress.finish(result, decided and decided[0].verdict)
-        if decided is not None:
-            self.decided(*decided)
+        if decided is not None and decided[0].verdict in ("failed", "errored"):
+            self._named += 1
+            if self._named <= MOST_LINES:
+                self.name(*decided)
 
-    def decided(self, outcome: Outcome, result: Result) -> None:
-        """A case has its verdict; the result shows why."""
+    def name(self, outcome: Outcome, result: Result) -> None:
+        """Say that a case failed or errored, and why."""
 
     def tell(self, text: str) -> None:
         self.say(text)
@@ -182,9 +185,15 @@ class _TimedView(RunView):
 
 
 class LogView(_TimedView):
-    """A line every half a minute, without control codes. Failures are left to the summary."""
+    """A line every half a minute, without control codes. Failures are left to the summary where it
+    goes to the same log."""
 
     period_s = _LOG_PERIOD_S
+    has_summary = True
+
+    def name(self, outcome: Outcome, result: Result) -> None:
+        if not self.has_summary:
+            self.say(headline(result, outcome, Screen(_LOG_WIDTH), name_target=self.name_target))
 
     def tick(self) -> None:
         (count, _), *rest = status_parts(self.progress, self.clock() - self._begun, "")
@@ -233,17 +242,13 @@ class LiveView(_TimedView):
         )  # fmt: skip
         self._lines: deque[tuple[str, bool]] = deque()
         """Lines to be written above the status line, and whether the summary will say them."""
-        self._named = 0
         self._is_active = False
 
     def begin(self) -> None:
         self._is_active = True
         super().begin()
 
-    def decided(self, outcome: Outcome, result: Result) -> None:
-        self._named += outcome.verdict in ("failed", "errored")
-        if outcome.verdict not in ("failed", "errored") or self._named > MOST_LINES:
-            return
+    def name(self, outcome: Outcome, result: Result) -> None:
         screen = Screen(self.console.width - 1, colour=not self.console.no_color)
         line = headline(result, outcome, screen, name_target=self.name_target)
         self._lines.append((line, True))
