@@ -16,7 +16,7 @@ from evalcase.targets.answers import read_messages
 from evalcase.targets.base import ContentFile, Files, image_type, list_faults, load_files
 from evalcase.targets.batch import ChatBatches
 from evalcase.targets.presets import Preset
-from evalcase.targets.streams import Stream, read_stream, service_error
+from evalcase.targets.streams import read_stream, service_error
 from evalcase.targets.usage import Price, Pricing, cache_write_tokens, read_model, read_usage
 from evalcase.targets.web import (
     Address,
@@ -454,19 +454,9 @@ class ChatTarget(WebTarget):
         most_bytes = self._options.max_output_bytes
         async with await self._http().ask(self._method, body) as reply:
             if self._streams and reply.content_type == "text/event-stream":
-                return self._join(await read_stream(reply, self._api.last_events, most_bytes))
+                api = self._api
+                return await read_stream(reply, api.last_events, api.join_events, most_bytes)
             return _read_object(await reply.read(most_bytes))
-
-    def _join(self, stream: Stream) -> dict[str, Any]:
-        try:
-            reply = self._api.join_events(stream.events)
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise stream.broken(f"its events are not those of this API ({error!r})") from None
-        if reply is None:
-            # A stream that was cut is like a broken connection.
-            what = "it ended before the answer was complete"
-            raise stream.broken(what, may_succeed_later=not stream.is_over)
-        return reply
 
     def _read(self, reply: dict[str, Any], share: float = 1.0) -> Answer:
         warn = self._surroundings.warn

@@ -49,6 +49,7 @@ from evalcase.util.user_calls import run_in_thread
 
 _ERROR_BYTES, _ERROR_S = 100_000, 5.0
 """How much of the body of an error is read, and how long that may take."""
+_FINISH_S = 1.0
 _LONGEST_HEADER = 1 << 16
 _LARGE_BODY = 1 << 20
 _PARTIAL = 206
@@ -213,6 +214,13 @@ class Reply:
             return await self._response.content.readany()
         except aiohttp.ClientError as error:
             raise self._failure(error) from None
+
+    async def finish(self) -> None:
+        """Read the little that may be left, so that the connection can be used again."""
+        with suppress(TimeoutError, TargetError):
+            async with asyncio.timeout(_FINISH_S):
+                while await self.next():
+                    pass
 
     async def read(self, most_bytes: int) -> Output:
         """Bytes up to a bound. The rest is not waited for."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +14,7 @@ from evalcase.util.json import parse_object
 if TYPE_CHECKING:
     from evalcase.targets.client import Reply
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
-_DRAIN_S, _DRAIN_CHUNKS = 1.0, 4
+_Events = list[dict[str, Any]]
 _OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
 _PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
 
@@ -37,17 +34,13 @@ class EventReader:
         self._line_ends = IncrementalNewlineDecoder(None, translate=True)
         self._rest: list[str] = []
         """The pieces of an event that isn't whole: there may be very many."""
-        self._is_first = True
 
     def feed(self, chunk: bytes, *, is_last: bool = False) -> list[Event]:
         text = self._line_ends.decode(chunk.decode("latin-1"), is_last)
         self._rest.append(f"{text}\n\n" if is_last else text)
         if "\n" not in self._rest[-1]:
             return []
-        joined = "".join(self._rest)
-        if self._is_first:
-            joined, self._is_first = joined.removeprefix(_BYTE_ORDER_MARK), False
-        *blocks, rest = joined.split("\n\n")
+        *blocks, rest = "".join(self._rest).split("\n\n")
         self._rest = [rest]
         return [event for block in blocks if (event := _read_event(block)) is not None]
 
@@ -75,51 +68,47 @@ def read_events(data: bytes) -> list[Event]:
 # The events of a chat API.
 
 
-class Stream(NamedTuple):
-    """The events of a stream, each a JSON object with its `type`, and all bytes of them."""
+async def read_stream(
+    reply: Reply, last: Collection[str], join: Callable[[_Events], dict[str, Any] | None],
+    most_bytes: int,
+) -> dict[str, Any]:  # fmt: skip
+    """What the events up to `[DONE]`, or up to one of the `last` types, are together: the reply in
+    one piece. Raise TargetError for a stream that makes no sense, is too large or cut off, or ends
+    with an error."""
+    reader, events, data, is_over = EventReader(), _Events(), bytearray(), False
 
-    events: list[dict[str, Any]]
-    data: bytes
-    is_over: bool
-    """Whether its last event was there; otherwise the connection was closed before it."""
-
-    def broken(self, why: str, **more: bool) -> TargetError:
-        what = f"the stream of the answer can't be read: {why}"
-        return protocol_error(what, self.data, **more)
-
-
-async def read_stream(reply: Reply, last: Collection[str], most_bytes: int) -> Stream:
-    """The events up to `[DONE]`, or up to one of the `last` types. Raise TargetError for a stream
-    that makes no sense, is too large, or ends with an error."""
-    reader, events, data, is_over = EventReader(), list[dict[str, Any]](), bytearray(), False
-
-    def take(found: Iterable[Event]) -> bool:
-        for event in found:
-            if event.data.strip() == b"[DONE]":
-                return True
-            events.append(_read_object(event))
-            if events[-1]["type"] in last:
-                return True
-        return False
+    def broken(why: str, **more: bool) -> TargetError:
+        return protocol_error(f"the stream of the answer can't be read: {why}", bytes(data), **more)
 
     try:
-        while chunk := await reply.next():
+        while not is_over and (chunk := await reply.next()):
             data += chunk
             if len(data) > most_bytes:
-                raise ValueError("it is larger than `max_output_bytes`")
-            is_over = take(reader.feed(chunk))
-            if is_over:
-                break
-        else:
-            is_over = take(reader.close())
+                raise broken("it is larger than `max_output_bytes`")
+            is_over = _take(events, reader.feed(chunk), last)
+        is_over = is_over or _take(events, reader.close(), last)
     except ValueError as error:
-        raise Stream(events, bytes(data), is_over).broken(str(error)) from None
-    # Read the little that may be left, so that the connection can be used again.
-    with suppress(TimeoutError, TargetError):
-        async with asyncio.timeout(_DRAIN_S):
-            for _ in range(_DRAIN_CHUNKS):
-                await reply.next()
-    return Stream(events, bytes(data), is_over)
+        raise broken(str(error)) from None
+    await reply.finish()
+    try:
+        joined = join(events)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise broken(f"its events are not those of this API ({error!r})") from None
+    if joined is None:
+        # A stream that was cut is like a broken connection.
+        raise broken("it ended before the answer was complete", may_succeed_later=not is_over)
+    return joined
+
+
+def _take(events: _Events, found: list[Event], last: Collection[str]) -> bool:
+    """Add what was found, up to the last event. Return whether it is there."""
+    for event in found:
+        if event.data.strip() == b"[DONE]":
+            return True
+        events.append(_read_object(event))
+        if events[-1]["type"] in last:
+            return True
+    return False
 
 
 def _read_object(event: Event) -> dict[str, Any]:
