@@ -302,7 +302,7 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
         ({"url": "http://x:99999"}, "`url` is an address such as"),
         ({"url": "http://user:hunter2@x"}, "a user or a password in it: name its key"),
         ({"url": "http://x/?a=1&api_key=hunter2"}, "has a secret in its parameter `api_key`"),
-        ({"url": "http://x/#a"}, "ends in #a"),
+        ({"url": "http://x/#a"}, "has a part after #"),
         ({"url": "http://x", "answer": "a..b"}, "`answer` has an empty step"),
         ({"url": "http://x", "answer": "a", "output": "text"}, "can't be combined with output"),
         ({"url": "http://x", "headers": {"a b": "c"}}, "can't hold a header 'a b'"),

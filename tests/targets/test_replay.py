@@ -168,7 +168,7 @@ def test_a_missing_answer_is_an_error(tmp_path: Path) -> None:
     [
         (["{"], "answers.jsonl:1: not JSON"),
         ([[1]], "answers.jsonl:1: not JSON: it is not an object"),
-        ([{"answer": "x"}], "`case` names the case"),
+        ([{"answer": "x"}], "`case` and `suite` are texts"),
         ([{"case": "x", "repeat": "1"}], "`repeat` a number"),
         ([{"case": "x", "text": "1"}, "", {"case": "x", "text": "2"}], "answers.jsonl:3: a second"),
         ([{"case": "x", "target": "a"}, {"case": "x", "target": "b", "repeat": 2}], "say which"),

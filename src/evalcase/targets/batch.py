@@ -232,7 +232,7 @@ class ChatBatches:
         try:
             async with (
                 asyncio.timeout(_LONGEST_S),
-                await self._client().send(method, url, data, headers) as reply,
+                self._client().send(method, url, data, headers) as reply,
             ):
                 yield reply
         except TimeoutError:

@@ -17,7 +17,7 @@ from evalcase.targets.base import ContentFile, Files, image_type, list_faults, l
 from evalcase.targets.batch import ChatBatches
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import read_stream, service_error
-from evalcase.targets.usage import Price, Pricing, cache_write_tokens, read_model, read_usage
+from evalcase.targets.usage import Price, cache_write_tokens, cost_of, read_model, read_usage
 from evalcase.targets.web import (
     Address,
     SecretHeader,
@@ -26,7 +26,7 @@ from evalcase.targets.web import (
     protocol_error,
     without_query,
 )
-from evalcase.types.answer import Answer, Earlier
+from evalcase.types.answer import Answer, Earlier, Usage
 from evalcase.types.message import Message, ToolCall, find_picture, named_files, part_text, parts_of
 from evalcase.types.options import Seconds, Text, about
 from evalcase.types.problem import Finding
@@ -391,7 +391,6 @@ class ChatTarget(WebTarget):
         self._api = options.chat_api
         self._options = options
         self._streams = options.params.get("stream") is True
-        self._pricing = Pricing(options.price, options.model, options.address)
         self._modes: list[SchemaMode] = [*self._api.schema_modes, "prompt"]
         """The ways to ask by a schema, without those that the service refused."""
         self._batches: ChatBatches | None = None
@@ -408,7 +407,7 @@ class ChatTarget(WebTarget):
         environment = self._surroundings.environment
         refuse_other_host(self._options, self._name, environment)
         await super().open()
-        self._pricing.load()
+        self._cost_usd(Usage(1, 1))  # the list of prices is loaded now, so that no answer waits
 
     async def close(self) -> None:
         if self._batches is not None:
@@ -452,7 +451,7 @@ class ChatTarget(WebTarget):
 
     async def _ask(self, body: JSON) -> dict[str, Any]:
         most_bytes = self._options.max_output_bytes
-        async with await self._http().ask(self._method, body) as reply:
+        async with self._http().ask(self._method, body) as reply:
             if self._streams and reply.content_type == "text/event-stream":
                 api = self._api
                 return await read_stream(reply, api.last_events, api.join_events, most_bytes)
@@ -466,9 +465,13 @@ class ChatTarget(WebTarget):
             data = json.dumps(reply, ensure_ascii=False).encode(errors="surrogatepass")
             raise protocol_error(f"there is no answer in what came back: {error}", data) from None
         usage = read_usage(reply.get("usage"), warn)
-        cost_usd = self._pricing.cost_usd(usage, cache_write_tokens(reply.get("usage")))
+        cost_usd = self._cost_usd(usage, cache_write_tokens(reply.get("usage")))
         cost_usd = None if cost_usd is None else cost_usd * share
         return Answer(messages, usage, cost_usd, model=read_model(reply))
+
+    def _cost_usd(self, usage: Usage | None, written: int = 0) -> float | None:
+        options = self._options
+        return cost_of(usage, options.price, options.model, options.address, written)
 
     def _make_body(self, question: Question, files: Files, mode: SchemaMode) -> JSON:
         api, options = self._api, self._options

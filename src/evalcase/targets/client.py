@@ -14,8 +14,8 @@ import json
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import responses
@@ -98,22 +98,24 @@ class HttpClient:
     async def close(self) -> None:
         await self._session.close()
 
-    async def ask(
+    def ask(
         self, method: str, body: JSON, headers: Mapping[str, str] | None = None,
         url: str | None = None,
-    ) -> Reply:  # fmt: skip
-        """The beginning of an answer to a body of JSON; a GET has none."""
+    ) -> AbstractAsyncContextManager[Reply]:  # fmt: skip
+        """Ask with a body of JSON; a GET has none."""
         data = b"" if method == "GET" else _to_json(body).encode()
         # aiohttp writes a file in pieces, and warns of bytes as large as this.
-        sent = data if len(data) < _LARGE_BODY else io.BytesIO(data)
-        return await self.send(method, url, sent, headers)
+        return self.send(
+            method, url, data if len(data) < _LARGE_BODY else io.BytesIO(data), headers
+        )
 
+    @asynccontextmanager
     async def send(
         self, method: str, url: str | None = None, data: bytes | BinaryIO = b"",
         headers: Mapping[str, str] | None = None,
-    ) -> Reply:  # fmt: skip
+    ) -> AsyncIterator[Reply]:  # fmt: skip
         """Ask anything of the host; headers are for this request only. The reply has a status of
-        2xx, and has to be closed."""
+        2xx. What is not read of it closes its connection."""
         sent = self._headers
         if headers:
             sent = sent.copy()
@@ -125,13 +127,13 @@ class HttpClient:
             )
         except aiohttp.ClientError as error:
             raise self._failure(error) from None
-        reply = Reply(response, self._failure)
         try:
+            reply = Reply(response, self._failure)
             await self._check_status(response, reply)
-        except BaseException:
-            await reply.close()
-            raise
-        return reply
+            yield reply
+        finally:
+            response.release()
+            await response.wait_for_close()
 
     async def _check_status(self, response: aiohttp.ClientResponse, reply: Reply) -> None:
         headers, status, place = response.headers, response.status, self._place
@@ -188,8 +190,7 @@ def _read_url(url: str) -> URL:
 
 
 class Reply:
-    """The beginning of an answer, and its bytes as they come, or a TargetError. What is not read
-    of it closes its connection."""
+    """The beginning of an answer, and its bytes as they come, or a TargetError."""
 
     def __init__(
         self, response: aiohttp.ClientResponse, failure: Callable[[Exception], TargetError]
@@ -197,16 +198,6 @@ class Reply:
         self.content_type = response.content_type
         self._response = response
         self._failure = failure
-
-    async def __aenter__(self) -> Reply:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        self._response.release()
-        await self._response.wait_for_close()
 
     async def next(self) -> bytes:
         """Some more bytes; none at the end."""

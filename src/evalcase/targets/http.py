@@ -176,7 +176,7 @@ class HttpTarget(WebTarget):
 
     async def _ask(self, question: Question, headers: dict[str, str] | None = None) -> Answer:
         body, url = self._make_body(question), self._with_query(self._make_query(question))
-        async with await self._http().ask(self._method, body, headers, url) as reply:
+        async with self._http().ask(self._method, body, headers, url) as reply:
             output = await reply.read(self._options.max_output_bytes)
         return _ReplyReader(
             self._options, self._surroundings.warn, reply.content_type, output

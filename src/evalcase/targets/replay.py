@@ -389,10 +389,9 @@ class AnswerIndex:
 
     def _add(self, row: dict[str, Any], number: int, offset: int) -> None:
         case, suite, repeat = row.get("case", row.get("id")), row.get("suite"), row.get("repeat")
-        if not isinstance(case, str):
-            self._refuse("`case` names the case, as text", number)
-        if not isinstance(suite, str | None) or not isinstance(repeat, int | None):
-            self._refuse("`suite` is text, and `repeat` a number from 1", number)
+        is_sound = isinstance(suite, str | None) and isinstance(repeat, int | None)
+        if not isinstance(case, str) or not is_sound:
+            self._refuse("`case` and `suite` are texts, and `repeat` a number from 1", number)
         cases = self._offsets.setdefault((suite, repeat or _ANY_REPEAT), {})
         if not self.is_journal:
             if case in cases:

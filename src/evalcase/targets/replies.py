@@ -210,19 +210,19 @@ def read_turn(turn: dict[str, Any]) -> dict[str, Any]:
 
 def type_converse(messages: list[JSON]) -> list[JSON]:
     """The messages, with a type for each part if one of them is plainly of Bedrock."""
-    contents = [each.get("content") if isinstance(each, dict) else None for each in messages]
-    if not any(
-        "toolUse" in part or "toolResult" in part
-        for parts in contents
-        if _is_parts(parts)
-        for part in parts
-    ):
+
+    def parts_of(message: JSON) -> list[dict[str, Any]]:
+        content = message.get("content") if isinstance(message, dict) else None
+        return content if _is_parts(content) else []
+
+    parts = [part for each in messages for part in parts_of(each)]
+    if not any("toolUse" in part or "toolResult" in part for part in parts):
         return messages
     return [
-        {**each, "content": _type_parts(parts)}
-        if isinstance(each, dict) and _is_parts(parts)
+        {**each, "content": _type_parts(parts_of(each))}
+        if isinstance(each, dict) and parts_of(each)
         else each
-        for each, parts in zip(messages, contents, strict=True)
+        for each in messages
     ]
 
 
@@ -271,10 +271,8 @@ def find_message(value: dict[str, Any], extras: Collection[str]) -> dict[str, An
     blocks = value.get("content")
     if not calls and not (isinstance(blocks, list) and any(map(is_call_block, blocks))):
         return None
-    rest = leave_out(value, [*extras, *calls, *([body] if body else [])])
-    if rest and body != "content":
-        return None
-    if body not in (None, "content") and not isinstance(value[body or ""], str | None):
+    rest = leave_out(value, [*extras, *calls, body])
+    if body != "content" and (rest or not isinstance(value.get(body or ""), str | None)):
         return None
     if not all(isinstance(each, list | dict | None) for each in calls.values()):
         return None
@@ -292,7 +290,7 @@ def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
     return {"content": said, **calls}
 
 
-def leave_out(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+def leave_out(value: Mapping[str, Any], keys: Collection[str | None]) -> dict[str, Any]:
     return {key: item for key, item in value.items() if key not in keys}
 
 

@@ -113,39 +113,30 @@ class Price(Value, frozen=True, kw_only=True):
         return cost / _MILLION
 
 
-class Pricing:
-    """The cost of answers of one model: by the configured price, else by genai-prices."""
-
-    def __init__(self, price: Price | None, model: str, base_url: str) -> None:
-        self._price = price
-        self._model = model
-        self._base_url = base_url
-
-    def load(self) -> None:
-        """Load the price list now, so that no answer waits for it."""
-        self.cost_usd(Usage(1, 1))
-
-    def cost_usd(self, usage: Usage | None, written: int = 0) -> float | None:
-        """None if the tokens or the price are unknown. `written` tokens went to a cache."""
-        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
-            return None
-        if self._price is not None:
-            return self._price.cost_usd(usage, written)
-        try:
-            import genai_prices
-        except ImportError:
-            return None
-        tokens = genai_prices.Usage(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cached_tokens,
-            cache_write_tokens=written or None,
-        )
-        try:
-            price = genai_prices.calc_price(tokens, self._model, provider_api_url=self._base_url)
-        except (LookupError, ValueError):
-            return None
-        return float(price.total_price)
+def cost_of(
+    usage: Usage | None, price: Price | None, model: str, base_url: str, written: int = 0
+) -> float | None:
+    """The cost of an answer in USD, by the configured price, else by genai-prices; None if the
+    tokens or the price are unknown. `written` tokens went to a cache."""
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    if price is not None:
+        return price.cost_usd(usage, written)
+    try:
+        import genai_prices
+    except ImportError:
+        return None
+    tokens = genai_prices.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=written or None,
+    )
+    try:
+        found = genai_prices.calc_price(tokens, model, provider_api_url=base_url)
+    except (LookupError, ValueError):
+        return None
+    return float(found.total_price)
 
 
 def prices_version() -> str | None:

@@ -33,7 +33,7 @@ from evalcase.types.problem import Finding
 from evalcase.types.target import Surroundings, Target, TargetOptions
 from evalcase.types.value import JSON
 from evalcase.util.json import JsonPath
-from evalcase.util.secrets import is_common, mask_credentials
+from evalcase.util.secrets import is_common
 from evalcase.util.text import cut_bytes
 
 if TYPE_CHECKING:
@@ -53,17 +53,16 @@ def _check_address(value: str, place: Place) -> Iterator[Finding]:
         what = "has a user or a password in it: name its key with `key_env`"
         yield place.fault(what, hides=True)
         return
-    parts = _split_url(value)
     for pair in value.partition("#")[0].partition("?")[2].split("&"):
         name, _, text = pair.partition("=")
         if text and may_hold_secret(name):
             what = f"has a secret in its parameter `{name}`, and addresses are recorded"
             yield place.fault(what, _BY_HEADER, hides=True)
             return
-    if parts is None:
+    if _split_url(value) is None:
         yield place.fault(f"is {_ADDRESS}, not {value!r:.80}")
-    elif parts.fragment:
-        yield place.fault(f"ends in {mask_credentials(f'#{parts.fragment}')}, which is never sent")
+    elif "#" in value:
+        yield place.fault("has a part after #, which is never sent")
 
 
 def _split_url(url: str) -> SplitResult | None:
@@ -324,29 +323,27 @@ def is_refused(address: str) -> bool:
 
 # Authorities and proxies, by the variables of the environment.
 
-_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", *_BUNDLES)
+_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _HOST = re.compile(r"[\w.:%-]+")
 
 
 def load_trust(
     url: str, proxy: str | None, environment: Mapping[str, str]
 ) -> ssl.SSLContext | None:
-    """The authorities of the system, or those that the environment names; None where neither the
+    """The authorities of the system, and those that the environment names; None where neither the
     address nor a proxy needs any."""
     if not any(each.lower().startswith("https:") for each in (url, proxy or "")):
         return None
-    name = next((name for name in _TRUSTED if environment.get(name)), "")
-    path = environment.get(name, "")
-    file, folder = (None, path) if os.path.isdir(path) else (path, None)
-    try:
-        if name in _BUNDLES:
-            return ssl.create_default_context(cafile=file, capath=folder)
-        context = ssl.create_default_context()
-        if name:
-            context.load_verify_locations(file, folder)
-    except OSError as error:
-        raise ConfigError(f"{name} can't be read: {error}") from None
+    context = ssl.create_default_context()
+    for name in _TRUSTED:
+        path = environment.get(name)
+        try:
+            if path and os.path.isdir(path):
+                context.load_verify_locations(capath=path)
+            elif path:
+                context.load_verify_locations(path)
+        except OSError as error:
+            raise ConfigError(f"{name} can't be read: {error}") from None
     return context
 
 
