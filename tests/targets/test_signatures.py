@@ -31,8 +31,7 @@ def define(source: str, **names: object) -> Callable[..., Any]:
 
 
 def called(function: Callable[..., Any], given: Question = GIVEN) -> Any:
-    by_place, by_name = bind_function(function, "agent:f").arguments(given)
-    return function(*by_place, **by_name)
+    return bind_function(function, "agent:f").prepare(given)()
 
 
 def returning(parameters: str, value: str, **names: object) -> Any:

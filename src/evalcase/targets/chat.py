@@ -236,9 +236,7 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
     ]
     base_url: Annotated[
         Address | None,
-        about(
-            "The base URL of the API; by default, the provider's.", elsewhere=("url", "api_base")
-        ),
+        about("The base URL; by default, the provider's.", elsewhere=("url", "api_base")),
     ] = None
     params: Annotated[
         dict[str, JSON],
@@ -261,10 +259,7 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
     ] = None
     batch: Annotated[
         bool,
-        about(
-            "Send questions in batches, at half the price; answers may take a day.",
-            decides_answer=False,
-        ),
+        about("Send batches at half the price; answers may take a day.", decides_answer=False),
     ] = False
     batch_poll_s: Annotated[
         Seconds, about("How often to check on a batch, in seconds.", decides_answer=False)

@@ -117,16 +117,14 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
     stdin: Annotated[
         Literal["json", "text", "none"] | None,
         about(
-            "`json` (the case), `text` (the prompt) or `none`; by default `json`, or `none` if "
-            "the command has a placeholder for the input.",
+            "What it reads; by default `json`, or `none` if a placeholder has the input.",
             elsewhere=("input",),
         ),
     ] = None
     output: Annotated[
         Literal["auto", "text", "json", TranscriptFormat] | None,
         about(
-            "How to read its output: `auto`, `text`, `json`, or the transcript of a coding agent.",
-            elsewhere=("format",),
+            "How to read its output, or the transcript of a coding agent.", elsewhere=("format",)
         ),
     ] = None
     max_output_bytes: Annotated[Count, about("How many bytes of output to keep.")] = 10000000

@@ -217,10 +217,7 @@ class EmbeddingsApi(ChatApi):
 class OpenAIOptions(ChatOptions, frozen=True, kw_only=True):
     api: Annotated[
         Literal["chat", "responses", "embeddings"] | None,
-        about(
-            "The API to use: `chat`, `responses` or `embeddings`; by default `chat`, or "
-            "`embeddings` if the name of the model has `embed` in it."
-        ),
+        about("The API; by default `chat`, or `embeddings` if the model's name has `embed` in it."),
     ] = None
 
     @property

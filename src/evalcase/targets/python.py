@@ -77,7 +77,6 @@ class PythonTarget(Target):
         self._bound: BoundFunction | None = None
         self._sessions: dict[str, tuple[BoundFunction, AsyncExitStack]] = {}
         self._is_per_session = False
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._tracing: Tracing | None = None
         self._sources: dict[str, str] | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
@@ -102,7 +101,6 @@ class PythonTarget(Target):
         if self._given is None:
             make_importable(self._surroundings.root)
             self._given = import_object(self.name, "python target", self._surroundings.root)
-        self._loop = asyncio.get_running_loop()
         if self._options.trace:
             try:
                 from evalcase.targets.spans import Tracing
@@ -213,33 +211,28 @@ class PythonTarget(Target):
         else:
             assert bound is not None, "open() comes first"
             self._warn_of_hidden(question, bound)
-        if not bound.is_async:
-            return await self._call_in_thread(question, bound)
-        by_place, by_name = bound.arguments(question)
-        if self._tracing is None:
-            return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
-        with self._tracing.call(question) as traced:
-            returned = await bound.function(*by_place, **by_name)
-        return traced.add_to(read_answer(returned, self._surroundings.warn))
-
-    async def _call_in_thread(self, question: Question, bound: BoundFunction) -> Answer:
-        """Call a plain function, and read the value there: that may call user code, too."""
-        loop, warn, tracing = self._loop, self._surroundings.warn, self._tracing
-        assert loop is not None, "open() comes first"
-        by_place, by_name = bound.arguments(question)
+        call, warn = bound.prepare(question), self._surroundings.warn
+        tracing = nullcontext() if self._tracing is None else self._tracing.call(question)
+        if bound.is_async:
+            with tracing as traced:
+                returned = await call()
+            answer = read_answer(returned, warn)
+            return answer if traced is None else traced.add_to(answer)
+        loop = asyncio.get_running_loop()
 
         def warn_in_loop(said: str) -> None:
             loop.call_soon_threadsafe(warn, said)
 
-        def call() -> object:
-            with nullcontext() if tracing is None else tracing.call(question) as traced:
-                returned = bound.function(*by_place, **by_name)
+        def call_and_read() -> object:
+            """The value is read in the thread, too: that may call user code."""
+            with tracing as traced:
+                returned = call()
             if inspect.isawaitable(returned):
                 return returned
             answer = read_answer(returned, warn_in_loop)
             return answer if traced is None else traced.add_to(answer)
 
-        read = await run_in_thread(call)
+        read = await run_in_thread(call_and_read)
         if isinstance(read, Answer):
             return read
         while inspect.isawaitable(read):
@@ -380,16 +373,11 @@ class BoundFunction:
         self.sees_last_only = "content" in self.roles and not self.roles & {"messages", "question"}
         """Whether it sees only the last user message of several messages."""
 
-    def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments by place and by name. They share nothing that could be changed."""
-        by_place: list[Any] = []
-        by_name: dict[str, Any] = {}
-        for slot in self.slots:
-            if slot.by_place:
-                by_place.append(slot.give(question))
-            else:
-                by_name[slot.name] = slot.give(question)
-        return by_place, by_name
+    def prepare(self, question: Question) -> Callable[[], Any]:
+        """The function with its arguments. They share nothing that could be changed."""
+        by_place = [slot.give(question) for slot in self.slots if slot.by_place]
+        by_name = {slot.name: slot.give(question) for slot in self.slots if not slot.by_place}
+        return partial(self.function, *by_place, **by_name)
 
 
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
