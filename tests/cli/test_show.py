@@ -97,7 +97,7 @@ def test_a_case_of_a_file_with_errors_is_not_said_to_be_missing(folder: Path) ->
     )
     result = evalcase("show", "both.eval.yaml", "--case", "fine", cwd=folder)
     assert result.code == 2
-    assert "case `fine` is not shown, because its file has errors" in result.err
+    assert "there is no case `fine` in a file without errors" in result.err
     assert "there is no case" not in result.err
 
 

@@ -146,18 +146,17 @@ def run_option(name: str, help: str = "") -> Decorator:
     flag = _FLAGS[name]
     short = flag.option.extra["short"]
     declarations = [*([f"-{short}"] if short else []), f"--{flag.flag}"]
+    takes: dict[str, Any] = {
+        "type": _make_type(flag), "multiple": flag.option.json == "array",
+        "metavar": flag.metavar, "callback": checked(_read_shard) if name == "shard" else None,
+    }  # fmt: skip
     if flag.is_switch:
+        takes = {"is_flag": True, "default": None}
         if flag.option.default is None:
             declarations = [f"--{flag.flag}/--no-{flag.flag}"]
-        return click.option(
-            *declarations, name, cls=GroupedOption, group=flag.group, is_flag=True, default=None,
-            help=help or flag.about,
-        )  # fmt: skip
     return click.option(
-        *declarations, name, cls=GroupedOption, group=flag.group, type=_make_type(flag),
-        multiple=flag.option.json == "array", metavar=flag.metavar,
-        callback=checked(_read_shard) if name == "shard" else None, help=help or flag.about,
-    )  # fmt: skip
+        *declarations, name, cls=GroupedOption, group=flag.group, help=help or flag.about, **takes
+    )
 
 
 def run_options(*names: str, **helps: str) -> Decorator:

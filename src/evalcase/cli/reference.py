@@ -289,11 +289,9 @@ class _Shown:
 
     def exit_code(self) -> int:
         for id in sorted(self._missing):
-            said = f"there is no case `{id}`"
-            if self._failed:  # it may well stand there
-                said = f"case `{id}` is not shown, because its file has errors"
             hint = did_you_mean(id, self._others)
-            write_prose(f"evalcase: {said}{f'; {hint}' if hint else ''}")
+            where = " in a file without errors" if self._failed else ""
+            write_prose(f"evalcase: there is no case `{id}`{where}{f'; {hint}' if hint else ''}")
         return 2 if self._failed or self._missing else 0
 
 

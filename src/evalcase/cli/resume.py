@@ -190,11 +190,11 @@ def resume_command(
     session = Session(output, config, asked["runs_dir"])
     chosen = _choose_run(run, session.folder, errored=retry_errored)
     if not trust:
-        stranger = _find_stranger(
-            chosen, session.folder, config.root, state, is_named=run is not None
-        )
-        if stranger is not None:
-            return refuse_stranger(stranger, read_request(stranger), state)
+        # If no run is named, the newest decides about the exit code, too.
+        newest = [] if run is not None else [each.run for each in list_runs(session.folder, 1)]
+        for each in (*newest, chosen):
+            if each is not None and not is_own(each, state, config.root):
+                return refuse_stranger(each, read_request(each), state)
     if chosen is None:
         sys.stderr.write("there is no run to continue; `evalcase run` creates one\n")
         return 2
@@ -204,19 +204,15 @@ def resume_command(
     if broken is not None and broken.origin == "grade":
         code = finish_grading(session, chosen, broken, asked, trust=trust)
     else:
-        code = _run_rest(session, chosen, asked, retry_errored=retry_errored)
+        options = read_request(chosen).override(asked)
+        session.go_back(chosen)
+        request = session.request(options, LocalOptions.of(asked))
+        request = request_rest(request, chosen, retry_errored=retry_errored)
+        execution = prepare_run(request, session.plan(request))
+        if dropped := describe_dropped(chosen):
+            session.view.tell(dropped)
+        code = session.execute(execution)
     return code if run is not None else first_code(code, _code_of_newest(session.folder, chosen))
-
-
-def _run_rest(session: Session, run: Run, asked: Mapping[str, Any], *, retry_errored: bool) -> int:
-    options = read_request(run).override(asked)
-    session.go_back(run)
-    request = session.request(options, LocalOptions.of(asked))
-    request = request_rest(request, run, retry_errored=retry_errored)
-    execution = prepare_run(request, session.plan(request))
-    if dropped := describe_dropped(run):
-        session.view.tell(dropped)
-    return session.execute(execution)
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:
@@ -246,18 +242,6 @@ def _choose_run(name: str | None, folder: str, *, errored: bool) -> Run | None:
     if grading is not None:
         raise ConfigError(f"resume continues a run, not one of its gradings: say `{run.id}`")
     return run
-
-
-def _find_stranger(
-    chosen: Run | None, folder: str, root: str, state: str | None, *, is_named: bool
-) -> Run | None:
-    """A run by somebody else that would be continued. If no run is named, the newest decides about
-    the exit code, too."""
-    newest = [] if is_named else [listed.run for listed in list_runs(folder, 1)]
-    for run in (*newest, chosen):
-        if run is not None and not is_own(run, state, root):
-            return run
-    return None
 
 
 @click.command("merge")

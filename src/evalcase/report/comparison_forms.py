@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -49,27 +49,14 @@ _FEWEST = 5
 NO_CHANGE = "no significant difference"
 
 
-class Power(NamedTuple):
-    """What one of several tests could detect."""
-
-    visible: float | None
-    """The smallest change that is found four times out of five; None where none is."""
-    effect: float
-    """The change that matters."""
-    needed: int
-    """How many cases show that one, four times out of five."""
-    units: int
-    """Cases, or clusters, that there are."""
-    noun: str
-    fewest: int
-    """How many of them have to change the same way before that is significant."""
-
-
-def find_power(measured: Measured, effect: float, tests: int = 1) -> Power | None:
-    """None where nothing can be estimated."""
+def find_power(
+    measured: Measured, effect: float, tests: int = 1
+) -> tuple[float | None, int | None]:
+    """What one of several tests detects four times out of five: the smallest change that so many
+    cases show, and how many cases show that `effect`. None where nothing can be estimated."""
     change, alpha = measured.change, ALPHA / tests
     if change is None:
-        return None
+        return None, None
     if measured.test == "exact McNemar":
         # As for the interval, one more that got better and one that got worse.
         changing = (measured.better + measured.worse + 2) / (measured.pairs + 2)
@@ -79,11 +66,9 @@ def find_power(measured: Measured, effect: float, tests: int = 1) -> Power | Non
         # Cases that change together are worth fewer: what the error says is for each of them.
         needed = cases_for_scores(change.error * sqrt(measured.pairs + 2), effect, alpha)
         visible = visible_in_scores(change.error, alpha)
-    units, fewest = measured.units, fewest_alike(alpha)
-    if (visible is not None and visible > 1) or units < fewest:
+    if (visible is not None and visible > 1) or measured.units < fewest_alike(alpha):
         visible = None
-    noun = "case" if measured.clusters is None else "cluster"
-    return Power(visible, effect, needed, units, noun, fewest)
+    return visible, needed
 
 
 def say_result(
@@ -151,23 +136,27 @@ def closing_words(track: TrackFigures, compared: Compared) -> Iterator[str]:
     several = f", Holm-adjusted for {len(gated)} tests" if len(gated) > 1 else ""
     yield f"p is from the {tests} test{of}{several}."
     tested = next(each for each in gated if each.track.head_target == track.head_target)
-    power = find_power(tested.measured, compared.effect, len(gated))
-    yield "The change can't be estimated." if power is None else say_power(power)
+    yield say_power(tested.measured, compared.effect, len(gated))
 
 
-def say_power(power: Power) -> str:
-    if power.units < power.fewest:
+def say_power(measured: Measured, effect: float, tests: int) -> str:
+    visible, needed = find_power(measured, effect, tests)
+    if needed is None:
+        return "The change can't be estimated."
+    fewest = fewest_alike(ALPHA / tests)
+    noun = "case" if measured.clusters is None else "cluster"
+    if measured.units < fewest:
         could = (
-            f"With {write_count(power.units, power.noun)} no change can be significant: at least "
-            f"{power.fewest:,} have to change the same way"
+            f"With {write_count(measured.units, noun)} no change can be significant: at least "
+            f"{fewest:,} have to change the same way"
         )
-    elif power.visible is None:
+    elif visible is None:
         could = "These cases detect no change 4 times out of 5"
     else:
-        points = f"{100 * power.visible:.1f} points"
+        points = f"{100 * visible:.1f} points"
         could = f"These cases detect a change of {points} or more 4 times out of 5"
-    points = f"{100 * power.effect:.3g} points"
-    return f"{could}; to detect a change of {points} you would need about {power.needed:,} cases."
+    points = f"{100 * effect:.3g} points"
+    return f"{could}; to detect a change of {points} you would need about {needed:,} cases."
 
 
 def list_sides(comparison: Comparison) -> list[tuple[str, str, str]]:
@@ -485,14 +474,15 @@ def _object_of_side(side: Side) -> dict[str, Any]:
 
 
 def _object_of_gated(each: Gated, effect: float) -> dict[str, Any]:
-    measured, power = each.measured, find_power(each.measured, effect, each.tests)
+    measured = each.measured
+    visible, needed = find_power(measured, effect, each.tests)
     return {
         "base_target": each.track.base_target, "head_target": each.track.head_target,
         "grader": each.grader, "distinguishable": each.is_distinct,
         **_object_of_measured(measured),
         "measure": measured.name, "p": measured.p, "p_adjusted": measured.adjusted,
-        "test": measured.test, "smallest_visible": power.visible if power else None,
-        "effect": effect, "cases_needed": power.needed if power else None,
+        "test": measured.test, "smallest_visible": visible, "effect": effect,
+        "cases_needed": needed,
     }  # fmt: skip
 
 
