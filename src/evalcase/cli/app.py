@@ -99,7 +99,11 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(f"there is no command '{args[0]}'. {_hint_at_command(args[0])}")
+            meant = find_nearest(args[0], COMMANDS)
+            if os.path.exists(args[0]) or args[0].endswith((".yaml", ".yml", ".jsonl", ".json")):
+                meant = f"evalcase run {args[0]}"
+            hint = "See 'evalcase --help'." if meant is None else f"Did you mean '{meant}'?"
+            raise click.UsageError(f"there is no command '{args[0]}'. {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -118,13 +122,6 @@ class _Commands(click.Group):
 @click.version_option(__version__, message="evalcase %(version)s")
 def _app() -> None:
     pass
-
-
-def _hint_at_command(word: str) -> str:
-    if os.path.exists(word) or word.endswith((".yaml", ".yml", ".jsonl", ".json")):
-        return f"Did you mean 'evalcase run {word}'?"
-    meant = find_nearest(word, COMMANDS)
-    return "See 'evalcase --help'." if meant is None else f"Did you mean '{meant}'?"
 
 
 def run_command(arguments: list[str]) -> int:

@@ -26,7 +26,7 @@ from evalcase.report.labels import Judge, append_label, read_judge, read_labels
 from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
-from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.types.grade import Judged, Label
 from evalcase.types.target import TrialKey
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
@@ -45,7 +45,6 @@ class _Labelling:
         self._criterion = criterion
         self._path = path
         self._by = by
-        self._said: dict[AnswerName, bool] = {}
         drawn = draw_answers(first_of_each(judge.said).values(), criterion, stored.run.id)
         if not drawn:
             what = "" if criterion is None else f" on `{criterion}`"
@@ -99,8 +98,6 @@ class _Labelling:
         print_lines(["", f"── {title} ".ljust(screen.width, "─")])
         if result is not None:
             print_lines(question_lines(case, result, self._judge.name, self._criterion, screen))
-        if (said := self._said.get(name)) is not None:
-            print_lines([f"you said {'pass' if said else 'fail'}; skip keeps it"])
 
     def _save(self, judged: Judged, passed: bool) -> None:
         name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
@@ -110,7 +107,6 @@ class _Labelling:
         )  # fmt: skip
         append_label(self._path, label)
         self._written += 1
-        self._said[name] = passed
 
 
 _LABELS = "labels.jsonl"

@@ -8,17 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import isfinite
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from evalcase.config.options import RunFlag, Shard, list_run_flags
 
 F = TypeVar("F", bound=Callable[..., Any] | click.Command)
-
-
-class Decorator(Protocol):
-    def __call__(self, command: F, /) -> F: ...
 
 
 class WrongUsageError(click.UsageError):
@@ -82,7 +78,7 @@ class Number(click.FloatRange):
         return number
 
 
-stdin_format: Decorator = click.option(
+stdin_format = click.option(
     "--stdin-format",
     type=click.Choice(["yaml", "json", "jsonl"]),
     default="yaml",
@@ -141,7 +137,7 @@ def _read_number(name: str, environment: Mapping[str, str]) -> int:
 _FLAGS = list_run_flags()
 
 
-def run_option(name: str, help: str = "") -> Decorator:
+def run_option(name: str, help: str = "") -> Callable[[F], F]:
     """The flag of an option of a run. A command is given None for one that is not used."""
     flag = _FLAGS[name]
     short = flag.option.extra["short"]
@@ -159,7 +155,7 @@ def run_option(name: str, help: str = "") -> Decorator:
     )
 
 
-def run_options(*names: str, **helps: str) -> Decorator:
+def run_options(*names: str, **helps: str) -> Callable[[F], F]:
     """Several of them in this order, by default all. `helps` have sentences of their own."""
 
     def decorate(command: F) -> F:
@@ -197,13 +193,11 @@ def _read_shard(value: str | None) -> Shard | None:
 
 
 runs_dir_option = run_option("runs_dir")
-cluster_option: Decorator = click.option(
+cluster_option = click.option(
     "--cluster", metavar="PATH",
     help="Cases with the same value at PATH, such as metadata.topic, are treated as related.",
 )  # fmt: skip
-verbose_option: Decorator = click.option(
+verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Show all figures: latency, tokens, judging, votes."
 )
-json_option: Decorator = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object."
-)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

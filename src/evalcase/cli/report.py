@@ -8,12 +8,7 @@ import sys
 import click
 
 from evalcase.cli.options import checked, cluster_option, runs_dir_option, verbose_option
-from evalcase.cli.stored import (
-    check_parts,
-    max_size_option,
-    open_run,
-    print_pieces,
-)
+from evalcase.cli.stored import check_parts, max_size_option, open_run, print_pieces
 from evalcase.cli.terminal import screen_for, tell_written
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Figuring
@@ -28,11 +23,7 @@ from evalcase.util.environment import this_environment
 
 @click.command("report")
 @click.argument("run", default="latest")
-@click.option(
-    "--case",
-    metavar="GLOB",
-    help="Show cases whose id matches, each in full.",
-)
+@click.option("--case", metavar="GLOB", help="Show cases whose id matches, each in full.")
 @click.option(
     "--verdict", "verdicts", multiple=True, type=click.Choice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
@@ -63,10 +54,8 @@ from evalcase.util.environment import this_environment
 @runs_dir_option
 def report_command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,
-    form: str | None,
-    by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
-    output: str | None, max_size: int, runs_dir: str | None,
-    verbose: bool,
+    form: str | None, by: tuple[PartKind, ...], cluster: str | None, interval: Interval,
+    ks: tuple[int, ...], output: str | None, max_size: int, runs_dir: str | None, verbose: bool,
 ) -> int:  # fmt: skip
     """Show the results of a stored run.
 

@@ -339,9 +339,9 @@ class RemoteRun:
         if self._connection is not None:
             self._connection.close()
 
-    def find_problem(self) -> None:
-        """The first process reports it."""
+    # The first process reports what is wrong, and prints the summary.
+
+    def find_problem(self) -> None: ...
 
     def summary(self) -> Iterator[str]:
-        """The first process prints it."""
         return iter(())

@@ -239,8 +239,8 @@ def _object_of_grade(grade: Grade) -> dict[str, Any]:
 
 def write_json(reported: Reported) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
-    figures = figures_object(reported.figures())
-    summary = json_line(summary_object(reported.evaluated(), figures))
+    evaluated, _, figures = reported.read()
+    summary = json_line(summary_object(evaluated, figures_object(figures)))
     yield f'{summary[:-1]}, "cases": [\n'
     before = None
     for case in reported.stored.cases(reported.results()):

@@ -62,9 +62,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
 
 
 def write_markdown(reported: Reported) -> Iterator[str]:
-    stored, highlights = reported.stored, reported.open_highlights()
-    evaluated = reported.evaluated(highlights)
-    figures = reported.sum_up(highlights.ledger, evaluated)
+    stored = reported.stored
+    evaluated, _, figures = reported.read()
     targets = list(figures.by_target)[:_MOST_TARGETS]
     lines = [MARKER, f"### {_write_headline(figures, evaluated, reported.wanted)}", ""]
     for topic, note in note_run(evaluated).items():
@@ -161,9 +160,9 @@ def _fact_lines(figures: Figures, evaluated: Evaluated) -> Iterator[str]:
     totals, label = evaluated.totals, ""
     facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures),
              *effort_facts(figures, totals)]  # fmt: skip
-    for fact in facts:
-        label = fact.label or label
-        yield f"- {label}: {fact.text}"
+    for name, text in facts:
+        label = name or label
+        yield f"- {label}: {text}"
     if facts:
         yield ""
 

@@ -4,7 +4,7 @@ suites."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from evalcase.store.index import Tally
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.problem import did_you_mean
-from evalcase.types.result import Result
+from evalcase.types.result import Result, Verdict
 from evalcase.types.value import Value, fits_pattern, replace
 from evalcase.util.files import digest_file
 from evalcase.util.table import Table, mark_of
@@ -121,35 +121,33 @@ class Reported(Value, frozen=True):
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
 
-    def figures(self, highlights: Highlights | None = None) -> Figures:
-        """Those of all results that count; highlights are filled on the way. Raise ConfigError
-        where the run hasn't got them."""
-        highlights = highlights or self.open_highlights()
-        return self.sum_up(highlights.ledger, self.evaluated(highlights))
+    def read(self, shown: Collection[Verdict | None] = ()) -> tuple[Evaluated, Highlights, Figures]:
+        """What came of it, cases to show of these verdicts, and the figures of all results that
+        count. Raise ConfigError where the run hasn't got them."""
+        highlights = Highlights(shown, self.figuring.open_ledger())
+        find, evaluated = self.figuring.finder(self.stored), self.evaluated()
+        for result in self._counted():
+            highlights.add(result, find(*result.key[:2]))
+        return evaluated, highlights, self.sum_up(highlights.ledger, evaluated)
 
     def sum_up(self, ledger: Ledger, evaluated: Evaluated) -> Figures:
-        """The same for results that were added up elsewhere."""
+        """The figures of results that were added up elsewhere."""
         figures = self.figuring.sum_up(ledger, evaluated, whole=self.wanted.is_all)
         require_variables(self.by, figures)
         return figures
 
-    def open_highlights(self) -> Highlights:
-        """Those of a report that shows no case by them."""
-        return Highlights((), self.figuring.open_ledger())
-
-    def evaluated(self, highlights: Highlights | None = None) -> Evaluated:
-        """What came of the run, or of a case or a target; highlights are filled on the way."""
+    def evaluated(self) -> Evaluated:
+        """What came of the run, or of a case or a target."""
         evaluated = read_evaluated(self.stored)
-        if highlights is None and self.wanted.is_all:
+        if self.wanted.is_all:
             return evaluated
-        tally, find = Tally(), self.figuring.finder(self.stored)
-        for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
+        tally = Tally()
+        for result in self._counted():
             tally.add(result)
-            if highlights is not None:
-                highlights.add(result, find(*result.key[:2]))
-        return evaluated if self.wanted.is_all else replace(
-            evaluated, totals=tally.totals(), not_run=0
-        )  # fmt: skip
+        return replace(evaluated, totals=tally.totals(), not_run=0)
+
+    def _counted(self) -> Iterator[Result]:
+        return replace(self, wanted=replace(self.wanted, verdicts=())).results()
 
     def results(self) -> Iterator[Result]:
         """The results that are wanted. Raise ConfigError if a name is not one of the run's."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.conclusion import (
@@ -52,11 +51,8 @@ _MOST_PARTS = 10
 _MOST_DIFFERING = 20
 _SEVERAL_SCORES = 5
 _BARS = "·▁▂▃▄▅▆▇█"
-
-
-class Fact(NamedTuple):
-    label: str
-    text: str
+Fact = tuple[str, str]
+"""A label and a text."""
 
 
 def write_text(reported: Reported) -> Iterator[str]:
@@ -65,10 +61,7 @@ def write_text(reported: Reported) -> Iterator[str]:
         lines = _write_cases(reported)
     else:
         verdicts = [None if each == UNFINISHED else each for each in reported.wanted.verdicts]
-        ledger = reported.figuring.open_ledger()
-        highlights = Highlights(verdicts or TROUBLED, ledger)  # type: ignore[arg-type]
-        evaluated = reported.evaluated(highlights)
-        figures = reported.sum_up(ledger, evaluated)
+        evaluated, highlights, figures = reported.read(verdicts or TROUBLED)  # type: ignore[arg-type]
         find_case, reader = reported.stored.find_case, reported.reader
         lines = summary_lines(evaluated, highlights, find_case, reader, figures, reported.by)
     return (line + "\n" for line in defuse_lines(lines))
@@ -310,7 +303,7 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
         if text and label in ("record", "stopped", "next"):  # each may hold a path
             yield from _to_copy(label, text, "hint" if label == "next" else "", screen)
         elif text:
-            yield from _fact_lines(Fact(label, text), screen)
+            yield from _fact_lines((label, text), screen)
 
 
 def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]:
@@ -329,17 +322,15 @@ def _facts(
     for name, outcome, why in highlights.shaky:
         at = f" ({name.target})" if several else ""
         said = f"{name.case}{at}: {passed_of(outcome)}: passed"
-        yield Fact("", f"{said}, though a trial errored: {why}" if why else said)
+        yield "", f"{said}, though a trial errored: {why}" if why else said
     yield from effort_facts(figures, evaluated.totals, verbose=verbose)
     if grading := note_run(evaluated)["grading"]:
-        yield Fact("grading", grading)
+        yield "grading", grading
 
 
 def rate_facts(figures: Figures) -> Iterator[Fact]:
-    label = "rate"
-    for said in _rate_notes(figures.all, figures):
-        yield Fact(label, said)
-        label = ""
+    for number, said in enumerate(_rate_notes(figures.all, figures)):
+        yield "" if number else "rate", said
 
 
 def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
@@ -370,7 +361,7 @@ def trial_facts(totals: Totals) -> Iterator[Fact]:
     if tried != cases.total - cases.skipped:
         words = [word for word in VERDICTS if word != "skipped"]
         counted = [f"{count:,} {word}" for word in words if (count := getattr(trials, word))]
-        yield Fact("trials", ", ".join([f"{tried:,} in all", *counted]))
+        yield "trials", ", ".join([f"{tried:,} in all", *counted])
 
 
 def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
@@ -384,15 +375,15 @@ def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
     passed = [cases, f"{trials} trials each", f"{write_rate(repeats.share)} of them passed"]
     for each in repeats.pass_at:
         passed += [f"pass@{each.k} {write_rate(each.any)}", f"pass^{each.k} {write_rate(each.all)}"]
-    yield Fact("repeats", ", ".join(passed))
+    yield "repeats", ", ".join(passed)
     spread = repeats.passes
     if verbose and spread is not None:
         again, others = 100 * spread.same_cases, 100 * spread.more_repeats
         said = f"standard error: {again:.1f} points from repeating these cases, {others:.1f} from"
-        yield Fact("", f"{said} the choice of cases (more repeats won't lower it)")
+        yield "", f"{said} the choice of cases (more repeats won't lower it)"
     if repeats.flaky:
         said = f"{repeats.flaky:,} of {cases} passed in some trials but not in others"
-        yield Fact("flaky", said)
+        yield "flaky", said
 
 
 def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> Iterator[Fact]:
@@ -403,16 +394,16 @@ def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> I
         between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
         drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL_SCORES else ""
         of = count_units(score.n, figures)
-        yield Fact("scores", f"mean {score.value:.2f}{between} of {of}{drawn}")
+        yield "scores", f"mean {score.value:.2f}{between} of {of}{drawn}"
     if verbose:
         p95_s, median_s = effort.p95_s or 0.0, effort.median_s or 0.0
         if len(effort.durations) > 1 and p95_s >= _SLOW_S:
-            yield Fact("latency", f"median {median_s:.2f} s, 95% within {p95_s:.2f} s")
+            yield "latency", f"median {median_s:.2f} s, 95% within {p95_s:.2f} s"
         if effort.input_tokens or effort.output_tokens:
-            yield Fact("tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out")
+            yield "tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out"
         yield from _judging_facts(figures.judging)
     if said := ", ".join(_list_costs(totals)):
-        yield Fact("cost", said)
+        yield "cost", said
 
 
 def draw_bins(bins: Sequence[int]) -> str:
@@ -432,7 +423,7 @@ def _judging_facts(judging: Judging | None) -> Iterator[Fact]:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
     if judging.seconds >= _SLOW_S:
         said.append(f"{judging.seconds:.1f} s in total")
-    yield Fact("judging", ", ".join(said))
+    yield "judging", ", ".join(said)
 
 
 def _list_costs(totals: Totals) -> Iterator[str]:
@@ -449,4 +440,5 @@ def _list_costs(totals: Totals) -> Iterator[str]:
 
 
 def _fact_lines(fact: Fact, screen: Screen) -> Iterator[str]:
-    return screen.label(fact.label, make_visible(fact.text), _FACT_ROWS, _COLUMN)
+    label, text = fact
+    return screen.label(label, make_visible(text), _FACT_ROWS, _COLUMN)
