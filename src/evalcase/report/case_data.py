@@ -20,6 +20,7 @@ from evalcase.report.details import (
     list_notices,
     user_facts,
 )
+from evalcase.report.evaluated import CaseTrials
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Simulated, Usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
@@ -49,14 +50,6 @@ _OTHERS = ("threshold", "repeat", "timeout_s", "conversation_id", "metadata")
 """Fields that are shown beside what a case is about and graded by."""
 
 
-class BaseRow(Value, frozen=True):
-    target: str
-    outcome: Outcome
-    results: tuple[Result, ...]
-    change: str = ""
-    """What became of it: `fixed`, `broken`, `changed`, `same`, …"""
-
-
 class CaseRow(Value, frozen=True):
     """A case at a target: a row of the table, and what is shown when it is opened."""
 
@@ -71,9 +64,10 @@ class CaseRow(Value, frozen=True):
     """Of every trial that has one, by repeat."""
     regradings: Mapping[int, tuple[Result, ...]] = field(default_factory=dict)
     """By repeat, all gradings of the answer, where there are several."""
-    base: BaseRow | None = None
-    alone: str = "added"
-    """What it is called where the other run hasn't got it."""
+    base: CaseTrials | None = None
+    """The same case in the run that is compared with."""
+    change: str = ""
+    """What became of it there: `fixed`, `broken`, `changed`, `same`, `added`, …"""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -102,8 +96,8 @@ def case_data(row: CaseRow) -> PageObject:
         trial_data(result, row.regradings.get(result.key.repeat, ()), as_data=as_data)
         for result in row.results
     ]
-    if row.base is not None and row.base.results:
-        told["base"] = [trial_data(result, as_data=as_data) for result in row.base.results]
+    if row.base is not None:
+        told["base"] = [trial_data(result, as_data=as_data) for result in row.base.trials]
     return told
 
 

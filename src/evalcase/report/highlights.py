@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -17,6 +16,7 @@ from evalcase.report.aggregate import Ledger
 from evalcase.report.details import Heard, reason_of, result_heard
 from evalcase.types.case import Case
 from evalcase.types.result import Outcome, Result, Verdict
+from evalcase.types.target import TrialKey
 from evalcase.types.value import replace
 
 MOST_IN_FULL = 20
@@ -25,14 +25,6 @@ _MOST_HELD = 1000
 """Cases that lack trials, and cases whose verdicts by target are held."""
 _MOST_SHAKY = 10
 TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
-
-
-class CaseName(NamedTuple):
-    """A case at a target, all of its repeats together."""
-
-    suite: str
-    case: str
-    target: str
 
 
 class Shown(Struct):
@@ -46,11 +38,8 @@ class Shown(Struct):
     """Other cases that errored in the same way."""
 
 
-class GridRow(NamedTuple):
-    """A case and its verdict at each target; None if it lacks trials."""
-
-    name: str
-    verdicts: dict[str, Verdict | None]
+GridRow = tuple[str, dict[str, Verdict | None]]
+"""A case and its verdict at each target; None if it lacks trials."""
 
 
 class Highlights:
@@ -60,7 +49,7 @@ class Highlights:
         self, shown: Collection[Verdict | None] = TROUBLED, ledger: Ledger | None = None
     ) -> None:
         self.ledger = ledger or Ledger()
-        self.shaky: list[tuple[CaseName, Outcome, str]] = []
+        self.shaky: list[tuple[TrialKey, Outcome, str]] = []
         """The first cases that passed although some of their trials did not; and why a trial of
         theirs errored, if one did."""
         self.more: Counter[Verdict | None] = Counter()
@@ -68,7 +57,7 @@ class Highlights:
         self.kept: list[str] = []
         """The workspaces that were left behind."""
         self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
-        self._held: dict[CaseName, dict[Verdict, Shown]] = {}
+        self._held: dict[tuple[str, str, str], dict[Verdict, Shown]] = {}
         """Of cases that lack trials: their first trial of each verdict."""
         self._grid: dict[tuple[str, str], tuple[int, dict[str, Verdict | None]]] | None = {}
         """By suite and case, its number and its verdicts by target; None if there are too many."""
@@ -76,12 +65,12 @@ class Highlights:
     def add(self, result: Result, case: Case | None = None) -> tuple[Outcome, Result] | None:
         """Add a result, with its case if that has tags. Of a case that is decided now, return the
         outcome and the first trial that shows why it is so."""
-        name, outcome = CaseName(*result.key[:3]), self.ledger.add(result, case)
+        outcome = self.ledger.add(result, case)
         if result.workspace is not None and result.workspace.kept is not None:
             self.kept.append(result.workspace.kept)
         self._note_verdict(result, outcome.verdict)
         if outcome.repeats > 1:
-            return self._add_repeat(name, outcome, result)
+            return self._add_repeat(outcome, result)
         if outcome.verdict in self._shown:
             self._show(outcome, result)
         return outcome, result
@@ -102,7 +91,7 @@ class Highlights:
         grid = self._grid or {}
         several = len({suite for suite, _ in grid}) > 1
         return [
-            GridRow(f"{see_suite(suite)}: {case}" if several else case, verdicts)
+            (f"{see_suite(suite)}: {case}" if several else case, verdicts)
             for (suite, case), (_, verdicts) in sorted(grid.items(), key=lambda each: each[1][0])
             if len(set(verdicts.values())) > 1
         ]
@@ -116,9 +105,8 @@ class Highlights:
         checked = [said for said in checked if said != {"skipped"}]
         return sum(said == {"passed"} for said in checked), len(checked)
 
-    def _add_repeat(
-        self, name: CaseName, outcome: Outcome, result: Result
-    ) -> tuple[Outcome, Result] | None:
+    def _add_repeat(self, outcome: Outcome, result: Result) -> tuple[Outcome, Result] | None:
+        name = result.key[:3]
         held = self._held.get(name, {})
         if result.verdict not in held:
             held[result.verdict] = _shorten_result(result, outcome)
@@ -131,7 +119,7 @@ class Highlights:
         self._held.pop(name, None)
         if outcome.verdict == "passed" and outcome.passed < outcome.trials:
             why = reason_of(held["errored"].result) if "errored" in held else ""
-            self.shaky += [(name, outcome, why)] if len(self.shaky) < _MOST_SHAKY else []
+            self.shaky += [(result.key, outcome, why)] if len(self.shaky) < _MOST_SHAKY else []
         trial = held.get(outcome.verdict) or next(iter(held.values()))
         if outcome.verdict in self._shown:
             self._show(outcome, trial.result, trial)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from evalcase.report.aggregate import Ledger, sum_up, variable_labels
-from evalcase.report.case_data import BaseRow, CaseRow, PageObject, case_data
+from evalcase.report.case_data import CaseRow, PageObject, case_data
 from evalcase.report.compare import Comparison
 from evalcase.report.comparison_forms import (
     closing_words,
@@ -36,7 +36,7 @@ from evalcase.report.comparison_forms import (
 )
 from evalcase.report.conclusion import name_run, note_run, why_incomplete
 from evalcase.report.details import UNFINISHED, asked_in
-from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
+from evalcase.report.evaluated import Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
 from evalcase.report.gates import Compared
 from evalcase.report.json import figures_object
@@ -190,14 +190,16 @@ class PageWriter:
         yield self._shell.head
         for row in rows:
             # It may be left out if it passed and nothing changed.
-            may_drop = row.verdict == "passed" and (row.base is None or row.base.change == "same")
+            may_drop = row.verdict == "passed" and (row.base is None or row.change == "same")
             chunk = self._open.get(may_drop)
             if chunk is None:
                 chunk = self._open[may_drop] = _Chunk(self._chunks)
                 self._chunks += 1
             told = {**row_data(row), "chunk": chunk.number, "place": len(chunk.texts)}
-            told["change"] = row.alone if row.base is None else row.base.change
-            self._rows.append(told | _measure_base(row.base))
+            before = _measure_results(row.base.trials if row.base is not None else ())
+            told |= {f"base_{name}": before[name] for name in ("score", "seconds", "cost")}
+            told["base_verdict"] = None if row.base is None else row.base.verdict
+            self._rows.append({**told, "change": row.change})
             chunk.texts.append(write_compact(case_data(row)))
             chunk.size += len(chunk.texts[-1])
             if len(chunk.texts) >= _CHUNK_CASES or chunk.size >= _CHUNK_BYTES:
@@ -259,14 +261,6 @@ def _measure_results(results: tuple[Result, ...]) -> dict[str, Any]:
         "trials": len(results),
         "answers": len({each.fingerprint() for each in answers}) if several else len(answers),
         "retries": sum(max(0, result.attempts - 1) for result in results),
-    }
-
-
-def _measure_base(base: BaseRow | None) -> dict[str, Any]:
-    measured = _measure_results(base.results if base is not None else ())
-    return {
-        "base_verdict": (base.outcome.verdict or UNFINISHED) if base is not None else None,
-        **{f"base_{name}": measured[name] for name in ("score", "seconds", "cost")},
     }
 
 
@@ -360,20 +354,15 @@ def _compared_rows(
             for result in now.trials:
                 head_ledger.add(result, known)
             yield CaseRow(
-                now.suite, now.case, now.target, known, now.outcome, now.trials,
-                base=_base_row(pair.base, pair.kind),
-                alone="not selected" if "added" in unselected else "added",
+                now.suite, now.case, now.target, known, now.outcome, now.trials, base=pair.base,
+                change="not selected" if pair.kind in unselected else pair.kind,
             )  # fmt: skip
         elif (then := pair.base) is not None:
-            change = "not selected" if "removed" in unselected else "removed"
             yield CaseRow(
                 then.suite, pair.name.case, pair.name.target,
-                base.find_case(then.suite, then.case), None, base=_base_row(then, change),
+                base.find_case(then.suite, then.case), None, base=then,
+                change="not selected" if pair.kind in unselected else pair.kind,
             )  # fmt: skip
-
-
-def _base_row(base: CaseTrials | None, change: str) -> BaseRow | None:
-    return None if base is None else BaseRow(base.target, base.outcome, base.trials, change)
 
 
 def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:
