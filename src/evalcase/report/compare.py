@@ -224,7 +224,8 @@ class _Track:
         self._base_errored += base_errored
         self._head_errored += head_errored
         self._repeated = self._repeated or len(base.trials) > 1 or len(head.trials) > 1
-        self._trials.add(_share_passed(base), _share_passed(head), cluster)
+        shares = [side.outcome.passed / len(side.trials) for side in (base, head)]
+        self._trials.add(shares[0], shares[1], cluster)
         trials = len(head.trials)
         self._score.add_scores(
             [trial.score for trial in base.trials], [trial.score for trial in head.trials],
@@ -261,10 +262,6 @@ class _Track:
             tuple(each.measure() for each in self._amounts), self._listed,
             self._head_skipped, self._decided,
         )  # fmt: skip
-
-
-def _share_passed(case: CaseTrials) -> float:
-    return case.outcome.passed / len(case.trials)
 
 
 def _by_grader(case: CaseTrials) -> dict[str, tuple[list[float | None], list[float | None]]]:

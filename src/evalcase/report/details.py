@@ -133,12 +133,15 @@ def result_heard(result: Result) -> Heard:
 
 def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
     """A label and the user's last words, in a turn or in the last one; of a simulated user, the
-    goal."""
+    goal; without a user, the last words of anyone."""
     if case.user is not None:
         return "goal", cut_long(case.user.goal)
     asked = turn_of(case, turn)
     messages = case.written_messages if asked is case else asked._data["input"]
-    return "input", _said_last(messages) or ""
+    users = [each for each in messages if each["role"] == "user"]
+    last = (users or messages or [{"role": "user"}])[-1]
+    label = "input" if last["role"] == "user" else last["role"]
+    return label, cut_long(content_text(last.get("content")))
 
 
 def turn_of(case: Case, turn: int | None) -> Case:
