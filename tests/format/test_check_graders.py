@@ -137,11 +137,6 @@ def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -
         ("graders: ['python:./checks.py']", "did you mean `./checks.py:FUNCTION`?"),
         ("graders: [{contains: x, weight: 2}]", "write {type: contains, value: …, weight: …}"),
         ("graders: [{contains: x, regex: y}]", "put `- ` before each grader"),
-        ("graders: [expected], target: [a, b]", "several are written as `targets`"),
-        (
-            "graders: [expected], target: {kind: echo}",
-            "a table of options goes in evalcase.toml, as [targets.NAME]; write its name",
-        ),
         ("rubrics: [{txt: x}]", "did you mean `text`?"),
     ],
 )

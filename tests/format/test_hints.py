@@ -21,7 +21,6 @@ HINTS = [
     ("threshold: '0.75'", "wrong-type", "write 0.75"),
     ("repeat: {times: 5, pass_rate: 66.5%}", "wrong-type", "write 0.665"),
     ("timeout_s: 30s", "wrong-type", "write 30"),
-    ("criteria: [Is polite., Is short.]", "wrong-type", "single points are called `rubrics`"),
     # Graders.
     ("graders: expected", "wrong-type", "write [expected]"),
     ("graders: [{contains: 30}]", "wrong-type", 'write it in quotes: "30"'),

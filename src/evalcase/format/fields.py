@@ -29,7 +29,7 @@ from evalcase.types.options import (
 from evalcase.types.problem import Finding, Fix, KeyPath, hint_at
 from evalcase.types.read_options import fields_of
 from evalcase.types.result import MOST_REPEATS
-from evalcase.types.value import JSON, describe_kind
+from evalcase.types.value import describe_kind
 from evalcase.types.workspace import Workspace
 from evalcase.util.text import nearest_field
 
@@ -53,16 +53,6 @@ def _part(name: str) -> Meta:
 def _check_prose(value: str, place: Place, code: str = "bad-value") -> Iterator[Finding]:
     if not value.strip():
         yield place.fault("is blank", "fill it, or leave it out", code=code)
-
-
-def _hint_at_prose(value: JSON) -> str | None:
-    return "single points are called `rubrics`" if isinstance(value, list) else None
-
-
-def _hint_at_target(value: JSON) -> str | None:
-    if isinstance(value, dict):
-        return "a table of options goes in evalcase.toml, as [targets.NAME]; write its name"
-    return "several are written as `targets`" if isinstance(value, list) else None
 
 
 def _check_skip(value: str | bool, place: Place) -> Iterator[Finding]:
@@ -93,7 +83,7 @@ Criteria = Annotated[
     str,
     about("What a good answer does, in prose, for a judge."),
     Meta(pattern=r"\S"),
-    of_kind(check=_check_prose, hint=_hint_at_prose),
+    of_kind(check=_check_prose),
     _older("expected_outcome", "outcome"),
 ]
 Target = Annotated[
@@ -102,7 +92,7 @@ Target = Annotated[
         "What answers the input: a target named in the configuration, or `kind:value`.",
         example="python:my_agent:answer",
     ),
-    of_kind("the name of a target", hint=_hint_at_target),
+    of_kind("the name of a target"),
 ]
 Targets = Annotated[
     list[Annotated[Text, about("A target, written as in `target`.")]],
@@ -205,13 +195,10 @@ class WrittenRubric(Struct, frozen=True, kw_only=True):
 def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator[Finding]:
     if all(isinstance(each, WrittenRubric) and each.weight == 0 for each in rubrics):
         yield place.fault("has only weights of 0, so there is no score", "leave `weight` out")
-    ids: set[str] = set()
-    for index, each in enumerate(rubrics):
-        id = each.id if isinstance(each, WrittenRubric) else None
-        if id is not None and id in ids:
-            message = f"two rubrics have the id `{id}`"
-            yield Finding((*place.path, index, "id"), message)
-        ids.add(id or "")
+    ids = [each.id if isinstance(each, WrittenRubric) else None for each in rubrics]
+    for index, id in enumerate(ids):
+        if id is not None and id in ids[:index]:
+            yield Finding((*place.path, index, "id"), f"two rubrics have the id `{id}`")
 
 
 Rubrics = Annotated[
@@ -508,9 +495,8 @@ def _take_execution(value: Any, named: Named, findings: Findings) -> None:
         return
     for name, item in value.items():
         if name not in EXECUTION_FIELDS:
-            hint = hint_at(nearest_field(name, EXECUTION_FIELDS))
             message = f"`execution` has no `{name}`"
-            findings.add("unknown-field", (*path, name), message, hint, "key")
+            findings.add("unknown-field", (*path, name), message, None, "key")
         elif item is not None:
             _take_older((EXECUTION, name), EXECUTION_FIELDS[name], item, named, findings)
 
