@@ -32,25 +32,19 @@ def read_workspace(value: Any, path: KeyPath, findings: Findings) -> Any:
         findings.add("wrong-type", path, "`workspace` is a mapping or `false`", hint)
         return None
     value = _drop_nulls(value)
-    _note_files(value, path, findings)
-    return value
-
-
-def _note_files(value: dict[str, Any], path: KeyPath, findings: Findings) -> None:
-    named: list[tuple[str, KeyPath, object]] = [
-        (field, (field,), value.get(field)) for field in ("template", "repo", "solution")
+    named: list[tuple[KeyPath, object, bool | None]] = [
+        (("template",), value.get("template"), True),
+        (("solution",), value.get("solution"), None),
     ]
+    repo, known = value.get("repo"), findings.known
+    if repo is not None and known is not None and known.object_to("repo", repo) is not None:
+        named.append((("repo",), repo, True))  # no repository of the configuration
     for field in ("files", "hidden"):
-        named += [(field, (field, name), each) for name, each in value.get(field, {}).items()]
-    for field, at, source in named:
-        if isinstance(source, str) and not (field == "repo" and _is_known_repo(source, findings)):
-            is_folder = {"template": True, "repo": True, "solution": None}.get(field, False)
+        named += [((field, name), each, False) for name, each in value.get(field, {}).items()]
+    for at, source, is_folder in named:
+        if isinstance(source, str):
             findings.add_file(source, (*path, *at), is_folder=is_folder)
-
-
-def _is_known_repo(name: str, findings: Findings) -> bool:
-    """Whether the configuration has a repository of this name, as far as is known here."""
-    return findings.known is None or findings.known.object_to("repo", name) is None
+    return value
 
 
 def _drop_nulls(value: dict[str, Any]) -> dict[str, Any]:
@@ -85,12 +79,9 @@ def _find_faults(declared: Workspace, findings: Findings) -> Iterator[Finding]:
         yield fault if fault.path else fault._replace(code="wrong-type")
     if declared.template is None or findings.files is None:
         return
-    secret: dict[KeyPath, object] = {
-        ("hidden", name): each for name, each in declared.hidden.items()
-    }
-    secret["solution",] = declared.solution
     template = findings.files.find(declared.template)
-    for path, source in secret.items():
+    hidden = [(("hidden", name), each) for name, each in declared.hidden.items()]
+    for path, source in [*hidden, (("solution",), declared.solution)]:
         real = findings.files.find(source) if isinstance(source, str) else None
         if template is not None and real is not None and is_inside(real, template):
             message = f"`{source}` is in the template, where the agent sees it"
