@@ -101,6 +101,10 @@ class PythonGrader(Grader):
     def sees_workspace(self) -> bool:
         return self.call is None or any(map(self.call.takes, ("workspace", "changes", "context")))
 
+    def __repr__(self) -> str:
+        # What is loaded has another address in each process, and hashes of gradings are made of it.
+        return f"PythonGrader({self.value!r}, {self.arguments!r})"
+
     def modules(self) -> tuple[str, ...]:
         found = unwrap(self._loaded()[0])
         is_named = isinstance(found.__module__, str)
