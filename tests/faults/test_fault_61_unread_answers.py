@@ -268,16 +268,6 @@ def test_fault_61_a_blocked_answer_is_not_kept_in_the_cache(project: Project) ->
     assert len(project.calls("asked")) == 2
 
 
-def test_fault_61_after_unread_calls_nothing_is_to_be_tried_again(project: Project) -> None:
-    project.add_to_agent(
-        "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
-    )
-    project.suite({"id": "one", "input": "a", "graders": [{"tool_calls": {"max": 0}}]})
-    done = project.run("run", "--target", "python:agent:reply")
-    assert "--case one" in done.out
-    assert "--retry-errored" not in done.out
-
-
 def test_fault_61_a_script_is_told_of_calls_that_were_not_read(project: Project) -> None:
     project.add_to_agent(
         "def reply(question):\n    return {'steps': [{'tool': 'x', 'args': {}}]}\n"
