@@ -49,7 +49,7 @@ def project(
     # What no linter would let stand here.
     write(folder, broken__py="import pathlib\n\ndef f(:\n")
     (folder / "pack").mkdir()
-    (folder / "pack" / "__init__.py").write_text("return return\n")
+    (folder / "pack" / "__init__.py").write_text("")
     (folder / "pack" / "fine.py").write_text("def f(): ...\n")
     # What no repository holds well.
     write(tmp_path, elsewhere__py="def f(): ...\n")
