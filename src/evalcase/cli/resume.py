@@ -24,17 +24,15 @@ from evalcase.cli.stored import (
 from evalcase.cli.terminal import write_prose
 from evalcase.config.config import load_config
 from evalcase.config.options import LocalOptions, RunOptions
-from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.errors import ConfigError, RecordError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.regrade import (
     GradingBasis,
     basis_of_broken,
-    explain_empty,
     open_graded,
     parse_graders,
     recorded_suites,
     request_grading,
-    require_paths,
     settle_grading,
 )
 from evalcase.runner.resume import (
@@ -131,7 +129,8 @@ def _grade_answers(
     """Grade all answers that are kept once more, with the options of the run, but for what is said
     now. What judges may cost is said anew."""
     options = replace(basis.options, max_cost_usd=None, env_file=None).override(asked)
-    basis = basis.with_options(options)
+    # A grading doesn't end early, and uses no cache.
+    basis = basis._replace(options=replace(options, fail_fast=False, cache=None))
     held = recorded_suites(kept) if basis.recorded else None
     if held is not None and not basis.graders and not trust:
         code = refuse_graders(kept.run, specs_of(case for _, case in held), session.config)
@@ -139,12 +138,8 @@ def _grade_answers(
             return code
     if basis.is_as_now:
         session.go_back(kept.run)
-    require_paths(basis)
     request = request_grading(session.request(basis.options), kept, basis, held)
-    try:
-        plan, by = settle_grading(session.plan(request), kept, basis)
-    except SuiteError as error:
-        raise explain_empty(error, basis) from None
+    plan, by = settle_grading(session.plan(request), kept, basis)
     session.view.expect(plan.trials)
     return session.execute(prepare_run(request, plan, by))
 

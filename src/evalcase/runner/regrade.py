@@ -4,7 +4,7 @@ the record holds. No target is asked; judges are. Earlier gradings stay beside i
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -33,7 +33,6 @@ from evalcase.util.table import mark_of
 from evalcase.util.text import list_some, write_count
 
 _MOST_NAMED = 5
-_STORED = "--recorded grades by the stored cases"
 _SCRUBBED = "the answer was recorded without a secret that was in it"
 _UNASKED = "it ended at a turn that failed then, and those after it were never asked"
 
@@ -187,10 +186,6 @@ class GradingBasis(NamedTuple):
         code, its paths may lead anywhere, and its gates don't count."""
         return self._replace(options=RunOptions(), recorded=not self.suites)
 
-    def with_options(self, options: RunOptions) -> GradingBasis:
-        """A grading doesn't end early, and uses no cache."""
-        return self._replace(options=replace(options, fail_fast=False, cache=None))
-
 
 def open_graded(run: Run, grading: int | None) -> StoredRun:
     """A run at its newest complete grading, or at the one that is named."""
@@ -209,22 +204,6 @@ def basis_of_broken(run: Run, broken: GradingRow, options: RunOptions) -> Gradin
             "the same `evalcase grade` with --suite finishes it; without it, all is graded again"
         )
     return GradingBasis(options, (), broken.graders, recorded=broken.recorded)
-
-
-def require_paths(basis: GradingBasis) -> None:
-    """Raise ConfigError if suites of the run are gone, and it is graded by them."""
-    paths = basis.options.paths if basis.is_as_now else ()
-    gone = [path for path in paths if not os.path.exists(path)]
-    if gone:
-        raise ConfigError(f"{gone[0]} no longer exists. {_STORED}")
-
-
-def explain_empty(error: SuiteError, basis: GradingBasis) -> Exception:
-    """The error to raise for a plan that can't be made."""
-    empty = [each.path for each in error.problems if each.code == "no-suites"]
-    if not basis.is_as_now or not empty:
-        return error
-    return ConfigError(f"{empty[0]} no longer has eval files. {_STORED}")
 
 
 def parse_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
@@ -309,22 +288,20 @@ def _find_cases(suites: SomeSuites, basis: GradingBasis) -> Callable[[str, str],
 
 def _require_cases(stored: StoredRun, by: By) -> None:
     """Raise ConfigError if the case of an answer is gone, or has another question now."""
-    gone: dict[str, None] = {}
-    changed: dict[str, None] = {}
+    wrong: dict[str, dict[str, None]] = {}
     for result in stored.results():
         suite, id = result.key[:2]
         case = by.find(suite, id)
         if case is None:
-            gone[f"{suite}: {id}"] = None
+            wrong.setdefault("the suites no longer have", {})[f"{suite}: {id}"] = None
         elif result.answer is not None and not _has_same_question(result, case, stored):
-            changed[f"{suite}: {id}"] = None
-    said = []
-    if gone:
-        said.append(f"the suites no longer have {_name_some(gone)}")
-    if changed:
-        said.append(f"the question has changed in {_name_some(changed)}")
-    if said:
-        raise ConfigError(f"{'; '.join(said)}. {_STORED}")
+            wrong.setdefault("the question has changed in", {})[f"{suite}: {id}"] = None
+    if wrong:
+        said = [
+            f"{what} {list_some(islice(names, _MOST_NAMED), len(names))}"
+            for what, names in wrong.items()
+        ]
+        raise ConfigError(f"{'; '.join(said)}. --recorded grades by the stored cases")
 
 
 def _has_same_question(result: Result, case: Case, stored: StoredRun) -> bool:
@@ -335,7 +312,3 @@ def _has_same_question(result: Result, case: Case, stored: StoredRun) -> bool:
         return True
     before = stored.find_case(result.key.suite, case.id)
     return before is None or hash_question(before) == asked
-
-
-def _name_some(names: Collection[str]) -> str:
-    return list_some(islice(names, _MOST_NAMED), len(names))

@@ -134,7 +134,13 @@ class Pending:
             why = f"{lost:,} of {planned:,} planned cases: {which}"
             return replace(stopped, notice=why, lost=lost)
         if is_resumed and not self._writer.taken:
-            plan.note(self._describe_complete())
+            said = f"nothing to do: {self._record.id} is complete"
+            changed = ", ".join(f"`{name}`" for name in self._changed)
+            plan.note(
+                f"{said}. Its answers are from before {changed} changed; `evalcase run` asks again"
+                if changed
+                else f"{said}, and its questions and graders have not changed"
+            )
         return replace(stopped, status="completed", trials=plan.planned + gone)
 
     def totals(self) -> Totals | None:
@@ -144,13 +150,6 @@ class Pending:
         """Targets that were changed between answers that count."""
         # Results of this session are only in the journal.
         return read_index(self._record.journal).mixed() if self._index.versions else ()
-
-    def _describe_complete(self) -> str:
-        said = f"nothing to do: {self._record.id} is complete"
-        if not self._changed:
-            return f"{said}, and its questions and graders have not changed"
-        names = ", ".join(f"`{name}`" for name in self._changed)
-        return f"{said}. Its answers are from before {names} changed; `evalcase run` asks again"
 
     def _planned(self, target: str, engine: Engine) -> Iterator[Trial]:
         try:
@@ -214,13 +213,6 @@ class Pending:
             self._has_new_grading = True
             self.grading += not self._resumes_grading
 
-    def _note_grading(self) -> None:
-        """Write that there is a further grading, before its first result."""
-        if self._has_new_grading and not self._is_noted:
-            self._is_noted = True
-            now, hashes = self._plan.environment.stamp(), self._plan.suites.hashes()
-            self._writer.note(GradingRow(self.grading, now, "resume", hashes))
-
     def find_result(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where there is an answer."""
         if self._regrading and (known := self._regrading.get(trial.key)) is not None:
@@ -252,7 +244,10 @@ class Pending:
             self._writer.note(TargetRow(target, version, self._plan.environment.stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
-        self._note_grading()
+        if self._has_new_grading and not self._is_noted:  # before the first result of it
+            self._is_noted = True
+            now, hashes = self._plan.environment.stamp(), self._plan.suites.hashes()
+            self._writer.note(GradingRow(self.grading, now, "resume", hashes))
         before = self._index.read_result(known)
         if not self._must_grade(trial, known):
             case = trial.case
