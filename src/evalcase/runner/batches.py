@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from evalcase.errors import TargetError
@@ -77,7 +78,11 @@ class _Batches:
         except TargetError as error:
             self._engine.stop(f"`{name}`: {error}")
         finally:
-            self._tell_left(name)
+            for id in self._left:
+                self._plan.warn(
+                    f"`{name}`: batch {id} goes on without evalcase: `evalcase resume {self._run}` "
+                    "picks it up, and nothing is paid for twice"
+                )
 
     async def _drafts(
         self, batching: ChatBatches, first: Trial, rest: Iterator[Trial]
@@ -99,7 +104,7 @@ class _Batches:
     async def _questions(
         self, batching: ChatBatches, first: Trial, rest: Iterator[Trial]
     ) -> AsyncIterator[BatchedQuestion]:
-        for number, trial in enumerate(_chain_trials(first, rest)):
+        for number, trial in enumerate(chain([first], rest)):
             if not number % _AT_ONCE:
                 await asyncio.sleep(0)
             question = self._trials.question(trial)
@@ -134,7 +139,7 @@ class _Batches:
 
     async def _pick_up(self, name: str, batching: ChatBatches, sent: SentBatch) -> bool:
         """Have the answers of a batch that was sent before, if it is there."""
-        async with aclosing(_ids_of(batching, sent)) as ids:
+        async with aclosing(_find_ids(batching, sent)) as ids:
             async for id in ids:
                 known = "is picked up again" if sent.id else "may be the one that was sent before"
                 self._plan.note(f"`{name}`: batch {id} {known}")
@@ -155,16 +160,10 @@ class _Batches:
         return False
 
     async def _collect(self, name: str, batching: ChatBatches, id: str) -> int:
-        """Wait for a batch, and get its answers. Return how many there are."""
+        """Wait for a batch, say now and then how far it is, and get its answers. Return how many
+        there are."""
         if id not in self._left:
             self._left.append(id)
-        await self._await(name, batching, id)
-        count = await self._persist(batching, partial(batching.fetch, id))
-        self._left.remove(id)
-        return count
-
-    async def _await(self, name: str, batching: ChatBatches, id: str) -> None:
-        """Wait until a batch is over, and say now and then how far it is."""
         told = -1
         while True:
             look = await self._persist(batching, partial(batching.look, id))
@@ -174,8 +173,11 @@ class _Batches:
                 how = f"{look.answered:,} of {look.questions:,} answered, {look.status}"
                 self._plan.note(f"`{name}`: batch {id}: {how}")
             if look.is_over:
-                return
+                break
             await self._engine.sleep(batching.poll_s)
+        count = await self._persist(batching, partial(batching.fetch, id))
+        self._left.remove(id)
+        return count
 
     async def _persist(self, batching: ChatBatches, do: Callable[[], Awaitable[T]]) -> T:
         """Repeat a request that may succeed later, and changes nothing."""
@@ -194,20 +196,8 @@ class _Batches:
         wait_s = batching.poll_s if error.retry_after_s is None else error.retry_after_s
         await self._engine.sleep(wait_s)
 
-    def _tell_left(self, name: str) -> None:
-        for id in self._left:
-            self._plan.warn(
-                f"`{name}`: batch {id} goes on without evalcase: `evalcase resume {self._run}` "
-                "picks it up, and nothing is paid for twice"
-            )
 
-
-def _chain_trials(first: Trial, rest: Iterator[Trial]) -> Iterator[Trial]:
-    yield first
-    yield from rest
-
-
-async def _ids_of(batching: ChatBatches, sent: SentBatch) -> AsyncGenerator[str, None]:
+async def _find_ids(batching: ChatBatches, sent: SentBatch) -> AsyncGenerator[str, None]:
     """The id of a batch at its service; the ids that it may have, where the reply was lost."""
     if sent.id is not None:
         yield sent.id

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
 from inspect import isawaitable
 from types import CoroutineType, TracebackType
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -29,7 +29,7 @@ from evalcase.types.value import JSON, decode_object, encode_object, replace
 from evalcase.util.answers import read_ending
 from evalcase.util.code import place_of
 from evalcase.util.errors import recordable_details
-from evalcase.util.json import NotJsonError, copy_json
+from evalcase.util.json import copy_json
 from evalcase.util.user_calls import UserCalls
 
 CLOSE_S = 5.0
@@ -216,7 +216,8 @@ def check_answer(answer: object, *, is_ours: bool = False) -> Answer:
             return answer  # other fields may come from user code
         if answer.last_at != 0:
             raise ValueError(f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say")
-        messages = tuple(map(_copy_message, answer.messages))
+        copied = cast("list[dict[str, Any]]", copy_json([*answer.messages]))
+        messages = tuple(map(take_message, copied))
         checked = replace(answer, messages=messages, steps=copy_of(answer.steps))
         if checked != Answer(messages):
             decode_object(Answer, encode_object(checked))
@@ -234,15 +235,6 @@ def _check_message(message: Message) -> None:
         for part in () if isinstance(content, str) else parts_of(content):
             if part["type"] in ("text", "output_text") and part_text(part) is None:
                 raise ValueError("`messages` are wrong: one has a text part without a text")
-
-
-def _copy_message(message: Message) -> Message:
-    try:
-        copied = copy_json(message)
-    except NotJsonError as error:
-        raise ValueError(f"`messages` is not JSON: {error}") from None
-    assert isinstance(copied, dict)
-    return take_message(copied)
 
 
 def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answer:
@@ -283,21 +275,16 @@ def _count_repeated(said: Sequence[Message], asked: Sequence[Message]) -> int:
         rest = asked[start:]
         if all(each.role == "assistant" for each in rest):
             return 0  # an agent may say again what was said before
-        pairs = zip(places, rest, strict=False)
-        if all(_is_same_message(said[place], each) for place, each in pairs):
+        if all(map(_is_same_message, [said[place] for place in places], rest)):
             return places[len(rest) - 1] + 1
     return 0
 
 
 def _is_same_message(one: Message, other: Message) -> bool:
     """Whether two messages say the same, in whichever form."""
-    if one.role != other.role or _list_calls(one) != _list_calls(other):
+    calls = [[(call.name, call.arguments) for call in each.tool_calls] for each in (one, other)]
+    if one.role != other.role or calls[0] != calls[1]:
         return False
     if (one.content or "") == (other.content or ""):
         return True
-    texts = one.text, other.text
-    return None not in texts and str(texts[0]).split() == str(texts[1]).split()
-
-
-def _list_calls(message: Message) -> list[tuple[str, object]]:
-    return [(call.name, call.arguments) for call in message.tool_calls]
+    return None not in (one.text, other.text) and str(one.text).split() == str(other.text).split()

@@ -116,7 +116,12 @@ def wait_before_retry(
     service that says when to come back is believed.
     """
     error = leaves_of(error)[0]
-    if attempt > retries or not _may_succeed_later(error, retry_timeouts):
+    is_late = isinstance(error, UserCodeError) and error.sort == "timeout"
+    if is_late or isinstance(error, TimeoutError):
+        may_succeed_later = retry_timeouts
+    else:
+        may_succeed_later = isinstance(error, TargetError) and error.may_succeed_later
+    if attempt > retries or not may_succeed_later:
         return None
     if isinstance(error, TargetError) and error.retry_after_s is not None:
         if error.retry_after_s > LONGEST_PAUSE_S:
@@ -124,14 +129,6 @@ def wait_before_retry(
         return error.retry_after_s * (1 + 0.1 * random())
     longest: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(attempt - 1, 10))
     return longest * (0.5 + 0.5 * random())
-
-
-def _may_succeed_later(error: BaseException, retry_timeouts: bool) -> bool:
-    if isinstance(error, UserCodeError) and error.sort == "timeout":
-        return retry_timeouts
-    if isinstance(error, TargetError):
-        return error.may_succeed_later
-    return retry_timeouts and isinstance(error, TimeoutError)
 
 
 # Requests and tokens a minute. Every time is an argument.
@@ -258,7 +255,10 @@ class Pace:
             self.rates.settle(start, None if answer is None else self._count_tokens(answer))
         self.active -= 1
         if isinstance(error, TargetError) and error.overloaded:
-            self._slow_down(start.at)
+            # Attempts that were under way when the limit was last halved say nothing new.
+            if start.at >= self._slowed_at:
+                self._slowed_at = self._loop.time()
+                self.limit = max(1.0, min(self.limit, self.active + 1) / 2)
             # A longer pause is not waited for: the next attempts are refused, and say why.
             if error.retry_after_s and error.retry_after_s <= LONGEST_PAUSE_S:
                 self._pause(error.retry_after_s)
@@ -275,23 +275,17 @@ class Pace:
             self._warn_untold()
         return sum(given) if given else None
 
-    def _slow_down(self, began: float) -> None:
-        # Attempts that were under way when the limit was last halved say nothing new.
-        if began >= self._slowed_at:
-            self._slowed_at = self._loop.time()
-            self.limit = max(1.0, min(self.limit, self.active + 1) / 2)
-
     def _pause(self, pause_s: float) -> None:
+        def end() -> None:
+            self._pause_end = None
+            self._wake()
+
         until = self._loop.time() + pause_s
         if self._pause_end is not None:
             if self._pause_end.when() >= until:
                 return
             self._pause_end.cancel()
-        self._pause_end = self._loop.call_at(until, self._end_pause)
-
-    def _end_pause(self) -> None:
-        self._pause_end = None
-        self._wake()
+        self._pause_end = self._loop.call_at(until, end)
 
     def _room(self) -> int:
         """How many attempts may start now; with rates, at most one."""

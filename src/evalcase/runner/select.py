@@ -155,8 +155,6 @@ _MOST_REPORTED = 10
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
 _MOST_LISTED = 3
-_SHORTEST_PART = 3
-"""A part of a name that is shorter may be in another name by chance."""
 
 
 class UnmatchedFilters:
@@ -224,11 +222,8 @@ def _describe_near(name: str, known: Collection[str]) -> str:
         return " (none has any)"
     if any(each.startswith(f"{name}:") for each in known):
         return f" (it only has variants: use `{name}:*`)"
-    written = name.strip("*")
     meant = {plain_name(each): each for each in reversed(list(known))}
-    close = nearest_meaning(written, meant) if written else None
-    if close is None and len(written) >= _SHORTEST_PART:
-        close = next((each for each in known if written in each), None)
+    close = nearest_meaning(name.strip("*"), meant)
     if close is not None:
         return f" (the nearest is `{close}`)"
     listed = list_some((f"`{each}`" for each in islice(known, _MOST_LISTED)), len(known))
