@@ -60,14 +60,11 @@ class Given(Value, frozen=True):
     only_answers: bool = False
     """Whether stored answers are graded: then no target of a case is made, or asked."""
 
-    def has_target(self, name: str) -> bool:
-        return self.only_answers or name in self.targets
-
-    def has_user(self, name: str) -> bool:
-        return self.only_answers or name in self.users
+    def has(self, name: str, known: Mapping[str, Target]) -> bool:
+        """Whether a target need not be made by its name."""
+        return self.only_answers or name in known
 
     def find(self, name: str, known: Mapping[str, Target]) -> Target | None:
-        """A target that need not be made by its name."""
         return NotAsked() if self.only_answers else known.get(name)
 
 
@@ -217,13 +214,15 @@ def _prepare_plan(
     )  # fmt: skip
     selector = make_selector(options.selection, paths_from(config.root, environment.cwd))
     found = Survey(
-        selector, [name for name in options.targets if not given.has_target(name)],
+        selector, [name for name in options.targets if not given.has(name, given.targets)],
         "--target" if request.given is None else "target", given.suites is not None,
     )  # fmt: skip
     with collector_paused():
-        survey_cases(found, suites, options, config, graders, warn, given.has_user)
+        survey_cases(
+            found, suites, options, config, graders, warn, lambda name: given.has(name, given.users)
+        )
     if options.no_exec:
-        tested = [name for name in found.trials if not given.has_target(name)]
+        tested = [name for name in found.trials if not given.has(name, given.targets)]
         found.forbidden = find_forbidden_targets(tested, found, config)
     _refuse_problems(found, config, graders if options.no_exec else None)
     _remark(found, suites, config, warn, note)
@@ -241,13 +240,7 @@ def _prepare_plan(
         name: given.find(name, given.users) or make(name, of_suite=True)
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
-    if found.workspaces:
-        _check_workspaces(
-            found, targets, config, environment.variables, no_exec=options.no_exec,
-            is_remote=request.local.engine == "ray" or request.local.on is not None,
-        )  # fmt: skip
-    if options.caches(config.cache):
-        _check_caching(targets)
+    _check_targets(request, found, targets)
     of_given = {name for named in graders.given for name in named.grader.asks()}
     judge_names = {judge for judge, _ in found.judged} | of_given
     judge_names -= targets.keys() | users.keys()
@@ -255,7 +248,10 @@ def _prepare_plan(
     known = {**targets, **users, **judges}
     watch_keys(request.scrubber, *known.values())
     if graders.may_ask:
-        watch_keys(request.scrubber, *_make_others(config, known, make))
+        # Code of graders may ask any target.
+        for name in config.targets.keys() - known.keys():
+            with suppress(ConfigError):  # the grader that asks it is told
+                watch_keys(request.scrubber, make(name))
     request.scrubber.look()  # it warns before any target is asked
     return Plan(
         options, config, environment, suites, found.selector, found.trials,
@@ -266,18 +262,27 @@ def _prepare_plan(
     )  # fmt: skip
 
 
-def _check_workspaces(
-    found: Survey, targets: Mapping[str, Target], config: Config,
-    environment: Mapping[str, str], *, no_exec: bool, is_remote: bool,
-) -> None:  # fmt: skip
+def _check_targets(request: RunRequest, found: Survey, targets: Mapping[str, Target]) -> None:
+    """Raise ConfigError for targets that can't be cached, or can't work in workspaces."""
+    options, config, local = request.options, request.config, request.local
+    if options.caches(config.cache):
+        for name, target in targets.items():
+            if target.traits.caching == "refused":
+                raise ConfigError(
+                    f"target `{name}` can't be cached: nothing says what its answers depend on; "
+                    "leave out --cache, or use other targets"
+                )
+    if not found.workspaces:
+        return
     from evalcase.runner.workspaces import check_machine  # few suites have any
     from evalcase.util.processes import check_isolation
 
+    environment = request.environment.variables
     check_machine(environment)
     for name, case in found.workspaces.items():
-        if is_remote:
+        if local.engine == "ray" or local.on is not None:
             raise ConfigError(f"case `{case}` has a `workspace`, which Ray can't reach")
-        if no_exec:
+        if options.no_exec:
             what = f"case `{case}` has a `workspace`, whose commands --no-exec forbids"
             raise ConfigError(what)
         if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
@@ -314,25 +319,6 @@ def _remark(found: Survey, suites: SomeSuites, config: Config, warn: Warn, note:
     for judge, target in sorted(found.judged):
         if (same := describe_same_model(judge, target, config)) is not None:
             warn(same)
-
-
-def _make_others(
-    config: Config, known: Mapping[str, Target], make: Callable[[str], Target]
-) -> Iterator[Target]:
-    """The other configured targets, which graders may ask: their keys are secret, too."""
-    for name in config.targets:
-        if name not in known:
-            with suppress(ConfigError):  # the grader that asks it is told
-                yield make(name)
-
-
-def _check_caching(targets: Mapping[str, Target]) -> None:
-    for name, target in targets.items():
-        if target.traits.caching == "refused":
-            raise ConfigError(
-                f"target `{name}` can't be cached: nothing says what its answers depend on; "
-                "leave out --cache, or use other targets"
-            )
 
 
 def _once(warn: Warn) -> Warn:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from evalcase.config.graders import all_in
 from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.dispatch import Asked, Dispatcher, Executor
 from evalcase.runner.grading import Graded, decide_verdict, grade_answer
@@ -64,8 +65,15 @@ class Trials:
         assert self._all_workspaces is not None
         return self._all_workspaces
 
-    def hash_question(self, trial: Trial) -> str:
-        return self._hash_question(trial, self._find_files(trial))
+    def hash_question(self, trial: Trial, files: dict[str, str] | Finding | None = None) -> str:
+        case, workspace = trial.case, None
+        if files is None:
+            files = self._find_files(trial)
+        if case.has_workspace:
+            workspace = self._workspaces.digest(case, trial.suite, trial.target)[0]
+        if isinstance(files, Finding):
+            return hash_question(case, {"": files.message}, workspace)
+        return hash_question(case, digest_files(files) if files else None, workspace)
 
     def hash_grading(
         self, case: Case, suite: str, graders: Sequence[NamedGrader] | None = None
@@ -103,7 +111,12 @@ class Trials:
         """Ask, and grade the answer. Raise CancelledError if Ctrl-C ended it without a result."""
         started, case, target = self._plan.environment.stamp(), trial.case, trial.target
         if case.skip:
-            return self._skip(trial, started)
+            reason = case.skip if isinstance(case.skip, str) else "skipped"
+            return Result(
+                trial.key, self.hash_question(trial), "skipped", None, (),
+                Failure("stopped", reason), 0, started, 0.0,
+                grading_hash=self.hash_grading(case, trial.suite), number=trial.number,
+            )  # fmt: skip
         if case.is_conversation:
             return await self._converse(trial, started, space)
         files = self._find_files(trial)
@@ -112,8 +125,8 @@ class Trials:
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
             asked = await self._dispatcher.ask(target, question, case.timeout_s)
-            if asked.interrupted:
-                self._raise_interrupted()
+            if asked.interrupted and self._engine.interrupted:  # by Ctrl-C: there is no result
+                raise asyncio.CancelledError
             await self._dispatcher.end_session(target, question.session)
         answer, failure = _cap(asked)
         verdict: Verdict = "errored"
@@ -149,8 +162,8 @@ class Trials:
         elif isinstance(files, Finding):
             failure = Failure("exception", files.message)
         talk, graded = await self._conversations.run(trial, question, failure)
-        if talk.interrupted:
-            self._raise_interrupted()
+        if talk.interrupted and self._engine.interrupted:
+            raise asyncio.CancelledError
         answer, user = None, None
         turns: tuple[Turn, ...] = ()
         if talk.failure is None:
@@ -167,14 +180,6 @@ class Trials:
             turns, talk.ending, user, self._changes.pop(question.session, None),
         )  # fmt: skip
 
-    def _skip(self, trial: Trial, started: str) -> Result:
-        reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
-        return Result(
-            trial.key, self.hash_question(trial), "skipped", None, (), Failure("stopped", reason),
-            0, started, 0.0, grading_hash=self.hash_grading(trial.case, trial.suite),
-            number=trial.number,
-        )  # fmt: skip
-
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
         """Grade a stored answer by the case as it is now. No target is asked for it.
 
@@ -185,8 +190,10 @@ class Trials:
         graders = self._looking(trial.target, self._plan.graders.of(case))
         files = self._find_files(trial)
         try:
-            if known.workspace is not None and case.has_workspace and _look_at_files(graders):
-                space = await self._rebuild(trial, known.workspace, graders)
+            if known.workspace is not None and case.has_workspace:
+                all_graders = [each.grader for one in graders for each in all_in(one)]
+                if any(grader.workspace == "files" for grader in all_graders):
+                    space = await self._rebuild(trial, known.workspace, graders)
             question = self._question(trial, files, known.question_hash, space)
             if known.workspace is not None:
                 self._changes[question.session] = known.workspace
@@ -260,14 +267,6 @@ class Trials:
         suite = os.path.join(self._plan.environment.cwd, trial.suite)
         return find_attachments(suite, trial.case.written_messages)
 
-    def _hash_question(self, trial: Trial, files: dict[str, str] | Finding) -> str:
-        case, workspace = trial.case, None
-        if case.has_workspace:
-            workspace = self._workspaces.digest(case, trial.suite, trial.target)[0]
-        if isinstance(files, Finding):
-            return hash_question(case, {"": files.message}, workspace)
-        return hash_question(case, digest_files(files) if files else None, workspace)
-
     def _question(
         self, trial: Trial, files: dict[str, str] | Finding, hash: str | None = None,
         space: Space | None = None,
@@ -281,13 +280,8 @@ class Trials:
             f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
             data.get("conversation_id"), case.metadata if "metadata" in data else {}, found, None,
             space,
-            hash or self._hash_question(trial, files),
+            hash or self.hash_question(trial, files),
         )  # fmt: skip
-
-    def _raise_interrupted(self) -> None:
-        """A trial that Ctrl-C ended has no result: `resume` runs it again."""
-        if self._engine.interrupted:
-            raise asyncio.CancelledError
 
     def _check_cost(self, target: str, cost_usd: float | None) -> None:
         if self._is_capped and cost_usd is None:
@@ -296,20 +290,10 @@ class Trials:
             )
 
 
-def _look_at_files(graders: Sequence[NamedGrader]) -> bool:
-    """Whether some of them, or one inside of them, look at the files of a workspace."""
-    return any(
-        each.grader.workspace == "files" or _look_at_files(each.grader.inner()) for each in graders
-    )
-
-
 def _want_fresh(graders: Sequence[NamedGrader]) -> bool:
-    """Whether some of them, or one inside of them, want a fresh copy of a workspace."""
-    return any(
-        getattr(each.grader, "fresh", False)  # an option of `run`
-        or _want_fresh(each.grader.inner())
-        for each in graders
-    )
+    """Whether some of them, or one inside of them, want a fresh copy of a workspace: an option of
+    `run`."""
+    return any(getattr(each.grader, "fresh", False) for one in graders for each in all_in(one))
 
 
 def _cap(asked: Asked) -> tuple[Answer | None, Failure | None]:
