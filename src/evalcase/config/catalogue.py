@@ -10,12 +10,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from evalcase.config.config import (
-    Config,
-    Settings,
-    config_of_text,
-    name_table,
-)
+from msgspec import Struct
+
+from evalcase.config.config import Config, Settings, config_of_text, name_table
 from evalcase.config.registry import find_target_kind, list_names, search_class
 from evalcase.config.targets import (
     describe_same_model,
@@ -194,51 +191,36 @@ def config_schema() -> Schema:
 
 
 def _describe_targets() -> Schema:
-    kinds: list[TargetKind] = []
+    kinds: dict[type[Struct], list[TargetKind]] = {}
     for name in list_names("targets"):
         with suppress(ConfigError):
-            kinds.append(find_target_kind(name))
+            kind = find_target_kind(name)
+            kinds.setdefault(kind.options, []).append(kind)
     needs_kind: Schema = {"required": ["kind"], "additionalProperties": True}
     rules: list[JSON] = [{"if": {"not": {"required": ["extends"]}}, "then": needs_kind}]
     # Editors of TOML don't look for names and sentences behind an `if`: all are offered here, too.
-    offered: dict[str, list[str]] = {}
-    mappings: set[str] = set()
-    any_mapping: Schema = {"type": "object", "additionalProperties": True}
-    alike: dict[object, list[TargetKind]] = {}
-    for kind in kinds:
-        alike.setdefault(kind.options, []).append(kind)
-    for several in alike.values():
-        kind, options = several[0], fields_of(several[0].options)
-        about = "\n".join(each.about for each in several)
-        properties = {**properties_of(options), "kind": {"description": about}}
+    offered: Schema = {}
+    for declared, alike in kinds.items():
+        options, names = fields_of(declared), [each.name for each in alike]
+        about = {"description": "\n".join(each.about for each in alike)}
         rule: Schema = {
-            **only_these(properties),
+            **only_these({**properties_of(options), "kind": about}),
             "required": [name for name, each in options.items() if each.needed],
         }
-        names: list[JSON] = [each.name for each in several]
-        is_name: JSON = {"const": names[0]} if len(names) == 1 else {"enum": names}
-        is_kind: Schema = {"required": ["kind"], "properties": {"kind": is_name}}
+        is_kind: Schema = {"required": ["kind"], "properties": {"kind": {"enum": names}}}
         rules.append({"if": is_kind, "then": rule})
         for name, option in options.items():
+            known = offered.setdefault(name, {"description": option.about})
+            if option.about not in known["description"]:
+                known["description"] += f" / {option.about}"
             if schema_of(option).get("type") == "object":
-                mappings.add(name)
-            sentences = offered.setdefault(name, [])
-            if option.about not in sentences:
-                sentences.append(option.about)
-    known: Schema = {
-        # A target that extends another has no kind to say what its mappings hold.
-        name: {"description": " / ".join(each), **(any_mapping if name in mappings else {})}
-        for name, each in offered.items()
-    }
-    about = "\n".join(f"{each.name}: {each.about}" for each in kinds)
-    known["kind"] = {"description": about, "enum": [each.name for each in kinds]}
-    target: Schema = {
-        "type": "object",
-        "properties": known,
-        # The rule of each kind says which options it has.
-        "additionalProperties": True,
-        "allOf": rules,
-    }
+                # A target that extends another has no kind to say what its mappings hold.
+                known |= {"type": "object", "additionalProperties": True}
+    every = [kind for alike in kinds.values() for kind in alike]
+    sentences = "\n".join(f"{each.name}: {each.about}" for each in every)
+    offered["kind"] = {"description": sentences, "enum": [each.name for each in every]}
+    # The rule of each kind says which options it has.
+    target = {"type": "object", "properties": offered, "additionalProperties": True, "allOf": rules}
     return {"type": "object", "additionalProperties": target}
 
 
