@@ -73,7 +73,6 @@ class Catalogue:
             return None
 
     def object_to(self, what: What, name: str) -> Finding | None:
-        """Why something that a suite mentions can't be used."""
         return self._find_objection(what, name)
 
     def _look_for_objection(self, what: What, name: str) -> Finding | None:
@@ -166,7 +165,6 @@ def suite_schema() -> dict[str, object]:
 
 
 def sidecar_schema() -> dict[str, object]:
-    """That of the file beside a JSONL file."""
     return schema.describe_sidecar(declared_graders())
 
 
@@ -177,7 +175,6 @@ def declared_graders() -> list[DeclaredGrader]:
 
 
 def config_schema() -> Schema:
-    """The schema of `evalcase.toml`."""
     options = fields_of(Settings)
     settings = properties_of(options)
     settings["targets"] = {"description": options["targets"].about, **_describe_targets()}

@@ -108,8 +108,6 @@ class JudgeSettings(Value, frozen=True):
 
 
 class RepoSettings(Value, frozen=True):
-    """Where a repository of workspaces is."""
-
     path: Annotated[Text | None, about("Its folder, from the project's.", example="../shop")] = None
     url: Annotated[Text | None, about("Its address.", example="https://example.com/shop.git")] = (
         None
@@ -237,9 +235,7 @@ class Source(NamedTuple):
     """The file of a configuration, and what is wrong with the settings in it."""
 
     document: Document | None
-    """None if the file can't be read."""
     table: KeyPath = ()
-    """Where in the document the settings are."""
     findings: tuple[Finding, ...] = ()
     others: tuple[Problem, ...] = ()
     """That the file can't be read, or that another file has settings too."""
@@ -322,7 +318,6 @@ def _read_file(root: str, path: str, seen_from: str | None) -> Config | None:
 
 
 def has_settings(name: str, text: str) -> bool:
-    """Whether a file of this name may have settings of evalcase."""
     return not TABLES.get(name) or "evalcase" in text
 
 

@@ -112,7 +112,6 @@ def describe_forbidden(named: NamedGrader) -> str:
 
 
 def all_in(named: NamedGrader) -> Iterator[NamedGrader]:
-    """A grader, and those that it is made of."""
     yield named
     for each in named.grader.inner():
         yield from all_in(each)

@@ -31,7 +31,6 @@ _GROUPS = {
     "Gates": "fail_under max_errors fail_fast stop against",
     "Where": "processes engine on runs_dir keep_workspaces name note",
 }
-"""The options on help pages, in order."""
 
 
 def _about(
@@ -88,7 +87,6 @@ class Shard(Value, frozen=True):
 
 
 def shard_number(place: str, id: str) -> int:
-    """The number that decides in which shard a case is."""
     return number_of("shard", place, id)
 
 
@@ -299,9 +297,7 @@ class RunFlag(NamedTuple):
     """Its name without hyphens in front: `max-cost`."""
     metavar: str | None
     about: str
-    """Its sentence, and its default."""
     group: str
-    """The heading on help pages that it stands under."""
 
     @property
     def is_switch(self) -> bool:

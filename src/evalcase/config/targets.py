@@ -41,7 +41,6 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def kind_of(name: str, config: Config) -> TargetKind:
-    """The kind of target that a name stands for. Raise ConfigError if there is none."""
     return find_target_kind(_word_for_kind(name, config))
 
 
@@ -226,7 +225,6 @@ _MEANT = {
     r"litellm[:/](.+)": r"openai:\1@ADDRESS",
     r"[^\W\d][\w.]*:[^\W\d][\w.]*": r"python:\g<0>",
 }
-"""What to write for names of a certain look."""
 
 
 def _hint_for_target(name: str) -> str | None:
@@ -353,7 +351,6 @@ def _find_missing_files(kind: str, options: Mapping[str, object], root: str) -> 
 
 
 def _object_to_answering(reference: str, root: str) -> Finding | None:
-    """Why a function can't be used as a target."""
     file = reference.rpartition(":")[0]
     if file.startswith("./") and file.endswith(".py"):
         path = attachments_in(root, root).find_from_root(file)

@@ -31,7 +31,6 @@ from evalcase.format.fields import (
 )
 from evalcase.format.graders import SPELLINGS
 from evalcase.graders.base import SHARED, DeclaredGrader
-from evalcase.types.answer import USER_NEEDS
 from evalcase.types.message import ROLES
 from evalcase.types.read_options import (
     ANYTHING,
@@ -94,6 +93,7 @@ def _has_any(names: Sequence[str]) -> Schema:
 def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
     case, suite = describe_fields(WrittenCase), describe_fields(WrittenSuite)
     user = describe_fields(WrittenUser)
+    user_needs = [name for name, each in fields_of(WrittenUser).items() if each.needed]
     cases = refer_to("caseList", description="The eval cases. Ids, if given, must be unique.")
     case_of_file = {name: refer_to_field("case", name) for name in case}
     suite_of_file = {name: refer_to_field("suite", name) for name in suite}
@@ -138,7 +138,7 @@ def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
             "type": ["object", "null"],
             "if": {"type": "object"},
             "then": _describe_named(
-                "User", user, USER, {"allOf": [match_present(name) for name in USER_NEEDS]}
+                "User", user, USER, {"allOf": [match_present(name) for name in user_needs]}
             ),
         },
         "rubric": {

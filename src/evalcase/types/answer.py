@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from math import fsum, inf
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, field
+from msgspec.structs import astuple
 
 from evalcase.types.message import Message, Step, ToolCall, check_messages, text_of
 from evalcase.types.value import JSON, Value, expect
@@ -30,7 +31,7 @@ class Usage(Value, frozen=True):
     cached_tokens: Count | None = None
 
     def __post_init__(self) -> None:
-        for count in (self.input_tokens, self.output_tokens, self.cached_tokens):
+        for count in astuple(self):
             fits = count is None or (type(count) is int and count >= 0)
             expect(fits, "`usage` counts tokens from 0", count)
 
@@ -123,8 +124,7 @@ def sum_usage(several: Sequence[Usage | None]) -> Usage | None:
     usages = [usage for usage in several if usage is not None]
     if not usages or len(usages) < len(several):
         return None
-    kinds = ("input_tokens", "output_tokens", "cached_tokens")
-    counts = [[getattr(usage, kind) for usage in usages] for kind in kinds]
+    counts = zip(*map(astuple, usages), strict=True)
     return Usage(*[None if None in each else sum(each) for each in counts])
 
 
@@ -139,7 +139,6 @@ FailureKind = Literal[
     "unreported", "unread-calls", "blocked", "workspace", "judge-unparseable", "judge-truncated",
     "judge-refused", "judge-unsure", "judge-split",
 ]  # fmt: skip
-FAILURE_KINDS = frozenset(get_args(FailureKind))
 """exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
 unreported: a target does not report what a grader limits; unread-calls: the answer holds calls in
 an unknown form; blocked: the provider kept the answer back; workspace: it could not be made or
@@ -154,7 +153,6 @@ class Failure(Value, frozen=True):
 
 
 USER_PROTOCOL = "user/1"
-USER_NEEDS = ("goal", "target", "max_turns")
 
 
 class SimulatedUser(Value, frozen=True):
@@ -253,14 +251,11 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
     messages = tuple(
         message for each in exchanges for message in (*each.said, *each.answer.messages)
     )
-    earlier = None
-    if any(answer.earlier for answer in answers):
-        first = [
-            each.answer.earlier or Earlier(each.duration_s, each.answer.cost_usd)
-            for each in exchanges
-        ]
-        took_s, cost_usd = [each.duration_s for each in first], [each.cost_usd for each in first]
-        earlier = Earlier(sum_known(took_s), sum_known(cost_usd))
+    first = [
+        each.answer.earlier or Earlier(each.duration_s, each.answer.cost_usd) for each in exchanges
+    ]
+    took_s, cost_usd = [each.duration_s for each in first], [each.cost_usd for each in first]
+    is_earlier = any(answer.earlier for answer in answers)
     return Answer(
         messages,
         sum_usage([answer.usage for answer in answers]),
@@ -269,7 +264,7 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
         cached=bool(answers) and all(answer.cached for answer in answers),
         model=_model_of(answers),
         scrubbed=any(answer.scrubbed for answer in answers),
-        earlier=earlier,
+        earlier=Earlier(sum_known(took_s), sum_known(cost_usd)) if is_earlier else None,
         last_at=len(messages) - len(answers[-1].messages) if answers else 0,
         steps=tuple(step for answer in answers for step in answer.steps),
         steps_cut=sum(answer.steps_cut for answer in answers),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any, Generic, TypeVar, overload
 
 from msgspec import Meta, Struct, field
@@ -14,23 +15,33 @@ from evalcase.types.value import JSON, Value, are_same, copy_value, decode_objec
 from evalcase.types.workspace import Workspace
 
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
-
-
 T = TypeVar("T")
 
 
 class _Field(Generic[T]):
-    """A field of a case: of a list or a mapping, a fresh copy."""
+    """A field of a case, as users get it: fresh objects."""
 
-    def __init__(self, default: object = None) -> None:
-        self._default = default
+    def __init__(self, default: object = None, read: Callable[[Any], Any] = copy_value) -> None:
+        self._default, self._read = default, read
 
     def __set_name__(self, _: type, name: str) -> None:
         self._name = name
 
     def __get__(self, case: Case, _: type) -> T:
-        value: Any = copy_value(case._data.get(self._name, self._default))
-        return tuple(value) if isinstance(self._default, tuple) else value  # type: ignore[return-value]
+        value: T = self._read(case._data.get(self._name, self._default))
+        return value
+
+
+def _copy_all(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(map(copy_value, values))
+
+
+def _read_messages(messages: list[Any]) -> tuple[Message, ...]:
+    return tuple(map(Message.copy_of, messages))
+
+
+def _read_as(wanted: type[T], value: object) -> T | None:
+    return None if value is None else decode_object(wanted, copy_value(value))
 
 
 class Case:
@@ -72,31 +83,27 @@ class Case:
         return f"Case({self._data!r})"
 
     id = _Field[str]()
+    input = _Field[tuple[Message, ...]]((), _read_messages)
+    """The messages for the target; of a conversation, those before its turns."""
+    expected_output = _Field[tuple[Message, ...]]((), _read_messages)
+    user = _Field[SimulatedUser | None](None, partial(_read_as, SimulatedUser))
     description = _Field[str | None]()
-    tags = _Field[tuple[str, ...]](())
+    tags = _Field[tuple[str, ...]]((), _copy_all)
     metadata = _Field[dict[str, JSON]]({})
     skip = _Field[str | bool](False)
     """The reason why the case is skipped, True where none is given, else False."""
     conversation_id = _Field[str | None]()
     criteria = _Field[str | None]()
-    rubrics = _Field[tuple[dict[str, JSON], ...]](())
+    rubrics = _Field[tuple[dict[str, JSON], ...]]((), _copy_all)
     """Each `{text, id?, weight?, required?}`."""
-    graders = _Field[tuple[dict[str, JSON], ...]](())
+    graders = _Field[tuple[dict[str, JSON], ...]]((), _copy_all)
     """Each `{type, …}`, the suite's before the case's own."""
-    targets = _Field[tuple[str, ...]](())
+    targets = _Field[tuple[str, ...]]((), _copy_all)
     vars = _Field[dict[str, JSON]]({})
     """The variables that its texts were made with."""
     threshold = _Field[float | None]()
     timeout_s = _Field[float | None]()
-
-    @property
-    def input(self) -> tuple[Message, ...]:
-        """The messages for the target; of a conversation, those before its turns."""
-        return tuple(map(Message.copy_of, self._data.get("input", ())))
-
-    @property
-    def expected_output(self) -> tuple[Message, ...]:
-        return tuple(map(Message.copy_of, self._data.get("expected_output", ())))
+    workspace = _Field[Workspace | None](None, partial(_read_as, Workspace))
 
     @property
     def expects_output(self) -> bool:
@@ -104,7 +111,6 @@ class Case:
 
     @property
     def needs_judge(self) -> bool:
-        """Whether it has `criteria` or `rubrics` that only a judge can grade."""
         return needs_judge(self._data)
 
     @property
@@ -138,39 +144,23 @@ class Case:
         return tuple(canonical_case({**of_all, **turn}) for turn in self._data["turns"])
 
     @property
-    def user(self) -> SimulatedUser | None:
-        """The simulated user, where there is one."""
-        user = self._data.get("user")
-        return None if user is None else decode_object(SimulatedUser, copy_value(user))
-
-    @property
     def has_workspace(self) -> bool:
         return "workspace" in self._data
 
     @property
-    def workspace(self) -> Workspace | None:
-        """Where a coding agent works, if the case says so."""
-        data = self._data.get("workspace")
-        return None if data is None else decode_object(Workspace, copy_value(data))
-
-    @property
     def stops_on_failure(self) -> bool:
-        """Whether a turn that fails ends the conversation."""
         return "stop_on_failure" in self._data
 
     @property
     def graded_parts(self) -> tuple[Case, ...]:
-        """The whole and each of its turns."""
         return (self, *self.turns)
 
     @property
     def repeat(self) -> int:
-        """How many trials there are of this case."""
         return int(self._data.get("repeat", {}).get("times", 1))
 
     @property
     def pass_rate(self) -> float:
-        """The share of trials that must pass."""
         return float(self._data.get("repeat", {}).get("pass_rate", 1.0))
 
 
@@ -253,7 +243,6 @@ class Suite(Struct, frozen=True, eq=False):
     a text."""
 
     path: str
-    """The file it comes from, as the user named it."""
     _about: dict[str, Any]
     cases: tuple[Case, ...] = ()
     warnings: tuple[Problem, ...] = ()
@@ -292,7 +281,6 @@ class Suite(Struct, frozen=True, eq=False):
         return {name: copy_value(value) for name, value in self._about.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical form of the whole suite, as fresh objects."""
         return {**self.about(), "cases": [case.to_dict() for case in self.cases]}
 
     def __iter__(self) -> Iterator[Case]:

@@ -11,7 +11,7 @@ from msgspec import Meta, field
 from evalcase.types.answer import Count, Failure, Seconds, Usage, Usd
 from evalcase.types.options import Place, Text, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.value import Value, refuse
+from evalcase.types.value import Value, expect
 
 
 class Score(Value, frozen=True):
@@ -29,16 +29,12 @@ class Score(Value, frozen=True):
     verdict."""
 
     def __post_init__(self) -> None:
-        if not _is_share(self.value):
-            refuse("the value of a Score is a number from 0 to 1", self.value)
-        if self.passed not in (None, True, False):
-            refuse("`passed` of a Score is a boolean", self.passed)
-        if not isinstance(self.reason, str):
-            refuse("the reason of a Score is text", self.reason)
-        if not isinstance(self.details, dict):
-            refuse("the details of a Score are a dict", self.details)
-        if self.passed and self.value is None:
-            refuse("a Score that passed has a value", None)
+        value, passed, details = self.value, self.passed, self.details
+        expect(_is_share(value), "the value of a Score is a number from 0 to 1", value)
+        expect(passed in (None, True, False), "`passed` of a Score is a boolean", passed)
+        expect(isinstance(self.reason, str), "the reason of a Score is text", self.reason)
+        expect(isinstance(details, dict), "the details of a Score are a dict", details)
+        expect(not passed or value is not None, "a Score that passed has a value", None)
 
 
 def _is_share(value: object) -> bool:
@@ -81,10 +77,8 @@ class Grade(Value, frozen=True):
         return "ungraded" if self.score is None else "failed"
 
     def __post_init__(self) -> None:
-        if not _is_share(self.score):
-            refuse("the score of a Grade is a number from 0 to 1", self.score)
-        if type(self.passed) is not bool:
-            refuse("`passed` of a Grade is True or False", self.passed)
+        expect(_is_share(self.score), "the score of a Grade is a number from 0 to 1", self.score)
+        expect(type(self.passed) is bool, "`passed` of a Grade is True or False", self.passed)
 
 
 _ROUNDING = 1e-9

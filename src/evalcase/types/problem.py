@@ -122,7 +122,6 @@ class Problem(Value, frozen=True):
     span: Span | None = None
     hint: str | None = None
     case: str | None = None
-    """The id of the case it is about, where there is one."""
     excerpt: Excerpt | None = None
     stops: bool = False
     """Whether a run can't start with it, though `check` only warns."""
@@ -194,9 +193,7 @@ class Finding(NamedTuple):
     fix: Fix | None = None
     case: str | None = None
     also: KeyPath | None = None
-    """The path of a second place for the message."""
     within: str | None = None
-    """The part of the text to point at."""
     example: tuple[str, JSON] | None = None
     """The name of a missing option, and a value that it might have."""
     hides: bool = False

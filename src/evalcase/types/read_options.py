@@ -48,15 +48,12 @@ class Option(Value, frozen=True):
     makes: Any = object
     """What a list or a mapping becomes; for a mapping of options, their Struct."""
     alternatives: tuple[Option, ...] = ()
-    """Of a union."""
     about: str = ""
     example: Any = None
     extra: Mapping[str, Any] = MappingProxyType({})
     """All that `about` and `of_kind` say, with what is for a single reader."""
     name: str = ""
-    """As people write it."""
     field: str = ""
-    """As Python code writes it."""
     default: Any = None
     """NODEFAULT for one that is needed."""
     # What `about` and `of_kind` may say.
@@ -329,7 +326,6 @@ def _read(option: Option, value: Any, place: Place, faults: list[Finding]) -> An
 
 
 def _read_inside(option: Option, value: Any, place: Place, faults: list[Finding]) -> Any:
-    """A list or a mapping with what it holds."""
     item = option.item
     if issubclass(option.makes, Struct):
         return _read_options(option.makes, value, place.label, place, faults)
@@ -344,7 +340,6 @@ def _read_inside(option: Option, value: Any, place: Place, faults: list[Finding]
 
 
 def _fits(option: Option, value: object) -> bool:
-    """Whether a value has a type of JSON."""
     if option.json == "union":
         return any(_fits(each, value) for each in option.alternatives)
     if isinstance(value, bool):
@@ -465,7 +460,6 @@ def schema_of(option: Option, nullable: bool = False) -> Schema:
 
 
 def _unite_schemas(schemas: Sequence[Schema]) -> Schema:
-    """One of several schemas."""
     if {"type": "number"} in schemas:
         schemas = [each for each in schemas if each != {"type": "integer"}]
     kinds = [schema.get("type") for schema in schemas]

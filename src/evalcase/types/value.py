@@ -22,7 +22,6 @@ class Value(
 
 
 replace = structs.replace
-"""A copy of a value with other fields."""
 
 
 if TYPE_CHECKING:
@@ -47,11 +46,7 @@ def copy_value(value: Any) -> Any:
 def expect(fits: bool, rule: str, value: object) -> None:
     """Raise ValueError with the rule where Python code makes a noun of something else."""
     if not fits:
-        refuse(rule, value)
-
-
-def refuse(rule: str, value: object) -> NoReturn:
-    raise ValueError(f"{rule}, not {value!r:.60}")
+        raise ValueError(f"{rule}, not {value!r:.60}")
 
 
 def encode_object(value: Struct) -> dict[str, Any]:

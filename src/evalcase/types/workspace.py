@@ -14,7 +14,6 @@ from evalcase.types.problem import Finding
 from evalcase.types.value import Value
 
 COMMAND_LIMIT_S = 300.0
-"""How long a command of a workspace may take by default."""
 
 
 class WorkspaceError(TargetError):
@@ -56,8 +55,6 @@ def _check_commit(value: str, place: Place) -> Iterator[Finding]:
 
 
 class Shell(Struct, frozen=True, kw_only=True):
-    """A line for /bin/sh."""
-
     sh: Annotated[Text, about("A line for `/bin/sh -c`.", example="make db > log.txt")]
 
 
@@ -197,11 +194,9 @@ class Space(Value, frozen=True):
     """The workspace of one attempt."""
 
     path: str
-    """Its folder, absolute."""
     home: str
     """An empty folder beside it, for an agent that keeps things in its home."""
     env: dict[str, str] = {}
-    """Environment variables that the suite declares."""
     isolation: str = "none"
     """What programs in it see of the rest of the machine."""
     mounts: tuple[str, ...] = ()
@@ -217,8 +212,6 @@ Status = Literal["added", "modified", "deleted", "renamed"]
 
 
 class Change(Value, frozen=True):
-    """A file that was changed."""
-
     path: str
     status: Status
     origin: str | None = None
@@ -228,14 +221,11 @@ class Change(Value, frozen=True):
     size: tuple[int, int] = (0, 0)
     """The bytes before and after."""
     added: Annotated[int, Meta(ge=0)] = 0
-    """How many lines were added."""
     removed: Annotated[int, Meta(ge=0)] = 0
     binary: bool = False
 
 
 class Ran(Value, frozen=True):
-    """A command of the workspace that was run."""
-
     command: str
     exit_code: int
     duration_s: float
@@ -247,19 +237,16 @@ class Changes(Value, frozen=True):
     base: str
     """A hash of all files before."""
     end: str
-    """The same after."""
     isolation: str
     """What kept the agent from the rest of the machine."""
     changed: tuple[Change, ...] = ()
     diff: str = ""
     """The differences of texts, as `git diff` writes them."""
     diff_cut: bool = False
-    """Whether it is longer than what is stored."""
     setup: tuple[Ran, ...] = ()
     patch: str | None = None
     """The file of the record that holds all differences, from the folder of the run."""
     kept: str | None = None
-    """Where the workspace was left, if it was."""
 
     @property
     def paths(self) -> list[str]:
@@ -269,5 +256,4 @@ class Changes(Value, frozen=True):
 
     @property
     def lines(self) -> int:
-        """How many lines were added or removed."""
         return sum(each.added + each.removed for each in self.changed)

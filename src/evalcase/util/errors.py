@@ -9,10 +9,10 @@ import re
 from contextlib import suppress
 from json import dumps
 from traceback import TracebackException
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.types.answer import FAILURE_KINDS, Failure, FailureKind
+from evalcase.types.answer import Failure, FailureKind
 
 _LONGEST_MESSAGE = 2000
 _LARGEST_DETAILS = 200_000
@@ -83,7 +83,7 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     message = _cap(str(told_by))
     if isinstance(error, TargetError | GraderError):
         own = error.kind if kind == "exception" or isinstance(error, GraderError) else kind
-        known: FailureKind = own if own in FAILURE_KINDS else "exception"
+        known: FailureKind = own if own in get_args(FailureKind) else "exception"
         return Failure(known, message, recordable_details(error.details))
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
