@@ -173,7 +173,7 @@ def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     fine.__module__ = module
     [named] = PythonGrader.of(fine).modules()
-    assert sources_of_module(named) == {}
+    assert sources_of_module(named, ".") == {}
 
 
 async def _many(name: str, count: int) -> list[Grade]:

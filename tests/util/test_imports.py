@@ -63,7 +63,7 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
         "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: did you mean "
         "`./agent_b.py:answr`?",
         "evals/b:f": f"{what}: `evals/b:f` does not name a function: write module:function",
-        "./../b.py:f": f"{what}: `./../b.py:f` does not name a function: only files of the ",
+        "./../b.py:f": f"{what}: `./../b.py:f` does not name a function: write module:function",
     }
     for name, words in starts.items():
         assert said(name, what).startswith(words), name

@@ -261,7 +261,7 @@ class Graders:
             is_whole = Grader in type(each.grader).__mro__
             modules = each.grader.modules() if is_whole else ()
             for module in (type(each.grader).__module__, *modules):
-                found |= self._sources_of_module(module)
+                found |= self._sources_of_module(module, self._surroundings.root)
             found |= each.grader.sources() if is_whole else {}
             for name in each.grader.asks():
                 version = self._version_of_target(name)

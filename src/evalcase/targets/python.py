@@ -34,11 +34,10 @@ from evalcase.types.target import (
 from evalcase.types.value import JSON, copy_value, replace
 from evalcase.util.code import (
     describe_error,
-    find_module_file,
     import_object,
     is_at,
     make_importable,
-    trace_sources,
+    sources_of_module,
 )
 from evalcase.util.user_calls import close_all, run_in_thread
 
@@ -272,9 +271,7 @@ class PythonTarget(Target):
 
     def sources(self) -> dict[str, str]:
         """The module that is named, and all of the project that it imports."""
-        root, module = self._surroundings.root, self.name.partition(":")[0]
-        path = find_module_file(module, root)
-        return trace_sources([path], root) if path is not None else {}
+        return sources_of_module(self.name.partition(":")[0], self._surroundings.root)
 
 
 async def _enter_object(found: Any, stack: AsyncExitStack) -> Any:  # noqa: ANN401 - of the user's

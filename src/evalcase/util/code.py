@@ -31,7 +31,6 @@ from evalcase.types.read_options import option_of, problems_of
 from evalcase.util.environment import PACKAGE
 from evalcase.util.errors import leaves_of
 from evalcase.util.files import digest_file, is_inside, open_file, read_file
-from evalcase.util.project import project_root
 from evalcase.util.text import is_foreign_file
 
 _PARSING = Lock()
@@ -221,23 +220,16 @@ def _files_imported(text: bytes, path: str, search: Iterable[str]) -> Iterator[s
                 yield from filter(os.path.isfile, (f"{at}.py", os.path.join(at, "__init__.py")))
 
 
-def sources_of_module(module: str) -> dict[str, str]:
-    """The hashes of an imported module and of the files of its project that it imports; empty for
-    a notebook, a module written in C, and evalcase itself."""
-    path: str | None = getattr(sys.modules.get(module), "__file__", None)
-    if path is None or module.partition(".")[0] == "evalcase":
+def sources_of_module(module: str, root: str) -> dict[str, str]:
+    """The hashes of the file of a module, which is imported or in the project, and of the files of
+    the project that it imports; empty for a notebook, a module built into Python, and evalcase."""
+    if module.partition(".")[0] == "evalcase":
         return {}
-    return trace_sources([path], project_root(os.path.dirname(path))) or {module: digest_file(path)}
-
-
-def find_module_file(module: str, root: str) -> str | None:
-    """The file of a module: of the imported one, or the one that the project has."""
     loaded = sys.modules.get(module)
-    if loaded is not None:
-        return getattr(loaded, "__file__", None)
-    folders = [root, *_search_path(os.path.realpath(root))]
+    folders = [root, *_search_path(os.path.realpath(root))] if loaded is None else []
     found = (file_of_module(module, folder) for folder in folders)
-    return next((path for path in found if path is not None), None)
+    path = next(filter(None, found), None) if loaded is None else loaded.__dict__.get("__file__")
+    return {} if path is None else trace_sources([path], root) or {module: digest_file(path)}
 
 
 def program_sources(texts: Iterable[str], folder: str, root: str, path: str = "") -> dict[str, str]:
