@@ -31,7 +31,7 @@ def fill(filled: Table, count: int) -> Table:
 
 def check(filled: Table, count: int) -> None:
     filled.add(7, 5, 0.25)
-    filled.put(14, 1, 0.75)
+    filled.add(14, 62, 0.75)
     assert len(filled) == count
     assert [filled.find(mark) for mark in (0, 7, 14, 7 * count - 7, 1)] == [
         (0, 0.0), (5, 0.25), (62, 0.75), ((count - 1) * 31 % 1000, (count - 1) / 2), None

@@ -405,7 +405,7 @@ class PairedCases:
         found = self._known.find(mark)
         if found is None:
             return None
-        self._known.put(mark, 1, 1)
+        self._known.add(mark, found[0], 1)
         stored, suite = self._base.stored, self.base_suites[name.suite]
         keys = (
             TrialKey(suite, name.case, self._targets[name.target], repeat)

@@ -4,7 +4,7 @@ rows of large tables go to a temporary file."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from heapq import merge
 from itertools import chain
 from struct import Struct
@@ -79,21 +79,16 @@ class Table:
         self._marks.append(mark)
         count = self._slots[slot] = len(self._marks)
         if 2 * count >= len(self._slots):
-            self._grow()
+            self._slots = array("I", (0,)) * (4 * len(self._slots))
+            for number, each in enumerate(self._marks, 1):
+                self._slots[self._find_slot(each)] = number
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
-        row = self._number_of(mark)
-        return None if row < 0 else self._row.unpack(self._rows.read(row))
-
-    def put(self, mark: int, column: int, number: float) -> None:
-        """Change one number of a known mark."""
-        row = self._number_of(mark)
-        numbers = list(self._row.unpack(self._rows.read(row)))
-        numbers[column] = number
-        self._rows.write(row, self._row.pack(*numbers))
+        row = self._slots[self._find_slot(mark)]
+        return self._row.unpack(self._rows.read(row - 1)) if row else None
 
     def __contains__(self, mark: int) -> bool:
-        return self._number_of(mark) >= 0
+        return self._slots[self._find_slot(mark)] > 0
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -112,12 +107,11 @@ class Table:
         def key(at: int) -> tuple[Any, ...]:
             return tuple([values[at] for values in held])
 
-        for at in _order_numbers(len(self._marks), key):
+        rows = range(len(self._marks))
+        starts = rows[::_SORTED_AT_ONCE]
+        parts = [array("I", sorted(rows[at : at + _SORTED_AT_ONCE], key=key)) for at in starts]
+        for at in merge(*parts, key=key):
             yield self._marks[at], *self._row.unpack(self._rows.read(at))
-
-    def _number_of(self, mark: int) -> int:
-        """The number of the row of a mark, from 0; -1 if there is none."""
-        return self._slots[self._find_slot(mark)] - 1
 
     def _find_slot(self, mark: int) -> int:
         """The slot of a mark, or the free one where it belongs."""
@@ -130,17 +124,3 @@ class Table:
 
     def _unpacked(self) -> Iterator[tuple[Any, ...]]:
         return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
-
-    def _grow(self) -> None:
-        self._slots = array("I", (0,)) * (4 * len(self._slots))
-        for row, mark in enumerate(self._marks, 1):
-            self._slots[self._find_slot(mark)] = row
-
-
-def _order_numbers(count: int, key: Callable[[int], Any]) -> Iterator[int]:
-    """The numbers below a count, by their keys: sorted in parts, which are then merged."""
-    starts = range(0, count, _SORTED_AT_ONCE)
-    parts = [
-        array("I", sorted(range(at, min(at + _SORTED_AT_ONCE, count)), key=key)) for at in starts
-    ]
-    return merge(*parts, key=key)
