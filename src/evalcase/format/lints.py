@@ -27,22 +27,28 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
     """Look over a case without errors, of a suite whose graders have none."""
     if "skip" in case._data:
         return
-    is_graded = False
-    for part, named in ((case, written), *(zip(case.turns, turns, strict=True) if turns else ())):
-        data, is_judged = part._data, part.needs_judge
-        if "expected_output" in data:
-            is_graded = True
-            _advise_expected(data, named, findings)
-        if is_judged or "graders" in data:
-            is_graded = is_graded or is_judged
-            is_graded = is_graded or not all(each.get("indicator") for each in data["graders"])
-            _advise_graders(part, named, findings)
+    is_graded = _advise_part(case, written, findings)
+    if turns:
+        for turn, named in zip(case.turns, turns, strict=True):
+            is_graded = _advise_part(turn, named, findings) or is_graded
     if not is_graded:
         what, ways = "case", "`expected_output`, `criteria`, `rubrics` or `graders`"
         if case.is_conversation:
             what, ways = "conversation", ways.removeprefix("`expected_output`, ")
         message = f"this {what} has nothing to grade, so it can never pass"
         findings.add("nothing-to-grade", written.path, message, f"add {ways}")
+
+
+def _advise_part(part: Case, written: Named, findings: Findings) -> bool:
+    """Look over a case or a turn. Whether anything in it decides a verdict."""
+    data, is_judged = part._data, part.needs_judge
+    if "expected_output" in data:
+        _advise_expected(data, written, findings)
+    if is_judged or "graders" in data:
+        _advise_graders(part, written, findings)
+    if "expected_output" in data or is_judged:
+        return True
+    return not all(each.get("indicator") for each in data.get("graders", ()))
 
 
 def _each_grader(
@@ -131,31 +137,34 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
     expected, value = data["expected_output"], written.values["expected_output"]
     if type(value) is not list and expected[0].get("content") is value:
         return  # text and data are compared whole
-    path, numbers = written.at("expected_output"), range(len(expected))
-    said = [each for each in numbers if expected[each]["role"] == "assistant"]
-    contents = [each for each in said if expected[each].get("content") is not None]
-    are_misnamed = []
-    for each in said:
-        place = (*path, each) if type(value) is list else path
-        for at, call in enumerate(expected[each].get("tool_calls") or ()):
-            are_misnamed.append(_is_misnamed(call, (*place, "tool_calls", at), findings))
-    if any(are_misnamed):
-        return
-    is_compared = are_misnamed or (contents and is_comparable(expected[contents[-1]]["content"]))
-    context = [each for each in numbers if each not in said or each in contents[:-1]]
-    if (is_compared and not context) or needs_judge(data):
+    path = written.at("expected_output")
+    last, has_calls, is_misnamed = None, False, False
+    context: list[int] = []
+    for index, message in enumerate(expected):
+        if message["role"] != "assistant":
+            context.append(index)
+            continue
+        if message.get("content") is not None:
+            context += [] if last is None else [last]
+            last = index
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            has_calls = True
+            of_message = (*path, index) if type(value) is list else path
+            at = (*of_message, "tool_calls", number)
+            is_misnamed = _is_misnamed(call, at, findings) or is_misnamed
+    is_compared = has_calls or (last is not None and is_comparable(expected[last]["content"]))
+    if is_misnamed or (is_compared and not context) or needs_judge(data):
         return
     graders = _each_grader(data.get("graders", ()), findings)
     compared = [declared.compared(grader) for grader, declared in graders]
-    if any(compared):
-        return
-    if context and is_compared:
-        role = expected[context[0]]["role"]
+    if is_compared and not any(compared):
+        first = min(context)
         reason = "only the last assistant content is compared; this one is context"
-        if role != "assistant":
+        if expected[first]["role"] != "assistant":
+            role = expected[first]["role"]
             reason = f"messages of the role `{role}` are context and are not compared"
-        findings.add("not-compared", (*path, context[0]), reason)
-    elif None not in compared:  # the code of a grader may compare anything
+        findings.add("not-compared", (*path, first), reason)
+    elif not any(compared) and None not in compared:  # the code of a grader may compare anything
         message = "there is nothing here to compare an answer with, so no answer can pass"
         hint = "it takes tool calls, or content that is text or data, of the assistant"
         findings.add("nothing-to-grade", path, message, hint)

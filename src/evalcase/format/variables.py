@@ -411,7 +411,9 @@ def resolve_line(
     findings, for each that has errors."""
     suite = shared.variables
     fields = raw if type(raw) is dict else {}
-    given = [name for name in _VARYING if fields.get(name) is not None]
+    given: list[str] = []
+    if not fields.keys().isdisjoint(_VARYING):
+        given = [name for name in _VARYING if fields.get(name) is not None]
     is_rendered = fields.get("rendered") is True
     if not is_rendered and (given or (fields and suite is not None and suite.declares)):
         return _resolve_varied(fields, findings, ids, shared, path, vocabulary)
