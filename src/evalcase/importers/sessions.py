@@ -9,7 +9,8 @@ import os
 from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.transcripts import StoredFormat, part_of, read_transcript
+from evalcase.targets.base import part_of
+from evalcase.targets.transcripts import StoredFormat, read_transcript
 from evalcase.types.value import encode_object
 from evalcase.util.files import OversizeError, read_file
 from evalcase.util.json import BadJsonError, parse_object

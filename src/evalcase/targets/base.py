@@ -100,6 +100,24 @@ def project_sources(root: str) -> dict[str, str]:
     return sources
 
 
+# Parts of what others wrote.
+
+
+def part_of(value: object, *keys: str) -> dict[str, Any]:
+    """The object under some keys; an empty one where there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: object) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def count_of(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
 # Files that messages name.
 
 

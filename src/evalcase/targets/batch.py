@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
+from evalcase.targets.base import count_of, part_of
 from evalcase.targets.web import connection_error, error_message, protocol_error
 from evalcase.types.target import Question, SentBatch
 from evalcase.types.value import JSON, Value
@@ -264,14 +265,6 @@ def _no_answer(words: Iterable[object], status: object) -> TargetError:
     return TargetError(what, kind="http", details={"status": status})
 
 
-def _count_of(value: object) -> int:
-    return value if type(value) is int and value >= 0 else 0
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 _TAG = "evalcase"
 """The name of the tag in the metadata of a batch of OpenAI's."""
 _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -306,18 +299,18 @@ class OpenAIBatches(ChatBatches):
 
     async def find(self, sent: SentBatch) -> AsyncIterator[str]:
         async for each in self._list_batches("/batches", "after"):
-            if _mapping(each.get("metadata")).get(_TAG) == sent.tag:
+            if part_of(each, "metadata").get(_TAG) == sent.tag:
                 yield _id_of(each)
 
     async def look(self, id: str) -> BatchLook:
         batch = await self._get(f"/batches/{id}")
-        counts, errors = _mapping(batch.get("request_counts")), _mapping(batch.get("errors"))
+        counts, errors = part_of(batch, "request_counts"), part_of(batch, "errors")
         said = [error_message({"error": each}) for each in (errors.get("data") or ())[:3]]
         status = str(batch.get("status"))
         return BatchLook(
             status in _OVER,
-            _count_of(counts.get("completed")) + _count_of(counts.get("failed")),
-            _count_of(counts.get("total")),
+            (count_of(counts.get("completed")) or 0) + (count_of(counts.get("failed")) or 0),
+            count_of(counts.get("total")) or 0,
             ": ".join([status, "; ".join(filter(None, said))]) if any(said) else status,
         )
 
@@ -327,12 +320,12 @@ class OpenAIBatches(ChatBatches):
         return [f"/files/{_id_of({'id': file})}/content" for file in files if file]
 
     def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
-        response, error = _mapping(row.get("response")), row.get("error")
+        response, error = part_of(row, "response"), row.get("error")
         status, body = response.get("status_code"), response.get("body")
         if status == 200 and isinstance(body, dict) and not error:
             return body
         said = error_message(body) or error_message({"error": error})
-        return _no_answer((_mapping(error).get("code") or status, said), status)
+        return _no_answer((part_of(error).get("code") or status, said), status)
 
 
 _ANTHROPIC_PATH = "/v1/messages/batches"
@@ -379,7 +372,7 @@ class AnthropicBatches(ChatBatches):
         return [f"{_ANTHROPIC_PATH}/{id}/results"]
 
     def read_row(self, row: dict[str, Any]) -> dict[str, Any] | TargetError:
-        result = _mapping(row.get("result"))
+        result = part_of(row, "result")
         how, message = result.get("type"), result.get("message")
         if how == "succeeded" and isinstance(message, dict):
             return message
@@ -388,7 +381,7 @@ class AnthropicBatches(ChatBatches):
 
 
 def _look_at(batch: dict[str, Any]) -> BatchLook:
-    counts = _mapping(batch.get("request_counts"))
-    known = {name: _count_of(count) for name, count in counts.items()}
+    counts = part_of(batch, "request_counts")
+    known = {name: count_of(count) or 0 for name, count in counts.items()}
     questions, status = sum(known.values()), str(batch.get("processing_status"))
     return BatchLook(status == "ended", questions - known.get("processing", 0), questions, status)

@@ -439,14 +439,15 @@ def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
     """The reason for the end on the way of a path to the answer. Raise TargetError where the reply
     says that it failed."""
     found = None
-    for step in (*steps, None):
+    for step in (*steps, ""):
         if isinstance(value, dict):
             refuse_failed(value)
             found = next(_reasons_of(value), found)
-            value = value.get(step or "")
-        elif isinstance(value, list) and step is not None and step.lstrip("-").isdigit():
-            value = value[int(step)] if -len(value) <= int(step) < len(value) else None
-        else:
+            value = value.get(step)
+            continue
+        try:
+            value = value[int(step)] if isinstance(value, list) else None
+        except (ValueError, IndexError):
             break
     return found
 

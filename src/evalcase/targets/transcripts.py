@@ -13,6 +13,7 @@ from dataclasses import is_dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 from evalcase.errors import TargetError
+from evalcase.targets.base import count_of, objects_of, part_of
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
 from evalcase.types.value import JSON
@@ -232,27 +233,12 @@ def failed(agent: str, said: object, **more: Any) -> TargetError:  # noqa: ANN40
     return TargetError(f"{agent} failed: {said}"[:500], **{"may_succeed_later": True, **more})
 
 
-def part_of(value: object, *keys: str) -> dict[str, Any]:
-    """The object under some keys; an empty one where there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
-def objects_of(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
 def calls_of(value: object) -> list[dict[str, Any]]:
     """Objects that are tool calls, or hold them. Raise TargetError for another shape."""
     found = objects_of(value)
     if value is not None and found != value:
         raise unreadable(f"tool calls in an unknown form: {value!r:.200}")
     return found
-
-
-def count_of(value: object) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def count_tokens(rows: Iterable[Mapping[str, Any]], names: _Names) -> Usage | None:
