@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from evalcase.errors import TargetError
-from evalcase.targets.base import count_of, part_of
+from evalcase.targets.base import count_of, objects_of, part_of
 from evalcase.targets.web import connection_error, error_message, protocol_error
 from evalcase.types.target import Question, SentBatch
 from evalcase.types.value import JSON, Value
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _LONGEST_S = 600.0
 _MOST_BYTES = 10_000_000
 _MOST_ROW_BYTES = 64 * 1024 * 1024
-_MOST_PAGES = 20
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 
 
@@ -212,17 +211,9 @@ class ChatBatches:
         async with sending as reply:
             return _id_of(_parse_object((await reply.read(_MOST_BYTES)).data, "the answer"))
 
-    async def _list_batches(self, path: str, after: str) -> AsyncIterator[dict[str, Any]]:
-        """The batches of a user, the newest first. `after` is the parameter of the next page."""
-        query: dict[str, str] = {}
-        for _ in range(_MOST_PAGES):
-            page = await self._get(path, limit="100", **query)
-            batches = [each for each in page.get("data") or () if isinstance(each, dict)]
-            for each in batches:
-                yield each
-            if page.get("has_more") is not True or not batches:
-                return
-            query = {after: _id_of(batches[-1])}
+    async def _list_batches(self, path: str) -> list[dict[str, Any]]:
+        """The last hundred batches of a user, the newest first."""
+        return objects_of((await self._get(path, limit="100")).get("data"))
 
     @asynccontextmanager
     async def _request(
@@ -298,7 +289,7 @@ class OpenAIBatches(ChatBatches):
         return await self._post("/batches", batch)
 
     async def find(self, sent: SentBatch) -> AsyncIterator[str]:
-        async for each in self._list_batches("/batches", "after"):
+        for each in await self._list_batches("/batches"):
             if part_of(each, "metadata").get(_TAG) == sent.tag:
                 yield _id_of(each)
 
@@ -352,7 +343,7 @@ class AnthropicBatches(ChatBatches):
         """Batches of that time or later with as many questions, the nearest in time first. The ids
         of their questions tell whether they are ours."""
         at, found = datetime.fromisoformat(sent.at), dict[str, timedelta]()
-        async for each in self._list_batches(_ANTHROPIC_PATH, "after_id"):
+        for each in await self._list_batches(_ANTHROPIC_PATH):
             try:
                 made = datetime.fromisoformat(str(each.get("created_at")))
                 if made < at - _CLOCKS_DIFFER:
