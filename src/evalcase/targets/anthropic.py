@@ -15,7 +15,6 @@ from evalcase.targets.chat import (
     ChatOptions,
     ChatTarget,
     ChatTurn,
-    SchemaMode,
     SentCall,
     has_address,
     read_turns,
@@ -47,6 +46,7 @@ class MessagesApi(ChatApi):
     defaults: ClassVar[Mapping[str, JSON]] = {"max_tokens": 4096}
     last_events = frozenset({"message_stop"})
     schema_modes = ("json_schema",)
+    schema_place = ("output_config", "format")
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
         turns = read_turns(question.messages, warn)
@@ -70,13 +70,8 @@ class MessagesApi(ChatApi):
         ]
         return {**({"system": _shorten(system)} if system else {}), "messages": messages}
 
-    def write_schema(
-        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
-    ) -> dict[str, JSON]:
-        del mode
-        given = params.get("output_config")
-        kept = given if isinstance(given, dict) else {}
-        return {"output_config": {**kept, "format": {"type": "json_schema", "schema": schema}}}
+    def write_schema(self, schema: JSON) -> dict[str, JSON]:
+        return {"type": "json_schema", "schema": schema}
 
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
         del warn

@@ -13,7 +13,14 @@ from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
-from evalcase.targets.base import ContentFile, Files, image_type, list_faults, load_files
+from evalcase.targets.base import (
+    ContentFile,
+    Files,
+    image_type,
+    list_faults,
+    load_files,
+    part_of,
+)
 from evalcase.targets.batch import ChatBatches
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import read_stream, service_error
@@ -207,15 +214,15 @@ class ChatApi:
     """The types of the events that end a stream, beside `[DONE]`."""
     schema_modes: tuple[SchemaMode, ...] = ()
     """The ways to ask for an answer by a schema, the strictest first."""
+    schema_place: tuple[str, str] = ("", "")
+    """The parameter that asks so, and the key in it."""
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
         """The messages in a body. Raise TargetError for content that can't be sent."""
         raise NotImplementedError
 
-    def write_schema(
-        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
-    ) -> dict[str, JSON]:
-        raise NotImplementedError
+    def write_schema(self, schema: JSON) -> dict[str, JSON]:
+        return {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}
 
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
         """The messages of a reply. Raise TargetError where there is no answer in it."""
@@ -473,6 +480,9 @@ class ChatTarget(WebTarget):
         params = {**api.defaults, **(api.stream_defaults if self._streams else {})}
         params |= options.params
         if question.schema is not None and mode in api.schema_modes:
-            params |= api.write_schema(question.schema, mode, params)
+            is_any = mode == "json_object"
+            form: JSON = {"type": mode} if is_any else api.write_schema(question.schema)
+            name, key = api.schema_place
+            params[name] = {**part_of(params, name), key: form} if key else form
         messages = api.write_messages(question, files, self._surroundings.warn)
         return {"model": options.model, **messages, **params}

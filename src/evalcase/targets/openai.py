@@ -16,7 +16,6 @@ from evalcase.targets.chat import (
     ChatOptions,
     ChatTarget,
     ChatTurn,
-    SchemaMode,
     has_address,
     read_turns,
     split_model,
@@ -41,19 +40,15 @@ class CompletionsApi(ChatApi):
     own_params = frozenset({"model", "messages"})
     stream_defaults: ClassVar[Mapping[str, JSON]] = {"stream_options": {"include_usage": True}}
     schema_modes = ("json_schema", "json_object")
+    schema_place = ("response_format", "")
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
         turns = read_turns(question.messages, warn)
         return {"messages": [_write_message(turn, files, warn) for turn in turns]}
 
-    def write_schema(
-        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
-    ) -> dict[str, JSON]:
-        del params
-        if mode == "json_object":
-            return {"response_format": {"type": "json_object"}}
+    def write_schema(self, schema: JSON) -> dict[str, JSON]:
         named: JSON = {"name": "answer", "strict": True, "schema": schema}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
+        return {"type": "json_schema", "json_schema": named}
 
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
         return read_completion(reply, warn)
@@ -131,6 +126,7 @@ class ResponsesApi(ChatApi):
     last_events = frozenset({"response.completed", "response.incomplete", "response.failed"})
     defaults: ClassVar[Mapping[str, JSON]] = {"store": False}
     schema_modes = ("json_schema", "json_object")
+    schema_place = ("text", "format")
 
     def write_messages(self, question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
         turns = read_turns(question.messages, warn)
@@ -153,16 +149,6 @@ class ResponsesApi(ChatApi):
                 if id in answered
             ]
         return {"input": items}
-
-    def write_schema(
-        self, schema: JSON, mode: SchemaMode, params: Mapping[str, JSON]
-    ) -> dict[str, JSON]:
-        given = params.get("text")
-        kept = given if isinstance(given, dict) else {}
-        form: JSON = {"type": "json_object"}
-        if mode == "json_schema":
-            form = {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}
-        return {"text": {**kept, "format": form}}
 
     def read_reply(self, reply: dict[str, Any], warn: Warn) -> list[JSON]:
         return read_response(reply, warn)
