@@ -13,7 +13,7 @@ from evalcase.errors import TargetError
 from evalcase.types.message import named_files, text_of
 from evalcase.types.problem import Finding
 from evalcase.types.target import Question, Warn
-from evalcase.types.value import JSON
+from evalcase.types.value import JSON, copy_value
 from evalcase.util.files import digest_file, is_inside, read_file
 
 _MOST_FILE_BYTES = 20_000_000
@@ -36,6 +36,13 @@ def last_user_content(question: Question) -> JSON:
         why = "has no user message, and this target is given the last one only"
         raise TargetError(f"case `{question.case}` {why}", kind="protocol")
     return message.get("content")
+
+
+def copy_content(question: Question) -> JSON:
+    """The same as a copy: of content parts their joined text, and data as it is."""
+    content = last_user_content(question)
+    text = text_of(content)
+    return text if text is not None else copy_value(content)
 
 
 def write_content(content: JSON) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evalcase.targets.answers import content_message
-from evalcase.targets.base import last_user_content
+from evalcase.targets.base import copy_content
 from evalcase.types.answer import Answer
-from evalcase.types.message import text_of
 from evalcase.types.target import Question, Surroundings, Target, TargetKind, TargetOptions, Traits
-from evalcase.types.value import copy_value
 
 
 class EchoTarget(Target):
@@ -22,6 +20,4 @@ class EchoTarget(Target):
         self.traits = Traits(options.concurrency, caching="useless", only_reads=True)
 
     async def answer(self, question: Question) -> Answer:
-        content = last_user_content(question)
-        text = text_of(content)
-        return Answer((content_message(copy_value(content) if text is None else text),))
+        return Answer((content_message(copy_content(question)),))

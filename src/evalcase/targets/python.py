@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_answer
 from evalcase.targets.base import (
+    copy_content,
     key_of_question,
     last_user_content,
     project_sources,
     warn_of_hidden,
 )
 from evalcase.types.answer import Answer
-from evalcase.types.message import copy_of, named_file, part_text, parts_of, text_of
+from evalcase.types.message import copy_of, named_file, part_text, parts_of
 from evalcase.types.options import FunctionName, about
 from evalcase.types.target import (
     Question,
@@ -324,13 +325,6 @@ def hint_at_answering(found: object) -> str:
 # `Question`. What is expected is not for the target, so `case` and the annotation Case are refused.
 
 
-def _copy_content(question: Question) -> JSON:
-    """The text, of content parts their joined text; data as it is."""
-    content = last_user_content(question)
-    text = text_of(content)
-    return text if text is not None else copy_value(content)
-
-
 _BY_NAME: dict[str, Callable[[Question], Any]] = {
     "messages": lambda question: list(copy_of(question.messages)),
     "files": lambda question: list(question.files.values()),
@@ -401,7 +395,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 
 def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
-    content = Slot("text", "content", _copy_content, by_place=True)
+    content = Slot("text", "content", copy_content, by_place=True)
     signature = _signature_of(function)
     if signature is None:
         return [content]
@@ -433,4 +427,4 @@ def _make_slot(parameter: inspect.Parameter, name: str) -> Slot:
         return Slot(parameter.name, parameter.name, _BY_NAME[parameter.name], by_place)
     if parameter.default is not parameter.empty:
         return Slot(parameter.name, "default", lambda _: parameter.default, by_place)
-    return Slot(parameter.name, "content", _copy_content, by_place)
+    return Slot(parameter.name, "content", copy_content, by_place)
