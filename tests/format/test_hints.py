@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import evalcase
-from evalcase.config.catalogue import Catalogue
-from evalcase.format.load import load_text
-from evalcase.format.positions import Format
 from tests.for_each import for_each
 from tests.spec.found import only_problem, problems_of
 
@@ -48,14 +45,6 @@ def test_an_unknown_role_may_be_data() -> None:
 
 def test_an_empty_list_of_cases_says_what_belongs_there() -> None:
     assert only_problem("cases:\n").hint == "write cases below it, each after `- `"
-
-
-def test_advice_is_left_out_after_a_fault_in_every_format() -> None:
-    text = '{"input": "q", "id": "a", "id": "b"}'
-    formats: tuple[Format, ...] = ("yaml", "json", "jsonl")
-    for format in formats:
-        codes = [problem.code for problem in load_text(text, format, Catalogue()).problems]
-        assert codes == ["duplicate-key"], format
 
 
 @for_each(

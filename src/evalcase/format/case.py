@@ -176,14 +176,10 @@ def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
 
 
 _PART_KEYS = {
-    "text": ("text", "value"),
-    "output_text": ("text", "value"),
-    "refusal": ("refusal",),
-    "file": ("path", "value"),
-    "image": ("path", "url", "data", "value"),
-}
-"""The types of parts that mean something here, with the keys that may hold the text or the file.
-Parts of other types are kept as they are."""
+    "text": "text", "output_text": "text", "refusal": "refusal", "file": "path", "image": "path",
+}  # fmt: skip
+"""The types of parts that mean something here, each with the key that it needs. Parts of other
+types are kept as they are."""
 
 
 def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
@@ -206,13 +202,13 @@ def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Find
 def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     """Note the file that a part names; warn of a part that has neither a file nor a text."""
     kind, name = part["type"], named_file(part)
-    keys = _PART_KEYS.get(kind, ())
+    key = _PART_KEYS.get(kind)
     if name is not None:
-        findings.add_file(name, (*path, next(key for key in keys if part.get(key) == name)))
+        findings.add_file(name, (*path, "path" if part.get("path") == name else "value"))
     # An image may be in the shape of some provider, which has other keys.
-    elif keys and said_text(part) is None and (kind != "image" or len(part) == 1):
-        message = f"a part of the type `{kind}` needs `{keys[0]}`"
-        findings.add("odd-part", path, message, f"write {{type: {kind}, {keys[0]}: …}}")
+    elif key and said_text(part) is None and (kind != "image" or len(part) == 1):
+        message = f"a part of the type `{kind}` needs `{key}`"
+        findings.add("odd-part", path, message, f"write {{type: {kind}, {key}: …}}")
 
 
 # Ids

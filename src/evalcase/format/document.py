@@ -3,7 +3,7 @@ the document turns into problems with a position."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -317,10 +317,6 @@ class Findings(Struct, eq=False):
     def drain(self) -> None:
         """Forget what has been reported; `add_once` remembers it."""
         self.found, self.references, self.errors = [], [], 0
-
-    def leave_out(self, codes: Container[str]) -> None:
-        """Remove findings with some codes, which are no errors."""
-        self.found = [each for each in self.found if each.code not in codes]
 
 
 _IN_FIELDS = {"unknown-option": "unknown-field", "missing-option": "wrong-type"}

@@ -23,9 +23,6 @@ from evalcase.util.project import find_script
 
 SHORT_FORMS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
-MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
-"""Graders that take a mapping as their argument, also if no catalogue of graders is at hand."""
-
 
 class Spelling(NamedTuple):
     """Another tool's name of a grader: the name here, and how its options differ."""
@@ -170,10 +167,10 @@ def _read_form(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
         message = "a grader with options says its name in `type`"
         findings.add("bad-grader", path, message, hint)
         return None
-    argument, own = item[name], SPELLINGS.get(name, Spelling(name)).name
-    declared = findings.declared(name) or findings.declared(own)
-    takes_mapping = declared.takes_mapping if declared else own in MAPPING_ARGUMENTS
+    argument, ours = item[name], SPELLINGS.get(name, Spelling(name)).name
+    declared = findings.declared(name) or findings.declared(ours)
     is_absent = argument is None and (declared is not None or ":" in name)
+    takes_mapping = declared is not None and declared.takes_mapping
     if is_absent or (type(argument) is dict and not takes_mapping):
         return _split_name(_Written(name, dict(argument or {}), at, "key", at), findings)
     option = (declared and declared.kind.argument) or "value"

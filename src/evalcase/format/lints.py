@@ -15,8 +15,6 @@ from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
 from evalcase.util.answers import is_comparable
 from evalcase.util.text import nearest_field
 
-ADVICE = ("nothing-to-grade", "not-compared")
-"""The codes of advice that is wrong if part of a case could not be read."""
 _ARGUMENTS = ("input", "args", "arguments", "parameters", "params", "kwargs")
 
 Messages = list[dict[str, Any]]

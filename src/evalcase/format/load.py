@@ -15,7 +15,6 @@ from typing import IO, Any, NamedTuple
 from evalcase.format.case import NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document, read_lines
 from evalcase.format.fields import CASE_CONTAINERS, LONE_CASE, SUITE
-from evalcase.format.lints import ADVICE
 from evalcase.format.positions import Format
 from evalcase.format.source import (
     STDIN,
@@ -141,8 +140,6 @@ def _load_document(
         if foreign is not None:
             findings.replace_all(foreign.finding(path))
     inside = files.check(findings) + files.problems
-    if document.faults:
-        findings.leave_out(ADVICE)  # what is missing may be missing because of the faults
     problems = document.problems + document.lints + document.place(findings.found) + inside
     cases, first = resolved.cases, dict[int, Case | None]()
     for number, case in zip(resolved.origins, cases, strict=True):
@@ -318,8 +315,6 @@ class CaseStream:
     def _problems_of(self, line: Document) -> list[Problem]:
         findings = self._findings
         inside = self._files.check(findings)
-        if line.faults:
-            findings.leave_out(ADVICE)
         placed = in_order(line.place(findings.found))
         for number, each in enumerate(placed):
             # The file is read again for the first line of an id, because no line is kept.
