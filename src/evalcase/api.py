@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain, count
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
@@ -31,7 +32,7 @@ from evalcase.graders.base import Grader, NamedGrader
 from evalcase.report.evaluated import Evaluated, Figuring, read_figures
 from evalcase.report.figures import Figures, Interval
 from evalcase.runner.event_loop import run_async
-from evalcase.runner.events import Emit, Event, RunNote, RunWarning, TrialFinished
+from evalcase.runner.events import Event, RunNote, RunWarning, TrialFinished
 from evalcase.runner.plan import Given, Plan, RunRequest, make_scrubber, prepare_plan
 from evalcase.runner.run import Execution
 from evalcase.runner.select import find_failed
@@ -39,8 +40,7 @@ from evalcase.runner.suites import hold_suites
 from evalcase.targets.python import PythonTarget, hint_at_answering
 from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem, in_order
-from evalcase.types.result import Result
-from evalcase.types.target import Surroundings, Target, Warn, is_target
+from evalcase.types.target import Surroundings, Target, is_target
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
 from evalcase.util.files import write_atomically
@@ -67,8 +67,6 @@ def load(path: str | os.PathLike[str]) -> Suite:
 
 def loads(text: str, format: Format = "yaml") -> Suite:
     """Load a suite from text: `yaml`, `json` or `jsonl`."""
-    if not isinstance(text, str):
-        raise TypeError(f"loads takes text, not {type(text).__name__}; load takes a path")
     if format not in ("yaml", "json", "jsonl"):
         raise ValueError(f"format is 'yaml', 'json' or 'jsonl', not {format!r}")
     return _take_valid(load_text(text, format, Catalogue()))
@@ -279,23 +277,27 @@ def _read_call(
     options, local = read_keywords(keywords, failed_of, environment.entropy)
     options = replace(options, paths=paths, targets=tuple(targets))
     read = partial(read_grader, config=config, no_exec=options.no_exec)
+    players: dict[str, Target] = {}
+    for name, each in users.items():
+        _, player = _name_target(each, around)
+        if player is None:
+            what = "a user is played by a function or a Target"
+            raise ConfigError(f"{what}, not by a name: the case says `target: {each}`")
+        players[name] = player
     given = Given(
         suites, {name: each for name, each in targets.items() if each is not None},
-        name_graders(graders, read), users=_name_users(users, around),
+        name_graders(graders, read), users=players,
     )  # fmt: skip
-    emit = _make_listener(keywords.get("on_result"), warn)
-    return RunRequest(options, config, environment, folder, emit, scrubber, given, local)
+    on_result = keywords.get("on_result")
 
-
-def _make_listener(on_result: Callable[[Result], None] | None, warn: Warn) -> Emit:
-    def listen(event: Event) -> None:
+    def emit(event: Event) -> None:
         if isinstance(event, TrialFinished):
             if on_result is not None:
                 on_result(event.result)
         elif isinstance(event, RunWarning | RunNote):
             warn(event.text)
 
-    return listen
+    return RunRequest(options, config, environment, folder, emit, scrubber, given, local)
 
 
 def _name_targets(
@@ -316,18 +318,6 @@ def _name_targets(
     return named
 
 
-def _name_users(users: Mapping[str, GivenTarget], surroundings: Surroundings) -> dict[str, Target]:
-    """Targets that play users, by the names that they are given."""
-    made: dict[str, Target] = {}
-    for name, each in users.items():
-        _, target = _name_target(each, surroundings)
-        if target is None:
-            what = "a user is played by a function or a Target"
-            raise ConfigError(f"{what}, not by a name: the case says `target: {each}`")
-        made[name] = target
-    return made
-
-
 def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, Target | None]:
     if isinstance(target, str):
         return target, None
@@ -336,12 +326,9 @@ def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, 
     if callable(target) or callable(getattr(target, "answer", None)):
         made = PythonTarget.of(target, surroundings)
         return f"python:{made.name}", made
-    if isinstance(target, Suite | Case):
-        hint = "evaluate(what, target) takes cases first, and the target second"
-    elif isinstance(target, Mapping):
+    hint = hint_at_answering(target)
+    if isinstance(target, Mapping):
         hint = "options go in evalcase.toml, as [targets.NAME], and NAME is given"
-    else:
-        hint = hint_at_answering(target)
     raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}: {hint}")
 
 
@@ -373,8 +360,5 @@ def _name_grader(grader: object) -> NamedGrader:
 
 
 def _find_free_name(name: str, taken: Mapping[str, object]) -> str:
-    count, free = 1, name
-    while free in taken:
-        count += 1
-        free = f"{name}-{count}"
-    return free
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
