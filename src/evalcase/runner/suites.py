@@ -89,10 +89,6 @@ def _stamp(path: str) -> object:
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-def _leave(case: Case) -> Case:
-    return case
-
-
 class Suites:
     """Suites of files. They are valid after `check` was iterated to its end. Documents are held in
     memory, and small JSONL files. Larger ones are read again each time, so that the number of cases
@@ -112,7 +108,7 @@ class Suites:
         self._files: dict[str, Sequence[Case] | None] = {}
         """The cases of each file that is held; None for one that is read again."""
         self._room = _HELD_BYTES
-        self.change: Callable[[Case], Case] = _leave
+        self.change: Callable[[Case], Case] | None = None
         """What --oracle makes of each case."""
 
     def check(self) -> Iterator[tuple[str, Case]]:
@@ -121,7 +117,7 @@ class Suites:
         for path in discover_files(self._paths):
             for item in [path] if isinstance(path, Problem) else self._check_file(path):
                 if isinstance(item, Case):
-                    yield str(path), self.change(item)
+                    yield str(path), item if self.change is None else self.change(item)
                 elif isinstance(item, Problem):
                     # Warnings are only counted: there may be some in each of a million cases.
                     self.warnings += item.severity == "warning"
@@ -168,7 +164,7 @@ class Suites:
                 used.clear()
                 for item in batch:
                     if isinstance(item, Case):
-                        yield path, self.change(item)
+                        yield path, item if self.change is None else self.change(item)
                     elif isinstance(item, Problem) and item.severity == "error":
                         raise SuiteError([item])
             self._watched.verify(own)
@@ -191,7 +187,7 @@ class HeldSuites:
         self._suites = tuple(suites)
         self.warnings = self.notes = 0
         self.invalid: list[str] = []
-        self.change: Callable[[Case], Case] = _leave
+        self.change: Callable[[Case], Case] | None = None
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every case. At the end, raise SuiteError if one names a file that can't be used."""
@@ -208,7 +204,7 @@ class HeldSuites:
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for suite in self._suites:
             for case in suite:
-                yield suite.path, self.change(case)
+                yield suite.path, case if self.change is None else self.change(case)
 
     def hashes(self) -> dict[str, str]:
         hashes = {}
