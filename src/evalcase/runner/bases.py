@@ -316,7 +316,6 @@ async def run_command(
 
 
 def write_files(root: str, files: Mapping[str, str | Inline], sources: Attachments) -> None:
-    """Write declared files to a workspace, in place of whatever is there."""
     for name, source in files.items():
         path = clear_way(root, name)
         if isinstance(source, Inline):
@@ -340,7 +339,6 @@ def try_lock(path: str) -> IO[bytes] | None:
 
 
 def _sweep_kept(cache: str, warn: Callable[[str], None]) -> None:
-    """Remove bases that no run has used for long."""
     for path in glob.glob(os.path.join(glob.escape(cache), "*.lock")):
         with suppress(OSError):
             is_old = time.time() - os.stat(path).st_mtime > _KEPT_S

@@ -169,7 +169,6 @@ class Attempted(Struct, frozen=True):
 async def make_attempt(
     name: str, target: Target, question: Question, limit_s: float, calls: UserCalls, warn: Warn
 ) -> Attempted:
-    """Call a target once."""
     traits = target.traits
     if not traits.only_reads:
         question = copy_of(question)
@@ -281,7 +280,6 @@ def _count_repeated(said: Sequence[Message], asked: Sequence[Message]) -> int:
 
 
 def _is_same_message(one: Message, other: Message) -> bool:
-    """Whether two messages say the same, in whichever form."""
     calls = [[(call.name, call.arguments) for call in each.tool_calls] for each in (one, other)]
     if one.role != other.role or calls[0] != calls[1]:
         return False

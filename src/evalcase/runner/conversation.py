@@ -139,7 +139,6 @@ class Talk(Struct):
         return fsum(answer.cost_usd or 0.0 for answer in answers)
 
     def sum_user(self, user: SimulatedUser) -> Simulated:
-        """Usage and cost of the target that played the user."""
         answers = [asked.answer for asked in self.simulated if asked.answer is not None]
         return sum_simulated(
             user.target, answers, fsum(asked.duration_s for asked in self.simulated)
@@ -347,7 +346,6 @@ def _name_turn(number: int, failure: Failure) -> Failure:
 
 
 def _quote_messages(messages: Sequence[Message]) -> list[str]:
-    """The last messages, a line each."""
     lines = []
     for message in messages[-_MOST_LINES:]:
         said = content_text(message.content)

@@ -213,7 +213,6 @@ class Graders:
 
     @cached_property
     def _case_judge(self) -> NamedGrader | None:
-        """The judge of `criteria` and `rubrics`, if one is configured."""
         if self._config is None or self._config.judge is None:
             return None
         return make_grader({"type": "judge"}, self._config)
@@ -277,7 +276,6 @@ class Graders:
         return version_of(made, self._config.targets.get(target))
 
     async def close(self) -> None:
-        """Have every grader let go of what it holds."""
         every = (*self.given, *self._made.values())
         await close_all(named.grader.close for named in every)
 

@@ -367,7 +367,6 @@ def _make_broken_grade(named: NamedGrader, error: BaseException) -> Grade:
 
 
 def grade_of(named: NamedGrader, score: Score) -> Grade:
-    """The grade of a score, by the threshold and the `not` of its grader."""
     value, stands = score.value, score.stands is True
     passed = by_threshold = False
     # A threshold has to be reached also where the grader says that it passed.

@@ -58,7 +58,6 @@ class Oracle:
         return all(map(self._may_look, inner)) if inner else declared.kind.workspace != "none"
 
     def graders_at(self, target: str, graders: Sequence[NamedGrader]) -> Sequence[NamedGrader]:
-        """The graders of a case at one of the two targets."""
         looking = tuple(filter(_looks, graders))
         if target != UNTOUCHED or not looking:
             return looking

@@ -86,7 +86,6 @@ class Limits(Value, frozen=True):
         return None if rate == Rate() else rate
 
     def of_target(self, name: str) -> int:
-        """How many trials of one target run at once."""
         return min(self.concurrency, (self.per_target or {}).get(name, self.concurrency))
 
 
@@ -182,7 +181,6 @@ class Rates:
         return ready_at - now
 
     def take(self, now: float) -> Start:
-        """Count one more question."""
         start = Start(now, self._guess())
         self._starts.append(start)
         self._tokens += start.tokens

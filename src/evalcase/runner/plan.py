@@ -131,11 +131,9 @@ class Plan(Value, frozen=True):
 
     @property
     def planned(self) -> int:
-        """How many trials there are in all."""
         return sum(self.trials.values())
 
     def askable(self, name: str) -> Target:
-        """A target of a case, or one that plays a user."""
         return self.targets[name] if name in self.targets else self.users[name]
 
     def explain_unopened(self, name: str, error: ConfigError) -> ConfigError:
@@ -337,7 +335,6 @@ def _once(warn: Warn) -> Warn:
 
 
 def make_scrubber(config: Config, environment: Mapping[str, str], warn: Warn) -> Scrubber:
-    """A scrubber that knows the secrets that the configuration names."""
     names = key_names(config, ())
     scrubber = Scrubber(environment, names, warn)
     for options in config.targets.values():

@@ -178,7 +178,6 @@ class GradingBasis(NamedTuple):
 
     @property
     def is_as_now(self) -> bool:
-        """Whether it is the suites of the run, as they are now."""
         return not (self.suites or self.recorded)
 
     def of_stranger(self) -> GradingBasis:

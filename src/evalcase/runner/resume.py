@@ -95,7 +95,6 @@ class Pending:
                     yield each
 
     def find_batches(self, target: str) -> list[SentBatch]:
-        """The batches that were sent to a target before."""
         return [each for each in self._index.batches.values() if each.target == target]
 
     def store(self, trial: Trial, result: Result) -> Awaitable[None]:
@@ -172,7 +171,6 @@ class Pending:
                 yield later, found
 
     def _is_stale(self, trial: Trial, known: FinishedTrial) -> bool:
-        """Whether the result of a trial no longer counts."""
         if self._must_ask(trial, known):
             return True
         if self._must_grade(trial, known) or self._must_decide(trial, known):
@@ -214,7 +212,6 @@ class Pending:
             self.grading += not self._resumes_grading
 
     def find_result(self, trial: Trial) -> Awaitable[Result]:
-        """Ask and grade; or only grade, where there is an answer."""
         if self._regrading and (known := self._regrading.get(trial.key)) is not None:
             return self._regrade(trial, known)
         case, data = trial.case, trial.case._data
@@ -329,5 +326,4 @@ def describe_dropped(run: Run) -> str:
 
 
 def find_exit_code(run: Run) -> int:
-    """The exit code of a run, by the options that it was started with."""
     return hold_to_gates(read_evaluated(StoredRun(run)), read_request(run)).exit_code

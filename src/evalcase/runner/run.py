@@ -210,7 +210,6 @@ class Execution:
         return [rule for rule in (self._fail_fast, self._stopping) if rule is not None]
 
     def _find_end(self, work: Pending | Regrading) -> End:
-        """How the run ended."""
         assert self.engine is not None
         end, scrub = work.find_end(self.engine), self.plan.scrubber.text
         notice = None if end.notice is None else scrub(end.notice)
@@ -227,7 +226,6 @@ class Execution:
         )  # fmt: skip
 
     def _conclude(self, record: Run, work: Pending | Regrading, end: End) -> Evaluated:
-        """What came of the run."""
         totals, graded_by = work.totals(), None
         if self._journal_failure is not None:
             end = End("failed", str(self._journal_failure), duration_s=end.duration_s)

@@ -77,13 +77,11 @@ class Engine:
         self.stop("interrupted")
 
     def cancel(self) -> None:
-        """End running trials, too."""
         self.stop("stopped")
         for task in self._tasks:
             task.cancel()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait within a trial, unless the engine stops."""
         async with self.aside():
             await asyncio.sleep(seconds)
 

@@ -70,7 +70,6 @@ class Selector(Value, frozen=True):
 
     @property
     def narrows(self) -> bool:
-        """Whether it leaves out any cases."""
         return replace(self.selection, seed=0) != _ALL
 
     def select(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
@@ -128,7 +127,6 @@ class Selector(Value, frozen=True):
 
 
 def make_selector(selection: Selection, place_of: Callable[[str], str]) -> Selector:
-    """The selector of a selection, before shards are dealt."""
     failed_of = selection.failed_of
     globs, named = [], set()
     at: dict[tuple[str, str], frozenset[str]] = {}

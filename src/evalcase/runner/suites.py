@@ -56,7 +56,6 @@ class _WatchedFiles(Struct):
             self._files[place] = _Watched(path, _stamp(place))
 
     def hashes(self) -> dict[str, str]:
-        """The hash of each file. Raise ConfigError if one changed before its hash was made."""
         hashes: dict[str, str] = {}
         for place, file in self._files.items():
             if file.digest is None:
@@ -67,7 +66,6 @@ class _WatchedFiles(Struct):
         return hashes
 
     def verify(self, paths: Iterable[str] | None = None) -> None:
-        """Raise ConfigError if a file holds something else now; by default, look at all files."""
         for place in self._files if paths is None else map(self._place, paths):
             file, stamp = self._files.get(place), _stamp(place)
             if file is None:
@@ -171,12 +169,10 @@ class Suites:
         self.verify()
 
     def hashes(self) -> dict[str, str]:
-        """A hash of each suite, to see later which one has changed."""
         hashes = self._watched.hashes()
         return {path: hashes[path] for path in self._files}
 
     def verify(self) -> None:
-        """Raise ConfigError if a file has changed since it was checked."""
         self._watched.verify()
 
 

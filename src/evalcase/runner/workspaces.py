@@ -362,7 +362,6 @@ def _find_mounts(table: Mapping[str, Any], config: Config) -> tuple[str, ...]:
 
 
 def check_machine(variables: Mapping[str, str]) -> None:
-    """Raise ConfigError if no workspace can be made here."""
     if shutil.which("git", path=variables.get("PATH")) is None:
         raise ConfigError("workspaces need the program `git`, and there is none")
 
@@ -391,7 +390,6 @@ def _aside(space: Space, path: str) -> str:
 
 
 def _look(opened: _Open) -> Tree:
-    """The files as they are now."""
     space = opened.space
     with suppress(FileExistsError):
         os.mkdir(space.path, 0o700)  # an agent may have removed it
@@ -403,7 +401,6 @@ def _look(opened: _Open) -> Tree:
 
 
 def _find_file(opened: _Open, path: str, side: Side) -> str:
-    """Where the content of a file is."""
     if side == "after":
         return os.path.join(opened.space.path, path)
     aside = _aside(opened.space, path)
