@@ -254,14 +254,8 @@ class _Asking(Struct):
 # The whole answer, or parts of it
 
 
-class PartScore(NamedTuple):
-    """What a grader says of one part of an answer."""
-
-    path: str
-    score: Score
-
-
-_Parts: TypeAlias = list[PartScore]
+_Parts: TypeAlias = list[tuple[str, Score]]
+"""What a grader says of parts of an answer, with their paths."""
 _Seen: TypeAlias = Score | _Parts
 """What a grader says of the whole answer, or of parts."""
 _path = lru_cache(maxsize=256)(JsonPath)
@@ -328,7 +322,7 @@ async def _await_parts(
 
 def _join_parts(found: Sequence[Found], scores: Sequence[object]) -> _Parts:
     pairs = zip(found, scores, strict=True)
-    return [PartScore(part.path, check_score(score)) for part, score in pairs]
+    return [(part.path, check_score(score)) for part, score in pairs]
 
 
 # Scores to grades
@@ -352,7 +346,7 @@ def check_score(outcome: object) -> Score:
 
 
 def _make_grade(named: NamedGrader, seen: object) -> Grade:
-    if type(seen) is list and all(type(each) is PartScore for each in seen):
+    if type(seen) is list and named.path is not None:
         return _grade_parts(named, seen)
     return grade_of(named, check_score(seen))
 

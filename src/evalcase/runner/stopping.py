@@ -204,7 +204,12 @@ class Stopping:
             return None  # it was under way by then
         lane.waiting[place] = outcome.verdict
         while self.decision is None and lane.seen in lane.waiting:
-            self._take(result.key.target, lane, lane.waiting.pop(lane.seen) == "passed")
+            passed = lane.waiting.pop(lane.seen) == "passed"
+            if self._base is not None:
+                before = self._base.find(result.key.target, *lane.names[lane.seen])
+                lane.fixed += passed and before is False
+                lane.broken += not passed and before is True
+            lane.sequence.add(passed)
             self.decision = self._decide()
         return str(self.decision) if self.decision is not None else None
 
@@ -214,7 +219,8 @@ class Stopping:
         rests on are disproved."""
         decision = self.decision
         assert decision is not None
-        least, most = self._sure_bounds()
+        least = sum(lane.passed for lane in self._lanes.values())
+        most = self._total - sum(lane.failed for lane in self._lanes.values())
         low = max(decision.low, least / self._total)
         high = min(decision.high, most / self._total)
         if low > high:  # in at most 5 % of all runs
@@ -230,27 +236,18 @@ class Stopping:
             return str(self.decision)
         return f"{decision}; but cases that were under way contradict it"
 
-    def _take(self, target: str, lane: _Lane, passed: bool) -> None:
-        if self._base is not None:
-            before = self._base.find(target, *lane.names[lane.seen])
-            lane.fixed += passed and before is False
-            lane.broken += not passed and before is True
-        lane.sequence.add(passed)
-
-    def _decide(self) -> Decision | None:
-        if self._base is not None:
-            return self._decide_against(self._base)
-        outcome = self._tell(*self._bounds())
-        return None if outcome is None else self._make(outcome)
-
     def _tell(self, low: int, high: int) -> DecisionOutcome | None:
         """What it comes to if so many cases pass in all, at least and at most."""
         if low >= self._need:
             return "met"
         return "missed" if high < self._need else None
 
-    def _decide_against(self, base: Base) -> Decision | None:
-        """One target that is worse is enough; better have all of them to be."""
+    def _decide(self) -> Decision | None:
+        base = self._base
+        if base is None:
+            outcome = self._tell(*self._bounds())
+            return None if outcome is None else self._make(outcome)
+        # One target that is worse is enough; better have all of them to be.
         enough = len(self._lanes) / ALPHA
         lanes = [lane for name, lane in self._lanes.items() if name in base.targets]
         plain = [lane for lane in lanes if weigh_change(lane.fixed, lane.broken) >= enough]
@@ -266,12 +263,6 @@ class Stopping:
         passed = sum(each.passed for each in sequences)
         failed = sum(each.seen - each.passed for each in sequences)
         return passed, self._total - failed
-
-    def _sure_bounds(self) -> tuple[int, int]:
-        """The same by all whole cases, and without any doubt."""
-        lanes = self._lanes.values()
-        failed = sum(lane.failed for lane in lanes)
-        return sum(lane.passed for lane in lanes), self._total - failed
 
     def _make(self, outcome: DecisionOutcome) -> Decision:
         lanes, (low, high) = self._lanes.values(), self._bounds()
