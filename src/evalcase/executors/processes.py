@@ -59,8 +59,8 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-class ProcessWorker(Worker):
-    """A worker that is a process, by its pipes."""
+class ProcessWorker(Worker, asyncio.SubprocessProtocol):
+    """A worker that is a process: its output is messages, and what is for people."""
 
     def __init__(self, cwd: str, environment: Mapping[str, str], scrubber: Scrubber) -> None:
         super().__init__()
@@ -70,6 +70,10 @@ class ProcessWorker(Worker):
         self._token = ""
         self._transport: asyncio.SubprocessTransport | None = None
         self._root: Process | None = None
+        self._rest = b""
+        """The start of a line that it has not ended yet."""
+        self._is_open = True
+        self._has_exited = False
 
     async def start(self) -> None:
         self._token = new_token()
@@ -78,18 +82,40 @@ class ProcessWorker(Worker):
         loop = asyncio.get_running_loop()
         try:
             self._transport, _ = await loop.subprocess_exec(
-                lambda: _Pipes(self), *argv, cwd=self._cwd, start_new_session=True,
+                lambda: self, *argv, cwd=self._cwd, start_new_session=True,
                 env={**self._environment, TOKEN: self._token},
             )  # fmt: skip
         except OSError as error:
             raise TargetError(f"a worker can't be started: {error.strerror or error}") from error
         self._root = find_process(self._transport.get_pid())
 
-    def show(self, data: bytes) -> None:
-        sys.stderr.write(self._scrubber.text(data.decode(errors="backslashreplace")))
+    # Called by asyncio.
 
-    def finish(self) -> None:
-        """It has ended, and all that it wrote was read."""
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 2:
+            sys.stderr.write(self._scrubber.text(data.decode(errors="backslashreplace")))
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self.receive(line)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        del exc
+        if fd == 1:
+            self._is_open = False
+            self._check_end()
+
+    def process_exited(self) -> None:
+        self._has_exited = True
+        self._check_end()
+
+    def _check_end(self) -> None:
+        if self._has_exited and not self._is_open:
+            self._finish()
+        elif self._has_exited:  # a process that it started may hold its pipes
+            asyncio.get_running_loop().call_later(_LAST_OUTPUT_S, self._finish)
+
+    def _finish(self) -> None:
         if self._over.is_set() or self._transport is None:
             return
         self.end()
@@ -104,12 +130,15 @@ class ProcessWorker(Worker):
         stdin = self._transport.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
-        for seconds in (grace_s, _END_S):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._over.wait()
-            self.end()
+        await self._await_end(grace_s)
+        self.end()
+        await self._await_end(_END_S)
         self._transport.close()
+
+    async def _await_end(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
 
     def flush(self) -> None:
         if self._transport is None:
@@ -121,37 +150,3 @@ class ProcessWorker(Worker):
 
     def end(self) -> None:
         end_family(self._token, self._root)
-
-
-class _Pipes(asyncio.SubprocessProtocol):
-    """The output of a process: messages, and what is for people."""
-
-    def __init__(self, worker: ProcessWorker) -> None:
-        self._worker = worker
-        self._rest = b""
-        self._is_open = True
-        self._has_exited = False
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == 2:
-            self._worker.show(data)
-            return
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            self._worker.receive(line)
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        del exc
-        if fd == 1:
-            self._is_open = False
-            self._check_end()
-
-    def process_exited(self) -> None:
-        self._has_exited = True
-        self._check_end()
-
-    def _check_end(self) -> None:
-        if self._has_exited and not self._is_open:
-            self._worker.finish()
-        elif self._has_exited:  # a process that it started may hold its pipes
-            asyncio.get_running_loop().call_later(_LAST_OUTPUT_S, self._worker.finish)

@@ -65,9 +65,11 @@ class RayExecutor(WorkerExecutor):
 
         if ray.is_initialized():
             raise ConfigError("Ray is in use in this process already: call `ray.shutdown()` first")
-        address = self._settings.address
+        settings, address = self._settings, self._settings.address
         is_local = address == "local"
-        local = {"include_dashboard": False, "num_cpus": self._local_cpus()} if is_local else {}
+        most = max(settings.workers or 0, settings.max_workers or 0)
+        cpus = max(count_cores(), ceil(most * settings.cpus))
+        local = {"include_dashboard": False, "num_cpus": cpus} if is_local else {}
         shipped = {"working_dir": self._setup.root, "excludes": _NOT_SHIPPED}
         with _limit_environment(self._usual if is_local else None):
             try:
@@ -85,22 +87,8 @@ class RayExecutor(WorkerExecutor):
         first = self._settings.workers or self._count_free()
         most = max(self._settings.max_workers or first, first)
         size = Size(first, most, ceil(self._concurrency / most))
-        make = partial(RayWorker, self._make_actor, self.warn)
+        make = partial(RayWorker, self._settings, self.warn)
         return Pool(size, make, self._setup, self.listen, self.warn_lost)
-
-    def _make_actor(self) -> Any:  # noqa: ANN401 - a handle of Ray's
-        import ray
-
-        settings = self._settings
-        actor = ray.remote(Actor).options(
-            num_cpus=settings.cpus, num_gpus=settings.gpus, resources=dict(settings.resources),
-            max_restarts=0, max_concurrency=1000,
-        )  # fmt: skip
-        return actor.remote()
-
-    def _local_cpus(self) -> int:
-        most = max(self._settings.workers or 0, self._settings.max_workers or 0)
-        return max(count_cores(), ceil(most * self._settings.cpus))
 
     def _count_free(self) -> int:
         import ray
@@ -133,16 +121,23 @@ def _limit_environment(environment: Mapping[str, str] | None) -> Iterator[None]:
 class RayWorker(Worker):
     """An actor, as the run sees it."""
 
-    def __init__(self, make: Callable[[], Any], warn: Callable[[str], None]) -> None:
+    def __init__(self, settings: EngineSettings, warn: Callable[[str], None]) -> None:
         super().__init__()
-        self._make = make
+        self._settings = settings
         self._warn = warn
         self._actor: Any = None
         self._pushing: asyncio.Task[None] | None = None
         self._pulling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        self._actor = self._make()
+        import ray
+
+        settings = self._settings
+        actor = ray.remote(Actor).options(
+            num_cpus=settings.cpus, num_gpus=settings.gpus, resources=dict(settings.resources),
+            max_restarts=0, max_concurrency=1000,
+        )  # fmt: skip
+        self._actor = actor.remote()
         try:
             version = await self._await_version()
         except Exception as error:
@@ -157,17 +152,14 @@ class RayWorker(Worker):
 
     async def _await_version(self) -> str:
         version = asyncio.ensure_future(_await_reply(self._actor.version.remote()))
-        waited_s = 0.0
         try:
-            while not version.done():
-                await asyncio.wait([version], timeout=_WAIT_S)
-                if not version.done():
-                    waited_s += _WAIT_S
-                    why = "`ray status` says what the cluster lacks"
-                    self._warn(f"a worker of Ray has had no machine for {waited_s:g} s: {why}")
+            await asyncio.wait([version], timeout=_WAIT_S)
+            if not version.done():
+                why = "`ray status` says what the cluster lacks"
+                self._warn(f"a worker of Ray has had no machine for {_WAIT_S:g} s: {why}")
+            return str(await version)
         finally:
             version.cancel()  # where the run is over
-        return str(version.result())
 
     async def close(self, grace_s: float) -> None:
         if self._pulling is not None and not self._over.is_set():
