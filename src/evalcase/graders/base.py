@@ -60,8 +60,6 @@ def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
 
 
 class Part(NamedTuple):
-    """What a `path` leads to in the JSON of an answer."""
-
     path: str
     value: JSON
 
@@ -315,7 +313,6 @@ _PROMPT_FILE = re.compile(r"[^\n]+\.(?:md|markdown|txt|prompt|j2|jinja2?|html?)"
 
 
 def names_file(prompt: str) -> bool:
-    """Whether a prompt is the path of a file, by its ending."""
     return _PROMPT_FILE.fullmatch(prompt) is not None
 
 
@@ -418,13 +415,11 @@ def _takes_mapping(option: Option) -> bool:
 
 
 def is_own_class(kind: type) -> bool:
-    """Whether a class of graders is a part of evalcase."""
     return kind.__module__.startswith("evalcase.graders.")
 
 
 @lru_cache(maxsize=256)
 def declared_grader(kind: type[Grader]) -> DeclaredGrader:
-    """What a class says of its graders."""
     shared = {name: each for name, each in SHARED.items() if name not in fields_of(kind)}
     if kind.reads not in ("text", "value", "either"):
         del shared["path"]

@@ -77,7 +77,6 @@ def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
 
 
 def expected_calls(case: Case) -> list[Call]:
-    """The calls of `expected_output`, from all messages of the assistant."""
     calls: list[ToolCall] = []
     for message in case._data.get("expected_output", ()):
         if message["role"] == "assistant" and "tool_calls" in message:
@@ -142,7 +141,6 @@ def steps_like(answer: Answer, name: str) -> list[Step]:
 
 
 def without_steps(answer: Answer, name: str) -> str:
-    """What a reason says where no step has the name."""
     names = list(dict.fromkeys(step.name for step in answer.steps))
     return f"no step is called {name!r}; there are {list_some(names[:_MOST_STEPS], len(names))}"
 

@@ -24,8 +24,6 @@ _MOST_REASONS = 5
 
 
 class CombinedGrader(Grader):
-    """Asks the graders inside of it, and decides by their grades."""
-
     def load(self, surroundings: Surroundings) -> None:
         for each in self.inner():
             each.grader.load(surroundings)
@@ -68,7 +66,6 @@ class CombinedGrader(Grader):
         return Score(value, reason, passed=False, stands=stands)
 
     def count_needed(self, number: int) -> int:
-        """How many of so many have to pass."""
         return number
 
 

@@ -319,7 +319,6 @@ def expected_value(case: Case) -> JSON:
 
 
 def expected_text(case: Case) -> str | None:
-    """The same as text; None if nothing is expected. Raise EvalcaseError where it is no text."""
     content = expected_content(case)
     text = text_of_content(content)
     if text is None and content is not None:
@@ -469,7 +468,6 @@ def _compare_data(expected: JSON, answer: Answer) -> Score:
 
 
 def compare_values(expected: JSON, got: JSON) -> Score:
-    """Whether two values are the same as JSON."""
     if are_same(expected, got):
         return Score(1.0, "the JSON value is equal")
     listed = list_differences(find_differences(expected, got))

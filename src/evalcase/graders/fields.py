@@ -79,8 +79,6 @@ _Scalar = Text | bool | int | float
 
 
 class Bounds(Value, frozen=True):
-    """How long something may be."""
-
     min: Annotated[Whole | None, about("The minimum.")] = None
     max: Annotated[Whole | None, about("The maximum.")] = None
 

@@ -207,7 +207,6 @@ def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> Finding:
 
 
 def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> Finding:
-    """Where a schema is invalid, and why."""
     why = _shorten(str(getattr(error, "message", error)))
     path = tuple(getattr(error, "instance_path", ()))
     value: Any = schema
@@ -266,7 +265,6 @@ class JsonSchemaGrader(Grader):
             yield Finding(("file",), "`file` replaces `value`: use only one of them")
 
     def load(self, surroundings: Surroundings) -> None:
-        """Read the file now. Raise ConfigError where it has no schema that can be used."""
         if self.file is not None:
             self.path = os.path.join(surroundings.root, self.file)
             self.read = _read_schema(self.file, self.path, surroundings.root)

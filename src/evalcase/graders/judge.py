@@ -156,7 +156,6 @@ class JudgeGrader(Grader):
         return all(each is None for each in own)
 
     def load(self, surroundings: Surroundings) -> None:
-        """Read the prompt. Raise ConfigError if its file can't be read."""
         self.prompt_text = self.prompt or ""
         if self.prompt is None or not names_file(self.prompt):
             return

@@ -44,8 +44,6 @@ class BadJudgeReplyError(ValueError):
 
 
 class CriterionReply(Value, frozen=True):
-    """What a judge says of one criterion."""
-
     verdict: CriterionVerdict
     reason: str
 
@@ -171,8 +169,6 @@ def _describe_part(texts: Sequence[str], verdicts: Sequence[str]) -> JSON:
 
 
 class DecidedCriterion(NamedTuple):
-    """A criterion, and what the votes come to."""
-
     criterion: Criterion
     verdict: CriterionVerdict
     reason: str

@@ -74,7 +74,6 @@ class PythonGrader(Grader):
 
     @classmethod
     def of(cls, function: Callable[..., object]) -> PythonGrader:
-        """The grader of a function that a program passes."""
         return cls(_label_of(function), function=function, call=_read_call(function, ()))
 
     def conflicts(self) -> Iterator[Finding]:

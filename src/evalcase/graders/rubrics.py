@@ -39,7 +39,6 @@ class Criterion(Value, frozen=True):
 
     @property
     def verdicts(self) -> tuple[CriterionVerdict, ...]:
-        """What a judge may say of it."""
         named = tuple(name for name, _ in self.levels) or (MET, NOT_MET)
         return (*named, CANNOT_TELL)
 
@@ -49,7 +48,6 @@ class Criterion(Value, frozen=True):
         return f"{self.key}: {' '.join(self.text.split())}{''.join(levels)}"
 
     def score(self, verdict: CriterionVerdict) -> float:
-        """How much of it a verdict grants."""
         if not self.levels:
             return float(verdict == MET)
         names = [name for name, _ in self.levels]
@@ -85,8 +83,6 @@ BLANK = "it is only white space, by which nothing can be judged"
 
 
 class RubricItem(Value, frozen=True):
-    """One point that a judge checks."""
-
     text: Annotated[Text, about("What a good answer does.", example="Names the capital.")]
     id: Annotated[Text | None, about("Its name in results.")] = None
     weight: Annotated[Amount, about("How much it counts.")] = 1.0
@@ -113,7 +109,6 @@ def rubric_faults(rubrics: Sequence[Any]) -> Iterator[Finding]:
 
 
 def describe_rubric(rubric: str | RubricItem) -> Mapping[str, Any]:
-    """What a case would say of it."""
     if isinstance(rubric, str):
         return {"text": rubric}
     return structs.asdict(rubric)
@@ -144,13 +139,11 @@ class Rubric(Value, frozen=True):
 
 
 def rubric_text(name: str) -> str:
-    """The file of a rubric, as it stands."""
     return read_file(os.path.join(RUBRIC_FOLDER, f"{name}.yaml"), _MOST_BYTES).decode()
 
 
 @lru_cache(maxsize=16)
 def read_rubric(name: str) -> Rubric:
-    """A rubric by its name, one of RUBRIC_NAMES."""
     data: dict[str, Any] = yaml.safe_load(rubric_text(name))
     chunks = data.get("chunks")
     return Rubric(

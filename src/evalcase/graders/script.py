@@ -120,7 +120,6 @@ class ScriptGrader(Grader):
         return (*own, *[name for each in self.inner() for name in each.grader.asks()])
 
     def load(self, surroundings: Surroundings) -> None:
-        """Raise ConfigError if there is no such program."""
         self.surroundings = surroundings
         name = self.value[0]
         if find_program(name, self._folder(), surroundings.environment) is None:

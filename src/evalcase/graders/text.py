@@ -53,8 +53,6 @@ class TakesLongError(Exception):
 
 
 class Searcher:
-    """Searches for the patterns of one grading."""
-
     def __init__(
         self, limit_s: float | None = None, is_given_up: Callable[[], bool] = lambda: False
     ) -> None:
@@ -106,8 +104,6 @@ def _compile(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
 
 
 class TextGrader(Grader, kw_only=True):
-    """What graders of text share: the differences that they may ignore."""
-
     ignore_case: Annotated[
         bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive",))
     ] = False
@@ -119,7 +115,6 @@ class TextGrader(Grader, kw_only=True):
     ] = False
 
     def with_even_space(self, text: str) -> str:
-        """A text with the white space that counts."""
         return " ".join(text.split()) if self.ignore_space else text
 
     def even(self, text: str) -> str:
@@ -138,7 +133,6 @@ class TextGrader(Grader, kw_only=True):
             yield Finding((name,), what, "any answer has it; `regex` can tell white space")
 
     def ignoring(self) -> str:
-        """What a reason says of ignored differences."""
         ignored = ["case"] if self.ignore_case else []
         ignored += ["white space"] if self.ignore_space else []
         return f" ({' and '.join(ignored)} ignored)" if ignored else ""

@@ -44,8 +44,6 @@ Order = Literal["exact", "in_order", "any_order"]
 
 
 class ToolRule(Value, frozen=True):
-    """How the arguments of one tool are compared."""
-
     arguments: Annotated[
         Arguments | None, about("How to compare its arguments, instead of the general setting.")
     ] = None

@@ -124,7 +124,6 @@ class _CaseMaker:
         self.shared = _list_checks(root, root.at("execution"), default)
 
     def make(self, item: Item) -> None:
-        """Make the case of a test, or one for each prompt."""
         if not isinstance(item.value, dict):
             self.suite.new_case(item).drop(item, "this test, which is not a mapping")
             return
@@ -206,7 +205,6 @@ class _CaseMaker:
             case.keep_reference()  # AgentV never compares it beside assertions
 
     def _add(self, case: CaseDraft, item: Item, variables: Variables) -> None:
-        """Add an assertion to a case, or leave it out."""
         try:
             for grader in _map_check(item, variables, self.mapper):
                 statements = _statements_of(grader)
@@ -221,7 +219,6 @@ class _CaseMaker:
         self.mapper.notes.clear()
 
     def _converse(self, case: CaseDraft, item: Item, variables: Variables) -> None:
-        """Turns, each with its assertions."""
         turns: list[JSON] = []
         for each in item.at("turns").items():
             turn = CaseDraft(each)

@@ -81,7 +81,6 @@ def _skip(case: CaseDraft, item: Item) -> None:
 
 
 def _keep_id(case: CaseDraft, item: Item) -> None:
-    """The id of an eval that has a name as well."""
     case.keep("id", item)
 
 
@@ -101,7 +100,6 @@ _SKILLS = Preset(
 
 
 def import_inspect(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
-    """Rows with `input` and `target`, perhaps with choices."""
     import_rows(source, choices, suite, _INSPECT)
     for case in suite.kept:
         case.fields["input"] = _name_pictures(case.fields["input"])
@@ -183,7 +181,6 @@ _INSPECT = Preset(
 
 
 def import_langsmith(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
-    """Examples with `inputs` and `outputs`, which are mappings."""
     import_rows(source, choices, suite, _LANGSMITH)
     for case in suite.cases:
         for field in ("input", "expected_output"):
@@ -221,7 +218,6 @@ _LANGSMITH = Preset(
 
 
 def import_braintrust(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
-    """Rows with `input`, `expected`, `metadata` and `tags`."""
     import_rows(source, choices, suite, _BRAINTRUST)
 
 

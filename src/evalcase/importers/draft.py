@@ -46,8 +46,6 @@ class Choices(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Something that could not be mapped: where it is, and why."""
-
     item: Item
     why: str
     hint: str | None = None
@@ -84,7 +82,6 @@ class Draft:
         return item if number is None else item.at(number)
 
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
-        """Leave something out: it becomes a problem and a comment."""
         self.lost.append(Loss(item, why, hint, at))
 
     def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
@@ -109,7 +106,6 @@ class CaseDraft(Draft):
         self.is_dropped = False
 
     def drop(self, item: Item, why: str, hint: str | None = None) -> None:
-        """Leave the whole case out."""
         self.is_dropped = True
         self.lost, self.remarks = [Loss(item, why, hint)], []
 
@@ -169,7 +165,6 @@ class SuiteDraft(Draft):
         self, goal: str, max_turns: JSON, persona: JSON = None, facts: JSON = None,
         first: JSON = None,
     ) -> dict[str, JSON]:  # fmt: skip
-        """The field `user` of a case: a target plays the user of a conversation."""
         if _SIMULATOR_REMARK not in self.remarks:
             self.remarks.append(_SIMULATOR_REMARK)
         user: dict[str, JSON] = {"goal": goal, "target": SIMULATOR, "max_turns": max_turns}
@@ -228,7 +223,6 @@ class SuiteDraft(Draft):
         return texts
 
     def write(self, tool: str) -> str:
-        """The text of the suite; what is left out of the whole file stands at the top."""
         base = os.path.basename(self.source) if self.source != "-" else "standard input"
         top = [f"Imported from {base} ({tool}).", *self.remarks, *map(_write_comment, self.lost)]
         return write_suite(self.fields, [each.fields for each in self.kept], self.comments(), top)
@@ -238,7 +232,6 @@ def write_suite(
     fields: dict[str, JSON], cases: Iterable[dict[str, JSON]], comments: Comments,
     top: Sequence[str],
 ) -> str:  # fmt: skip
-    """The text of a suite in its shortest form."""
     known = Catalogue(needs_graders=True)
     written = {**shorten(fields, known), "cases": [shorten(each, known) for each in cases]}
     return "".join(suite_lines(written, comments, top))
@@ -294,12 +287,10 @@ def write_not(grader: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def all_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
-    """One grader that says what several do together."""
     return graders[0] if len(graders) == 1 else write_grader("all", [*graders])
 
 
 def any_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
-    """One grader that passes where one of several does."""
     return graders[0] if len(graders) == 1 else write_grader("any", [*graders])
 
 

@@ -71,8 +71,6 @@ class CaseDraft(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """A trace, and those that ask nearly the same."""
-
     trace: str
     others: list[str]
     failed: list[str]

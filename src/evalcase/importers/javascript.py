@@ -29,7 +29,6 @@ class UnrenderableError(ValueError):
 
 
 def has_tags(value: JSON) -> bool:
-    """Whether a text in a value is a template."""
     if isinstance(value, str):
         return _OPENING.search(value) is not None
     several: Iterable[JSON] = value.values() if isinstance(value, dict) else ()
@@ -81,7 +80,6 @@ class Variables:
         return self.render(text, unset)
 
     def render_all(self, value: JSON, unset: list[str] | None = None) -> JSON:
-        """A value with all of its texts rendered."""
         if isinstance(value, str):
             return self.render(value, unset)
         if isinstance(value, list):

@@ -230,7 +230,6 @@ class _CaseMaker:
                 case.lose(test.fields[name], f"`{name}`", at="key")
 
     def _check(self, case: CaseDraft, test: PromptfooTest, variables: Variables) -> None:
-        """Graders of the assertions of a test."""
         threshold = test.fields.get("threshold")
         counts = threshold is not None and isinstance(threshold.value, int | float)
         shared = () if test.is_set("disableDefaultAsserts") else self.default.assertions

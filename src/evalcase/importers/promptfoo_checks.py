@@ -118,7 +118,6 @@ class Assertion(NamedTuple):
         return own or any(each.has_tags for each in self.inner)
 
     def render(self, variables: Variables) -> Assertion:
-        """The same for one test. Raise UnrenderableError."""
         if not self.has_tags:
             return self
         fields = dict(self.fields)
@@ -131,7 +130,6 @@ class Assertion(NamedTuple):
         return self._replace(fields=fields, inner=inner)
 
     def judges(self) -> Iterator[Item]:
-        """The judges that it names, at any depth."""
         if self.type in JUDGED and self.fields.get("provider") is not None:
             yield self.item.at("provider")
         for each in self.inner:
@@ -483,7 +481,6 @@ def _unlike(assertion: Assertion, value: JSON, wanted: str) -> NoCounterpartErro
 
 
 def to_seconds(milliseconds: float) -> float:
-    """Seconds, as a person would write them."""
     seconds = round(milliseconds / 1000, 6)
     return int(seconds) if seconds == int(seconds) else seconds
 

@@ -78,7 +78,6 @@ class Providers:
         self._prompts: dict[str, list[str] | None] = {}
 
     def add_all(self, several: Item) -> None:
-        """Make targets of all providers."""
         try:
             for provider in read_providers(several, self.folder):
                 name = self.map(provider)
@@ -231,5 +230,4 @@ def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
 
 
 def _is_plain(value: JSON) -> bool:
-    """Whether a setting is no file and no template."""
     return not has_tags(value) and FILE not in str(value)

@@ -50,7 +50,6 @@ class PromptTemplate:
                    for each in (self.label, *self.references))  # fmt: skip
 
     def fill(self, variables: Variables, around: tuple[str, str], unset: list[str]) -> JSON:
-        """The text or the messages for a target."""
         before, after = around
         if self._chat is not None and not before and not after:
             return variables.render_all(self._chat, unset)
@@ -120,7 +119,6 @@ def _read_prompt(item: Item, whole: Mapping[str, JSON], folder: Folder) -> Itera
 
 
 def _read_texts(name: str, folder: Folder) -> list[str]:
-    """The texts of the prompts in a file."""
     ending = os.path.splitext(name)[1].lower()
     if ending == ".csv":
         raise ValueError("it is in a table")
@@ -254,8 +252,6 @@ def _read_number(value: JSON) -> JSON:
 
 
 class PromptfooTest(NamedTuple):
-    """A test, each part with its place."""
-
     item: Item
     variables: Mapping[str, Item]
     assertions: tuple[Assertion, ...]

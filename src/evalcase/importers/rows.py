@@ -32,8 +32,6 @@ _ARGUMENTS = ("arguments", "args", "input_parameters", "inputParameters")
 
 
 class Preset(NamedTuple):
-    """The columns of a format."""
-
     columns: Mapping[str, str] = _OURS
     """Fields of a case, and the paths that fill them; the first that exists counts."""
     expected: str = "exact"
@@ -149,7 +147,6 @@ def _unusable(source: ForeignFile, message: str, hint: str) -> UnusableError:
 def _report_rest(
     rest: Mapping[str, list[Item]], source: ForeignFile, suite: SuiteDraft, preset: Preset
 ) -> None:
-    """Report each unused column once."""
     known = [name for name in rest if name in preset.bookkeeping]
     if known:
         suite.remark_left_out(known)
@@ -234,7 +231,6 @@ def put_expected(case: CaseDraft, item: Item, how: str) -> None:
 
 
 def shape_input(value: JSON) -> JSON:
-    """Text, messages or data as `input`."""
     if isinstance(value, str) or (isinstance(value, dict) and not is_message(value)):
         return value
     messages = shape_messages(value)
@@ -246,7 +242,6 @@ def shape_input(value: JSON) -> JSON:
 
 
 def shape_expected(value: JSON) -> JSON:
-    """Text, messages or data as `expected_output`."""
     if not isinstance(value, dict | list) or (isinstance(value, dict) and not is_message(value)):
         return value
     messages = shape_messages(value)

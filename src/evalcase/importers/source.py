@@ -53,8 +53,6 @@ class UnusableError(Exception):
 
 
 class Item(NamedTuple):
-    """A value of a file, and its place."""
-
     value: JSON
     document: Document
     path: KeyPath = ()
@@ -72,7 +70,6 @@ class Item(NamedTuple):
         return Item(value, self.document, (*self.path, *steps))
 
     def first(self, *names: str) -> Item:
-        """The first of these fields that has a value."""
         return next((self.at(name) for name in names if self.at(name).value is not None),
                     self.at(names[0]))  # fmt: skip
 
@@ -118,7 +115,6 @@ class ForeignFile(NamedTuple):
 
     @property
     def root(self) -> Item:
-        """The value of a file that is one document."""
         return Item(self.documents[0].value, self.documents[0])
 
     @property
