@@ -6,7 +6,7 @@ more than a field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from evalcase.format.fields import CASE_FIELDS
@@ -16,6 +16,7 @@ from evalcase.types.message import OTHER_ROLES, ROLES, is_message, names_tool
 from evalcase.types.problem import Finding, KeyPath, Problem, did_you_mean
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.json import BadJsonError, parse_json
+from evalcase.util.text import list_some
 
 ColumnHandler = Callable[[CaseDraft, Item], None]
 EXPECTED = "expected_output"
@@ -119,29 +120,28 @@ def _require_columns(
     source: ForeignFile, rows: list[Item], columns: Mapping[str, str], choices: Choices
 ) -> None:
     names = list(dict.fromkeys(name for row in rows for name, _ in row.fields()))
-    shown = ", ".join(names[:_MAX_COLUMNS_SHOWN])
-    shown += ", …" if len(names) > _MAX_COLUMNS_SHOWN else ""
-    known = f"the columns are {shown}" if names else "there are no columns"
-    for field, column in choices.columns.items():
-        if not _exists(column, names):
-            message = f"`{field}` is to be filled from `{column}`, and no row has such a column"
-            raise _unusable(source, message, did_you_mean(column.split(".")[0], names) or known)
+    listed = list_some(names[:_MAX_COLUMNS_SHOWN], len(names))
+    hint = f"the columns are {listed}" if names else "there are no columns"
+
+    def exists(path: str) -> bool:
+        return path in names or path.partition(".")[0] in names
+
+    missing = [(name, each) for name, each in choices.columns.items() if not exists(each)]
     asked = columns["input"].split("|")
     paths = (*asked, *(columns[name] for name in _CONVERSES if name in columns))
-    if not any(_exists(path, names) for path in paths):
+    if missing:
+        field, column = missing[0]
+        message = f"`{field}` is to be filled from `{column}`, and no row has such a column"
+        hint = did_you_mean(column.split(".")[0], names) or hint
+    elif any(map(exists, paths)):
+        return
+    else:
         message = f"no row has the column `{asked[0]}`, which would be the input"
-        raise _unusable(source, message, f"{known}: say --map input=COLUMN")
-
-
-def _exists(path: str, names: Iterable[str]) -> bool:
-    return path in names or path.split(".", maxsplit=1)[0] in names
-
-
-def _unusable(source: ForeignFile, message: str, hint: str) -> UnusableError:
-    document = source.header or (source.documents[0] if source.documents else None)
+        hint = f"{hint}: say --map input=COLUMN"
+    document = source.header or next(iter(source.documents), None)
     if document is None:
-        return UnusableError([Problem("no-cases", "the file has no rows", source.path)])
-    return UnusableError(document.place([Finding((), message, hint, code="missing-input")]))
+        raise UnusableError([Problem("no-cases", "the file has no rows", source.path)])
+    raise UnusableError(document.place([Finding((), message, hint, code="missing-input")]))
 
 
 def _report_rest(
@@ -150,15 +150,12 @@ def _report_rest(
     known = [name for name in rest if name in preset.bookkeeping]
     if known:
         suite.remark_left_out(known)
-    for name, items in rest.items():
-        if name not in known:
-            place = items[0].without_value()
-            if source.header is not None:
-                place = Item(None, source.header, (name,))
-            count = len(items)
-            rows = "one row has" if count == 1 else f"{count:,} rows have"
-            hint = "--rest metadata keeps such columns"
-            suite.lose(place, f"`{name}`, which {rows}", hint, at="key")
+    for name in filter(lambda name: name not in known, rest):
+        items, header = rest[name], source.header
+        place = items[0].without_value() if header is None else Item(None, header, (name,))
+        rows = "one row has" if len(items) == 1 else f"{len(items):,} rows have"
+        hint = "--rest metadata keeps such columns"
+        suite.lose(place, f"`{name}`, which {rows}", hint, at="key")
 
 
 def _fill(
@@ -201,12 +198,8 @@ def put_field(case: CaseDraft, field: str, item: Item) -> None:
     """Fill a field, or report that the value doesn't fit."""
     value: JSON = item.value
     case.fields_from[field] = item
-    if field == "input":
-        value = shape_input(value)
-    elif field == "id":
-        value = shape_id(value)
-    elif field == "tags":
-        value = shape_tags(value)
+    if field in _SHAPES:
+        value = _SHAPES[field](value)
     elif field == "metadata":
         held, value = case.fields.get("metadata"), parse_cell(value)
         value = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
@@ -326,3 +319,8 @@ def shape_tags(value: JSON) -> list[JSON] | None:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return list(dict.fromkeys(value))
     return None
+
+
+_SHAPES: Mapping[str, Callable[[JSON], JSON]] = {
+    "input": shape_input, "id": shape_id, "tags": shape_tags,
+}  # fmt: skip

@@ -131,7 +131,7 @@ def read_foreign(path: str, shape: FileShape | None = None) -> ForeignFile:
     if path != STDIN and (outside := outside_link(path)) is not None:
         raise UnusableError([outside])
     try:
-        return parse_source(read_source(path), path, shape or shape_of(path))
+        return parse_source(read_source(path), path, shape or _shape_of(path))
     except UnreadableError as error:
         raise UnusableError([error.problem]) from None
     except OSError as error:
@@ -139,7 +139,7 @@ def read_foreign(path: str, shape: FileShape | None = None) -> ForeignFile:
         raise UnusableError([Problem("unreadable-file", message, path)]) from None
 
 
-def shape_of(path: str) -> FileShape:
+def _shape_of(path: str) -> FileShape:
     """The shape of a file by its ending; YAML for standard input, since it includes JSON."""
     ending = os.path.splitext(path)[1].lower()
     if path != STDIN and ending not in SHAPES:
