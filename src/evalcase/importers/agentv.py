@@ -221,7 +221,7 @@ class _CaseMaker:
     def _converse(self, case: CaseDraft, item: Item, variables: Variables) -> None:
         turns: list[JSON] = []
         for each in item.at("turns").items():
-            turn = CaseDraft(each)
+            turn = CaseDraft(origin=each)
             asked = each.at("input").value
             turn.fields["input"] = asked if asked is None else shape_input(_without_root(asked))
             self._expect(turn, each, Variables({}))

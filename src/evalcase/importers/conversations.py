@@ -38,7 +38,7 @@ _CONVERSATION = {
 
 
 def import_deepeval(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
-    rows = find_rows(source, _GOLDENS, SuiteDraft("", ""))
+    rows = find_rows(source, _GOLDENS, SuiteDraft("", "", origin=Item(None, source.documents[0])))
     first = next((row.mapping() for row in rows if isinstance(row.value, dict)), {})
     has_turns = isinstance(first.get("turns"), list | str) and "input" not in first
     if "scenario" not in first and not has_turns:

@@ -28,7 +28,7 @@ from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, Draft, Suite
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals
 from evalcase.importers.rows import import_rows
-from evalcase.importers.source import FileShape, ForeignFile, UnusableError, read_foreign
+from evalcase.importers.source import FileShape, ForeignFile, Item, UnusableError, read_foreign
 from evalcase.types.problem import CODES, Finding, KeyPath, Problem
 from evalcase.types.value import JSON, copy_value
 
@@ -94,7 +94,7 @@ def import_suite(
     if option is not None and not importer.has_columns:
         message = f"{option} is about columns, and a file for {importer.tool} has none"
         raise UnusableError([Problem("unknown-option", message, path, hint="leave it out")])
-    suite = SuiteDraft(path, folder)
+    suite = SuiteDraft(path, folder, origin=Item(None, source.documents[0]))
     importer.function(source, choices, suite)
     make_valid(suite)
     suite.require_all()

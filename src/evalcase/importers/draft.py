@@ -9,6 +9,8 @@ from itertools import takewhile
 from json import dumps
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Document
 from evalcase.format.writer import Comments, shorten, suite_lines
@@ -57,20 +59,18 @@ class Loss(NamedTuple):
         return id(self.item.document), self.item.path, self.why
 
 
-class Draft:
+class Draft(Struct, kw_only=True):
     """Fields as they will be written, their origins, and what was left out."""
 
     origin: Item
-
-    def __init__(self) -> None:
-        self.fields: dict[str, JSON] = {}
-        self.lost: list[Loss] = []
-        self.fields_from: dict[str, Item] = {}
-        """The origins of fields, as far as they are known."""
-        self.graders_from: list[Item] = []
-        self.remarks: list[str] = []
-        """Comments that are no loss."""
-        self.misses_grader = False
+    fields: dict[str, JSON] = {}
+    lost: list[Loss] = []
+    fields_from: dict[str, Item] = {}
+    """The origins of fields, as far as they are known."""
+    graders_from: list[Item] = []
+    remarks: list[str] = []
+    """Comments that are no loss."""
+    misses_grader: bool = False
 
     def where_from(self, field: str, number: int | None = None) -> Item:
         """The origin of a field, or of one of its items; the whole case if it is unknown."""
@@ -100,10 +100,7 @@ class Draft:
 
 
 class CaseDraft(Draft):
-    def __init__(self, origin: Item) -> None:
-        super().__init__()
-        self.origin = origin
-        self.is_dropped = False
+    is_dropped: bool = False
 
     def drop(self, item: Item, why: str, hint: str | None = None) -> None:
         self.is_dropped = True
@@ -130,26 +127,22 @@ class CaseDraft(Draft):
 class SuiteDraft(Draft):
     """A suite: what is left out of the whole file becomes a comment at the top."""
 
-    def __init__(self, source: str, folder: str) -> None:
-        super().__init__()
-        self.source = source
-        """The path of the imported file."""
-        self.folder = folder
-        """The folder of the suite: files are looked up from there."""
-        self.cases: list[CaseDraft] = []
-        self.targets: dict[str, dict[str, JSON]] = {}
-        """Targets for the configuration, by name."""
-        self.repos: dict[str, dict[str, JSON]] = {}
-        """Repositories for the configuration, by name."""
-        self.judge: str | None = None
-        """The name of the target that judges."""
-        self.ungraded: list[str] = []
-        """Ids of cases that have nothing to grade."""
+    source: str
+    """The path of the imported file."""
+    folder: str
+    """The folder of the suite: files are looked up from there."""
+    cases: list[CaseDraft] = []
+    targets: dict[str, dict[str, JSON]] = {}
+    """Targets for the configuration, by name."""
+    repos: dict[str, dict[str, JSON]] = {}
+    """Repositories for the configuration, by name."""
+    judge: str | None = None
+    """The name of the target that judges."""
+    ungraded: list[str] = []
+    """Ids of cases that have nothing to grade."""
 
     def new_case(self, origin: Item) -> CaseDraft:
-        case = CaseDraft(origin)
-        if not self.cases:
-            self.origin = origin
+        case = CaseDraft(origin=origin)
         self.cases.append(case)
         return case
 

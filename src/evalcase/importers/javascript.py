@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import Struct
+
 from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
 
@@ -55,15 +57,14 @@ def _tags_of(text: str) -> Iterator[re.Match[str]]:
         yield tag
 
 
-class Variables:
+class Variables(Struct):
     """Values for templates. A value may be a template itself."""
 
-    def __init__(self, values: Mapping[str, JSON], prefix: str | None = None) -> None:
-        self.values = values
-        self.prefix = prefix
-        """What may stand before the name of a variable, as in `vars.city`."""
-        self.used: set[str] = set()
-        self._rendered: dict[str, JSON] = {}
+    values: Mapping[str, JSON]
+    prefix: str | None = None
+    """What may stand before the name of a variable, as in `vars.city`."""
+    used: set[str] = set()
+    _rendered: dict[str, JSON] = {}
 
     def render(self, text: str, unset: list[str] | None = None) -> str:
         """A text with its variables replaced. A variable without a value is empty, and added to

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from evalcase.importers.draft import (
     CaseDraft,
     Choices,
@@ -130,19 +132,14 @@ def _name_judge(root: Item, tests: list[PromptfooTest], providers: Providers) ->
     return item.value if item.value is not None and providers.name_judge(item) else None
 
 
-class _CaseMaker:
-    def __init__(
-        self, suite: SuiteDraft, folder: Folder, prompts: Sequence[PromptTemplate],
-        providers: Providers, default: PromptfooTest, judge: JSON,
-    ) -> None:  # fmt: skip
-        self.suite = suite
-        self.folder = folder
-        self.root = project_root(suite.folder)
-        self.prompts = prompts
-        self.providers = providers
-        self.default = default
-        self.judge = judge
-        self._ids: dict[str, int] = {}
+class _CaseMaker(Struct):
+    suite: SuiteDraft
+    folder: Folder
+    prompts: Sequence[PromptTemplate]
+    providers: Providers
+    default: PromptfooTest
+    judge: JSON
+    ids: dict[str, int] = {}
 
     def make(self, test: PromptfooTest) -> None:
         """Make all cases of a test: one for each prompt and for each combination of values."""
@@ -216,7 +213,7 @@ class _CaseMaker:
         id = slug_of(description or " ".join(each[:80] for each in texts)) or "case"
         if len(self.prompts) > 1:
             id = f"{id}:{slug_of(prompt.label)}"
-        return number_id(id, self._ids)
+        return number_id(id, self.ids)
 
     def _read_options(self, case: CaseDraft, test: PromptfooTest) -> None:
         if "repeat" in test.options:
@@ -233,8 +230,8 @@ class _CaseMaker:
         threshold = test.fields.get("threshold")
         counts = threshold is not None and isinstance(threshold.value, int | float)
         shared = () if test.is_set("disableDefaultAsserts") else self.default.assertions
-        mapper = Mapper(self.folder, self.root, self.providers.embeddings, self.judge,
-                        counts_scores=counts)  # fmt: skip
+        root, embed = project_root(self.suite.folder), self.providers.embeddings
+        mapper = Mapper(self.folder, root, embed, self.judge, counts_scores=counts)
         made: list[tuple[Assertion, Grader]] = []
         for assertion in (*shared, *test.assertions):
             try:

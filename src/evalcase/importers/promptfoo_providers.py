@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from evalcase.config.registry import list_names
 from evalcase.importers.draft import CaseDraft, NoCounterpartError, SuiteDraft
 from evalcase.importers.javascript import has_tags
@@ -65,17 +67,16 @@ def read_providers(several: Item, folder: Folder) -> Iterator[Provider]:
             yield Provider(named if isinstance(named, str) else "", item)
 
 
-class Providers:
+class Providers(Struct):
     """The providers that became targets."""
 
-    def __init__(self, suite: SuiteDraft, folder: Folder) -> None:
-        self.suite = suite
-        self.folder = folder
-        self.default_embedding: JSON = None
-        """The provider of embeddings for all tests, if the file names one."""
-        self._named: dict[str, str] = {}
-        """The names of targets, by the ids and labels of their providers."""
-        self._prompts: dict[str, list[str] | None] = {}
+    suite: SuiteDraft
+    folder: Folder
+    default_embedding: JSON = None
+    """The provider of embeddings for all tests, if the file names one."""
+    _named: dict[str, str] = {}
+    """The names of targets, by the ids and labels of their providers."""
+    _prompts: dict[str, list[str] | None] = {}
 
     def add_all(self, several: Item) -> None:
         try:

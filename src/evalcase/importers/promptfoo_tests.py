@@ -10,6 +10,8 @@ from json import dumps
 from math import prod
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from evalcase.format.document import parse_document
 from evalcase.importers.draft import SuiteDraft, number_id
 from evalcase.importers.javascript import UnrenderableError, Variables, refuse_computed
@@ -34,14 +36,12 @@ _COMMA = re.compile(r"(?<!\\),")
 # Prompts
 
 
-class PromptTemplate:
-    def __init__(self, label: str, text: str, item: Item, references: tuple[str, ...] = ()) -> None:
-        self.label = label
-        self.references = references
-        """What providers and tests call it: its written label, its id, its file."""
-        self.text = text
-        self.item = item
-        self._chat = _read_chat(text)
+class PromptTemplate(Struct):
+    label: str
+    text: str
+    item: Item
+    references: tuple[str, ...] = ()
+    """What providers and tests call it: its written label, its id, its file."""
 
     def is_meant_by(self, name: str) -> bool:
         """Whether a name means it, or a group of prompts: `Group` or `Group:*`."""
@@ -51,8 +51,9 @@ class PromptTemplate:
 
     def fill(self, variables: Variables, around: tuple[str, str], unset: list[str]) -> JSON:
         before, after = around
-        if self._chat is not None and not before and not after:
-            return variables.render_all(self._chat, unset)
+        chat = _read_chat(self.text)
+        if chat is not None and not before and not after:
+            return variables.render_all(chat, unset)
         value = variables.render_value(before + self.text + after, unset)
         return (_read_chat(value) or value) if isinstance(value, str) else value
 
@@ -136,13 +137,12 @@ def _read_texts(name: str, folder: Folder) -> list[str]:
 # Tests
 
 
-class TestReader:
+class TestReader(Struct):
     """Finds tests, wherever they are written. Those that can't be read are left out."""
 
-    def __init__(self, folder: Folder, suite: SuiteDraft, containers: tuple[str, ...]) -> None:
-        self.folder = folder
-        self.suite = suite
-        self.containers = containers
+    folder: Folder
+    suite: SuiteDraft
+    containers: tuple[str, ...]
 
     def read_file(self, file: ForeignFile) -> Iterator[Item]:
         if file.is_table:

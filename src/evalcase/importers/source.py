@@ -14,6 +14,8 @@ from json import dumps
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from evalcase.format.document import Document, parse_document, read_lines
 from evalcase.format.source import (
     FILE_ENDINGS,
@@ -173,15 +175,14 @@ def parse_source(text: str, path: str, shape: FileShape) -> ForeignFile:
     return ForeignFile(path, shape, documents, header)
 
 
-class Folder:
+class Folder(Struct):
     """The folder of a configuration. No file outside of it is read, and no code."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self._texts: dict[str, str] = {}
-        self._parsed: dict[str, ForeignFile] = {}
-        self._open: list[str] = []
-        self._reads = 0
+    path: str
+    _texts: dict[str, str] = {}
+    _parsed: dict[str, ForeignFile] = {}
+    _open: list[str] = []
+    _reads: int = 0
 
     def find(self, name: str) -> list[str]:
         """The file of a name, or all files that match a name with `*`. Raise ValueError."""
