@@ -27,7 +27,7 @@ from evalcase.types.case import Case
 from evalcase.types.grade import Grade, Score
 from evalcase.types.message import Message, copy_of
 from evalcase.types.options import Amount, JsonPath, Seconds, Share, Text, about, of_kind
-from evalcase.types.problem import Finding, KeyPath, hint_at
+from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import Option, fields_of, make, problems_in
 from evalcase.types.target import Question, Surroundings
 from evalcase.types.value import JSON, Value, copy_value, replace
@@ -285,12 +285,8 @@ class SharedOptions(Value, frozen=True):
         bool, about("Whether its grade is only shown, and doesn't count in the verdict.")
     ] = False
     threshold: Annotated[
-        Share,
-        about(
-            "The score at which it passes.", example=0.8,
-            elsewhere=("min_score",)
-        ),
-    ] = 1.0  # fmt: skip
+        Share, about("The score at which it passes.", example=0.8, elsewhere=("min_score",))
+    ] = 1.0
     timeout_s: Annotated[
         Seconds | None, about("Its time limit, in seconds.", example=30, elsewhere=("timeout",))
     ] = None
@@ -299,11 +295,8 @@ class SharedOptions(Value, frozen=True):
     ] = field(name="not", default=False)
     path: Annotated[
         JsonPath | None,
-        about(
-            "The part of the answer to grade, as a path in its JSON.",
-            example="items.0.name", elsewhere=("jsonpath",)
-        ),
-    ] = None  # fmt: skip
+        about("The part of the answer's JSON to grade, as a path.", example="items.0.name"),
+    ] = None
 
 
 SHARED = fields_of(SharedOptions)
@@ -377,16 +370,12 @@ class DeclaredGrader(NamedTuple):
 
     def faults(self, values: Mapping[str, JSON]) -> Iterator[Finding]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
-        own, what = fields_of(self.kind), f"the grader `{self.kind.name}`"
-        elsewhere = {other: name for name, each in own.items() for other in each.elsewhere}
+        what = f"the grader `{self.kind.name}`"
         for fault in problems_in(self.kind, values, what, beside=self.shared):
-            hint, (first, *_) = fault.hint, (*fault.path, "")
             if self.kind.threshold == "none" and fault.path == ("threshold",):
                 hint = "it passes as its name says; a mean with a threshold is `weighted`"
-            elif first in self.shared and first in elsewhere:
-                # As in other tools, where `required` may be a list of tools.
-                hint = hint_at(elsewhere[first])
-            yield fault._replace(hint=hint)
+                fault = fault._replace(hint=hint)  # noqa: PLW2901
+            yield fault
 
     def make(self, values: Mapping[str, JSON]) -> Grader:
         """One with these sound options."""

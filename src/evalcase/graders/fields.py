@@ -118,9 +118,7 @@ class MatcherOptions(Value, frozen=True):
     )
     expected: Annotated[
         Literal["equals", "number", "date"] | None,
-        about(
-            "Compare with what is at the same path of `expected_output`: as JSON, number or date."
-        ),
+        about("Compare with the same path of `expected_output`: as JSON, number or date."),
     ] = None
     within: Annotated[
         Amount, about("How far a number may be off; for a date, in days.", elsewhere=("tolerance",))
@@ -128,11 +126,7 @@ class MatcherOptions(Value, frozen=True):
     within_percent: Annotated[Amount, about("How far a number may be off, in percent.")] = 0.0
     formats: Annotated[
         Annotated[tuple[DateFormat, ...], Meta(min_length=1)],
-        about(
-            "Accepted date formats, as in Python's `strptime`; by default, ISO 8601.",
-            elsewhere=("format",),
-            words="a list of formats",
-        ),
+        about("Accepted date formats, as in Python's `strptime`; by default, ISO 8601."),
     ] = ()
     ignore_case: Annotated[bool, about("Ignore upper and lower case.")] = False
     weight: Annotated[Amount, about("How much the field counts.")] = 1.0

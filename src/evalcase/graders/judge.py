@@ -84,11 +84,7 @@ class JudgeGrader(Grader):
     ] = None
     rubrics: Annotated[
         Annotated[tuple[Text | RubricItem, ...], Meta(min_length=1)],
-        about(
-            "Criteria to check one by one, as in the `rubrics` of a case.",
-            elsewhere=("steps",),
-            words="a list of rubrics",
-        ),
+        about("Criteria to check one by one, as in the `rubrics` of a case."),
     ] = ()
     target: Annotated[
         TargetName | None,

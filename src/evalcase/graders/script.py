@@ -86,10 +86,7 @@ class ScriptGrader(Grader):
     ] = None
     target: Annotated[
         TargetName | None,
-        about(
-            "A target that the program may ask, at the address in EVALCASE_TARGET_URL; by default "
-            "with `max_calls`, that of [judge]."
-        ),
+        about("A target that the program may ask; with `max_calls`, by default that of [judge]."),
     ] = None
     max_calls: Annotated[
         Count | None, about("How often it may ask the target; 50 by default.", example=10)

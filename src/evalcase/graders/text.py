@@ -108,10 +108,7 @@ class TextGrader(Grader, kw_only=True):
         bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive",))
     ] = False
     ignore_space: Annotated[
-        bool,
-        about(
-            "Count any run of white space as one blank, and none at the ends.", elsewhere=("strip",)
-        ),
+        bool, about("Count white space as one blank, and none at the ends.", elsewhere=("strip",))
     ] = False
 
     def with_even_space(self, text: str) -> str:
@@ -147,11 +144,7 @@ class EqualsGrader(TextGrader):
 
     value: Annotated[
         JSON,
-        about(
-            "The expected value: a text, ignoring outer white space, or any other value, as JSON.",
-            example="Paris",
-            words="a text or a value",
-        ),
+        about("The expected text or JSON value.", example="Paris", words="a text or a value"),
     ]
 
     def grade(self, context: Context) -> Score:
@@ -358,11 +351,7 @@ class SimilarityGrader(TextGrader):
     ] = None
     embedding: Annotated[
         TargetName | None,
-        about(
-            "A target that embeds texts: compare by the cosine of both embeddings, instead of by "
-            "the characters that differ.",
-            elsewhere=("model",),
-        ),
+        about("A target that embeds texts, to compare by the cosine of both embeddings."),
     ] = None
 
     def compares(self) -> frozenset[Half]:

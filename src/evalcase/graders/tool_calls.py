@@ -39,20 +39,10 @@ class ToolCallsGrader(Grader):
     max: Annotated[Whole | None, about("The most calls.", example=5, elsewhere=("budget",))] = None
     needed: Annotated[
         dict[str, Count],
-        about(
-            "Tools, or kinds such as `@shell`, each with its minimum number of calls.",
-            example={"search": 1},
-            elsewhere=("required",),
-            words="a mapping of tools to numbers",
-        ),
+        about("Tools, or kinds such as `@shell`, and how often at least.", example={"search": 1}),
     ] = {}
     forbidden: Annotated[
-        Texts,
-        about(
-            "Tools, or kinds such as `@web`, that must not be called.",
-            example=["delete"],
-            words="a list of tools",
-        ),
+        Texts, about("Tools, or kinds such as `@web`, that must not be called.", example=["delete"])
     ] = ()
     max_repeats: Annotated[
         Count | None,
@@ -239,10 +229,7 @@ class SkillUsedGrader(Grader):
     value: Annotated[Text, about("The name of the skill.", example="csv", elsewhere=("skill",))]
     evidence: Annotated[
         Literal["tool", "any"],
-        about(
-            "What counts: a call of the agent's `tool` for skills, or `any` sign, such as a "
-            "command that reads its SKILL.md."
-        ),
+        about("A call of a `tool` for skills, or `any` sign, such as reading its SKILL.md."),
     ] = "tool"
 
     def grade(self, context: Context) -> Score:

@@ -115,11 +115,7 @@ class TrajectoryGrader(Grader):
         Literal["forbid", "allow"], about("Whether expected calls may be left out.")
     ] = "forbid"
     tools: Annotated[
-        dict[str, ToolRule],
-        about(
-            "How to compare the arguments of specific tools, by name.",
-            words="a mapping of tools to rules",
-        ),
+        dict[str, ToolRule], about("How to compare the arguments of single tools, by name.")
     ] = {}
     agent: Agents = "all"
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None

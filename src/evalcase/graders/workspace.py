@@ -88,24 +88,15 @@ class RunGrader(_LooksAtWorkspace):
     expect: Annotated[Whole, about("The exit code it must end with.", elsewhere=("exit_code",))] = 0
     env: Annotated[dict[str, str], about("Further environment variables.")] = {}
     fresh: Annotated[
-        bool,
-        about(
-            "Whether it runs in a copy of its own, which has only what is recorded: no ignored "
-            "file, and nothing that another grader left."
-        ),
+        bool, about("Whether it runs in a fresh copy, with nothing but what is recorded.")
     ] = False
     report: Annotated[
         Literal["json", "junit"] | None,
-        about(
-            "How its result is read: `json` on stdout, as from a `script`, or the `junit` file at "
-            "`{report}`; by default, by its exit code."
-        ),
+        about("`json` on stdout, or a `junit` file at `{report}`; by default, the exit code."),
     ] = None
     must_pass: Annotated[
         Texts | None,
-        about(
-            "Tests of the JUnit report that must pass.", example=["tests/test_cart.py::test_sum"]
-        ),
+        about("Tests of the JUnit report that must pass.", example=["tests/t.py::test_sum"]),
     ] = None
     keep_passing: Annotated[
         Texts | None, about("Tests of the JUnit report that must not break; they may be skipped.")
