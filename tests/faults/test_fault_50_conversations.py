@@ -12,7 +12,6 @@ import pytest
 from evalcase.runner import event_loop
 from evalcase.util import user_calls
 from tests.run.project import Project, finish
-from tests.store.rows import read_rows
 
 TALKER = """
 def talk(question: Question):
@@ -73,21 +72,6 @@ def test_fault_50_a_killed_conversation_is_had_again_from_its_first_turn(talking
     assert [turn for _, _, turn in asked] == [1, 2, 1, 2, 3]
     assert len({session for _, session, _ in asked[:2]}) == 1
     assert len({session for _, session, _ in asked}) == 2
-
-
-def test_fault_50_resume_says_that_a_conversation_was_broken_off(talking: Project) -> None:
-    talking.suite(conversation("a", "one", "two"), conversation("b", "one"))
-    talking.run("run", "--concurrency", "1")
-    journal = talking.runs()[-1] / "journal.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    types = [row["type"] for _, row in read_rows(str(journal))]
-    assert types == ["talk", "case", "result", "talk", "case", "result", "end"]
-    journal.write_bytes(b"".join(lines[:4]))  # as a kill in the second leaves it
-    done = talking.run("resume", "latest")
-    assert done.code == 0
-    said = " ".join(done.err.split())
-    assert "the conversation of case b was interrupted when the run ended" in said
-    assert "case a" not in said
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from evalcase.store.folder import Run
 from evalcase.store.index import FinishedTrial, Index, read_index
 from evalcase.store.journal import RunWriter
 from evalcase.store.reader import read_end
-from evalcase.store.rows import End, GradingRow, TalkRow, TargetRow
+from evalcase.store.rows import End, GradingRow, TargetRow
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result, Totals, Trial, Verdict
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
@@ -219,16 +219,8 @@ class Pending:
             return self._trials.run(trial)
         if self._changed:
             self._note_change(trial.target)
-        if "turns" in data or "user" in data:
             if case.user is not None:
                 self._note_change(case.user.target)
-            if self._index.was_interrupted(trial.key):
-                self._plan.note(
-                    f"the conversation of case {case.id} was interrupted when the run ended: it "
-                    "starts over, in a new session"
-                )
-            # It may take long: `resume` should know that it was begun.
-            self._writer.note(TalkRow(trial.key))
         if "workspace" in data:
             return self._trials.run_in_workspace(trial)
         return self._trials.run(trial)

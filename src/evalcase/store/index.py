@@ -24,7 +24,7 @@ from evalcase.store.reader import (
     open_journal_file,
     read_row_at,
 )
-from evalcase.store.rows import Basis, CaseRow, End, GradingRow, LostRow, Row, TalkRow, TargetRow
+from evalcase.store.rows import Basis, CaseRow, End, GradingRow, LostRow, Row, TargetRow
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.result import (
     VERDICTS,
@@ -168,8 +168,6 @@ class Index:
         """Numbers of targets in their versions."""
         self._users: dict[int, tuple[Asked, float | None]] = {}
         """The simulated users of trials, by mark, with their cost."""
-        self._talking: set[int] = set()
-        """Conversations without a result."""
         self._spent = array("d")
         """All costs, also of results that count no more."""
         self._file: BufferedReader | None = None
@@ -182,7 +180,7 @@ class Index:
         if lines.torn is not None:
             self.end = End("incomplete", HALF_WRITTEN)
 
-    def add(self, row: Row, at: int) -> None:  # noqa: C901, PLR0912 - one branch for each type
+    def add(self, row: Row, at: int) -> None:  # noqa: C901 - one branch for each type
         """Take the row that begins at a byte of the journal."""
         self.end = _INCOMPLETE
         if self._is_past and not isinstance(row, GradingRow):
@@ -209,8 +207,6 @@ class Index:
                 self.versions[row.target] = row.version
             case LostRow():
                 self._spent.append(row.cost_usd)
-            case TalkRow():
-                self._talking.add(_mark_trial(row.key))
             case SentBatch():
                 self.batches[row.tag] = row
             case Basis():
@@ -221,7 +217,6 @@ class Index:
         group = mark_of(key[:3])
         mark = group if key.repeat == 1 else _mark_trial(key)
         self.gradings = max(self.gradings, row.grading)
-        self._talking.discard(mark)
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
         self.last_repeat = max(self.last_repeat, key.repeat)
         answer, grading_usd = row.answer, grading_cost(row)
@@ -304,9 +299,6 @@ class Index:
         if not isinstance(row, CaseRow):
             raise changed_error(self.path)
         return canonical_case(row.data)
-
-    def was_interrupted(self, key: TrialKey) -> bool:
-        return bool(self._talking) and _mark_trial(key) in self._talking
 
     def close(self) -> None:
         """Close the journal. What was read stays."""

@@ -76,12 +76,6 @@ class LostRow(Value, frozen=True, tag="lost"):
     cost_usd: Usd
 
 
-class TalkRow(Value, frozen=True, tag="talk"):
-    """A conversation starts here, and has no result yet."""
-
-    key: TrialKey
-
-
 class Basis(Value, frozen=True, tag="basis"):
     """What verdicts rest on beside the answers, with hashes: `run.json` has it for the start of
     a run, and a row for each later change."""
@@ -130,7 +124,7 @@ class StoredAnswer(Value, frozen=True, tag="answer"):
 
 
 Row: TypeAlias = (
-    CaseRow | Result | Regraded | GradingRow | TargetRow | LostRow | TalkRow | SentBatch | Basis
+    CaseRow | Result | Regraded | GradingRow | TargetRow | LostRow | SentBatch | Basis
     | End | StoredAnswer
 )  # fmt: skip
 
@@ -188,7 +182,7 @@ def decode_row(body: bytes) -> Row:
     match row:
         case CaseRow():
             row.check()
-        case Result() | Regraded() | LostRow() | TalkRow():
+        case Result() | Regraded() | LostRow():
             if row.key.repeat < 1:
                 raise ValueError(f"{row.key.repeat} is not the number of a trial")
             if isinstance(row, Result) and row.turns:
