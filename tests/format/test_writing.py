@@ -40,12 +40,11 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
         ),
     ]  # fmt: skip
     assert written(cases, tmp_path) == dedent("""\
-        target: echo
-
         cases:
           - id: sum
             description: Two and two
             tags: [smoke]
+            target: echo
             input: What is 2+2?
             expected_output: "4"
             graders:
@@ -57,6 +56,7 @@ def test_cases_made_in_code_become_a_file_as_a_person_writes_it(tmp_path: Path) 
                 page: 3
 
           - id: risk
+            target: echo
             input:
               question: "?"
               k: 3
@@ -99,14 +99,6 @@ def test_a_short_form_is_used_where_it_means_the_same(field: str, value: Any, sh
     assert shorten(case.to_dict(), Catalogue())[field] == short
 
 
-def test_cases_that_differ_share_nothing(tmp_path: Path) -> None:
-    cases = [
-        Case(id="a", input="x", graders=["json"], tags=["t"], repeat=2),
-        Case(id="b", input="x", graders=[{"contains": "x"}, "json"], repeat=3),
-    ]
-    assert written(cases, tmp_path).startswith("cases:\n")
-
-
 def test_the_name_is_written_where_the_file_has_another(tmp_path: Path) -> None:
     cases = (Case(id="a", input="x", expected_output="x"),)
     assert written(Suite("", {"name": "sums"}, cases), tmp_path).startswith("cases:")
@@ -117,16 +109,16 @@ def test_the_name_is_written_where_the_file_has_another(tmp_path: Path) -> None:
 def test_a_suite_that_was_loaded_is_written_the_same(tmp_path: Path) -> None:
     source = dedent("""\
         name: capitals
-        tags: [smoke]
-        target: echo
-        threshold: 0.5
-        graders:
-          - contains: Lima
 
         cases:
           - id: peru
+            tags: [smoke]
+            target: echo
             input: What is the capital of Peru?
             expected_output: Lima
+            graders:
+              - contains: Lima
+            threshold: 0.5
 
           - id: again
             input: |

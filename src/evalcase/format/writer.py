@@ -39,7 +39,6 @@ _CASE_ORDER = (
     "timeout_s", "metadata",
 )  # fmt: skip
 """What a case is, what goes in, what should come out, how it is graded. Other fields come last."""
-_SHARED = ("targets", "repeat", "threshold", "timeout_s", "tags", "graders")
 
 
 def suite_text(suite: Suite, path: str, known: Known) -> str:
@@ -47,22 +46,15 @@ def suite_text(suite: Suite, path: str, known: Known) -> str:
     about, cases = suite.about(), [case.to_dict() for case in suite]
     if about.get("name") == suite_name(path):
         del about["name"]
-    # What all cases say stands once at the top, if that means the same.
-    same = {
-        name: value for name, value in cases[0].items()
-        if name in _SHARED and all(each.get(name) == value for each in cases)
-    } if len(cases) > 1 else {}  # fmt: skip
-    alone = [{name: each[name] for name in each if name not in same} for each in cases]
-    for shared, rest in ((same, alone), ({}, cases)):
-        written = shorten({**about, **shared}, known)
-        written["cases"] = [shorten(case, known) for case in rest]
-        text = "".join(suite_lines(written))
-        loaded = load_text(text, "yaml", known, path)
-        if loaded.suite is not None and dumps(loaded.suite.to_dict()) == dumps(suite.to_dict()):
-            return text
+    written = shorten(about, known)
+    written["cases"] = [shorten(case, known) for case in cases]
+    text = "".join(suite_lines(written))
+    loaded = load_text(text, "yaml", known, path)
     if loaded.suite is None:
         raise SuiteError(loaded.problems)
-    raise ValueError("the suite has fields that no file can have")
+    if dumps(loaded.suite.to_dict()) != dumps(suite.to_dict()):
+        raise ValueError("the suite has fields that no file can have")
+    return text
 
 
 def suite_lines(
