@@ -137,8 +137,8 @@ class SuiteFiles:
         self.problems: list[Problem] = []
         """What is wrong in tables, at its place there."""
         self._texts: dict[str, str | Finding] = {}
-        self._tables: dict[str, bool] = {}
-        """The tables that were read to their end, and whether they have errors."""
+        self._tables: set[str] = set()
+        """The tables that were read to their end."""
         self._schemas: dict[tuple[str, Check], int] = {}
         """How many problems there are in each schema."""
 
@@ -185,11 +185,6 @@ class SuiteFiles:
             return text
         rows = stream_table(text, shown, strict=True)
         return self._rows_in(chain(next(rows).problems, rows), shown)
-
-    def has_errors_in(self, name: str) -> bool:
-        """Whether a table that was read to its end has rows with errors, which were left out."""
-        path = self._attachments.find(name)
-        return isinstance(path, str) and self._tables.get(self._show(path), False)
 
     def check(self, findings: Findings) -> list[Problem]:
         """Look for all files that cases name, and into JSON Schemas. Return the problems in these;
@@ -246,7 +241,7 @@ class SuiteFiles:
             else:
                 yield TableRow(line.value, f"{shown}:{line.first_line}")
         if shown not in self._tables:
-            self._tables[shown] = bool(problems)
+            self._tables.add(shown)
             self.problems += problems
 
 

@@ -44,6 +44,7 @@ from evalcase.types.value import canonical_text, describe_kind
 
 _VARYING = ("vars", "var_files", "matrix", "rows")
 """The fields that give variables. Tags are replaced only in cases that have some."""
+_GIVING = frozenset(_VARYING)
 _TAGGED = (
     "input", "expected_output", "criteria", "rubrics", "graders", "turns", "user", "workspace",
 )  # fmt: skip
@@ -351,7 +352,7 @@ class SuiteVariables(Declared):
 
     def __init__(self, named: Named, tagged: list[Tagged], findings: Findings) -> None:
         super().__init__(named.values, named.path, tagged, findings)
-        self.declares = not named.values.keys().isdisjoint(_VARYING)
+        self.declares = not _GIVING.isdisjoint(named.values)
         self.used_in_cases: set[str] | None = None
         """The variables that cases use; None before the first case that is rendered."""
         self._named = named
@@ -394,7 +395,7 @@ def read_suite_variables(named: Named, findings: Findings) -> SuiteVariables | N
     fields = [name for name in _TAGGED_OF_SUITE if name in named.values]
     tagged = [Tagged(name, named.values[name], named.at(name)) for name in fields]
     tagged = [each for each in tagged if any(_find_braces(each.value, ()))]
-    if not tagged and named.values.keys().isdisjoint(_VARYING):
+    if not tagged and _GIVING.isdisjoint(named.values):
         return None
     return SuiteVariables(named, tagged, findings)
 
@@ -410,25 +411,23 @@ def resolve_line(
     """The cases that one written case stands for: one, unless it has a matrix or rows. None, with
     findings, for each that has errors."""
     suite = shared.variables
-    fields = raw if type(raw) is dict else {}
-    given: list[str] = []
-    if not fields.keys().isdisjoint(_VARYING):
-        given = [name for name in _VARYING if fields.get(name) is not None]
-    is_rendered = fields.get("rendered") is True
-    if not is_rendered and (given or (fields and suite is not None and suite.declares)):
-        return _resolve_varied(fields, findings, ids, shared, path, vocabulary)
-    for name in given:
-        if name != "vars":
-            message = f"`{name}` can't be used in a case that is `rendered`"
-            at = (*path, name)
-            findings.add("conflicting-fields", at, message, "remove one of the two", "key")
+    if type(raw) is dict and (suite is not None or not _GIVING.isdisjoint(raw)):
+        given = [name for name in _VARYING if raw.get(name) is not None]
+        is_rendered = raw.get("rendered") is True
+        if not is_rendered and (given or (suite is not None and suite.declares)):
+            return _resolve_varied(raw, findings, ids, shared, path, vocabulary)
+        for name in given:
+            if name != "vars":
+                message = f"`{name}` can't be used in a case that is `rendered`"
+                at = (*path, name)
+                findings.add("conflicting-fields", at, message, "remove one of the two", "key")
+        if suite is not None and not is_rendered:
+            suite.warn_of_tags()
     if suite is not None:
         shared = suite.complete(shared, None)
-        if not is_rendered:
-            suite.warn_of_tags()
     case = resolve_case(raw, path, findings, ids, shared, vocabulary)
-    if findings.unusual and not is_rendered:
-        _warn_of_tags(_tagged_fields(fields, path), "this case has no `vars`", set(), findings)
+    if findings.unusual and type(raw) is dict and raw.get("rendered") is not True:
+        _warn_of_tags(_tagged_fields(raw, path), "this case has no `vars`", set(), findings)
     return (case,)
 
 
@@ -540,7 +539,7 @@ def _rows_of(level: Declared, findings: Findings) -> Iterator[TableRow | None]:
             raise _ReportedError
         yield row
     if row is None:
-        if files is not None and files.has_errors_in(level.rows):
+        if files is not None and files.problems:  # they say why
             raise _ReportedError
         message = f"`{level.rows}` has no rows, so there is no case"
         level.stop("rows", Finding((), message, code="no-cases"))
