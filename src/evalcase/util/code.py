@@ -31,6 +31,7 @@ from evalcase.types.read_options import option_of, problems_of
 from evalcase.util.environment import PACKAGE
 from evalcase.util.errors import leaves_of
 from evalcase.util.files import digest_file, is_inside, open_file, read_file
+from evalcase.util.project import project_root
 from evalcase.util.text import is_foreign_file
 
 _PARSING = Lock()
@@ -38,7 +39,7 @@ _PARSING = Lock()
 _MOST_FILES = 2000
 _MOST_BYTES = 4_000_000
 _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
-_DYNAMIC = re.compile(
+_DYNAMIC = (
     rb"\b(?:globals|locals|vars|exec|eval|setattr|__getattr__|__dict__|__import__|modules)\b"
     rb"|\bimport\s*\*"
 )
@@ -113,7 +114,7 @@ def object_to_function(
         return None
     name, (folder, file) = name.partition(".")[0], os.path.split(path)
     is_module = file == "__init__.py" and name in list_modules(folder)
-    if name in names or is_module or not name.isidentifier() or _DYNAMIC.search(text):
+    if name in names or is_module or not name.isidentifier() or re.search(_DYNAMIC, text):
         return None
     hint = did_you_mean(name, (each for each in names if each[0] != "_"))
     return Finding((), f"{shown} has no `{name}`", hint, code=f"unknown-{what}")
@@ -229,7 +230,11 @@ def sources_of_module(module: str, root: str) -> dict[str, str]:
     folders = [root, *_search_path(os.path.realpath(root))] if loaded is None else []
     found = (file_of_module(module, folder) for folder in folders)
     path = next(filter(None, found), None) if loaded is None else loaded.__dict__.get("__file__")
-    return {} if path is None else trace_sources([path], root) or {module: digest_file(path)}
+    if path is None:
+        return {}
+    roots = root, project_root(os.path.dirname(path))  # it may be of another project
+    traced = (trace_sources([path], each) for each in roots)
+    return next(filter(None, traced), {module: digest_file(path)})
 
 
 def program_sources(texts: Iterable[str], folder: str, root: str, path: str = "") -> dict[str, str]:

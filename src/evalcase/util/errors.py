@@ -117,12 +117,11 @@ def recordable_details(details: dict[str, Any]) -> dict[str, Any]:
 
 
 _LONGEST_LINE = 200
-_REASON = re.compile(
-    r"\b(?:error|fatal|panic|panicked|exception|failed|failure|cannot|can't|could not|couldn't"
+_REASON = (
+    r"(?i)\b(?:error|fatal|panic|panicked|exception|failed|failure|cannot|can't|could not|couldn't"
     r"|unable to|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed"
     r"|out of memory|timed out|exceeded)\b"
-    r"|[a-z](?:Error|Exception)\b",
-    re.IGNORECASE,
+    r"|[a-z](?:Error|Exception)\b"
 )
 
 
@@ -134,7 +133,7 @@ def add_complaint(what: str, stderr: str) -> str:
         return what
     # Indented lines are quoted code.
     outer = (line for line in reversed(lines) if line[:1].strip())
-    reason = next(filter(_REASON.search, outer), None)
+    reason = next((line for line in outer if re.search(_REASON, line)), None)
     if reason is None:
         return f"{what}, after it wrote: {lines[-1].strip()[:_LONGEST_LINE]}"
     return f"{what}: {reason.strip()[:_LONGEST_LINE]}"

@@ -243,24 +243,24 @@ _KEYS = (
 )
 """The keys of well-known services, and what follows `Bearer`."""
 _CREDENTIALS = (
-    re.compile(r"(?<=//)[^\s/?#\"'`]+(?=@)"),
-    re.compile(r"\b[\w.%+-]{1,100}:[^\s/@:\"'`]{1,200}(?=@[\w.-]{1,255}:\d)"),
-    re.compile(r"(?<=\bBearer )[^\s\"'`]+"),
-    re.compile(_KEYS),
+    r"(?<=//)[^\s/?#\"'`]+(?=@)",
+    r"\b[\w.%+-]{1,100}:[^\s/@:\"'`]{1,200}(?=@[\w.-]{1,255}:\d)",
+    r"(?<=\bBearer )[^\s\"'`]+",
+    _KEYS,
 )
-_PARAMETER = re.compile(r"(?<=[?&;#])([\w.-]{1,100})=([^\s&#,\"'`]+)")
+_PARAMETER = r"(?<=[?&;#])([\w.-]{1,100})=([^\s&#,\"'`]+)"
 
 
 def mask_credentials(text: str) -> str:
     """The same text with asterisks for credentials, as long as it was."""
     for pattern in _CREDENTIALS:
-        text = pattern.sub(lambda found: "*" * len(found[0]), text)
+        text = re.sub(pattern, lambda found: "*" * len(found[0]), text)
 
     def mask(found: re.Match[str]) -> str:
         name, value = found.groups()
         return f"{name}={'*' * len(value)}" if may_hold_secret(name) else found[0]
 
-    return _PARAMETER.sub(mask, text)
+    return re.sub(_PARAMETER, mask, text)
 
 
 def _is_card_number(text: str) -> bool:
