@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 
 Plural = Literal["targets", "graders", "executors"]
 
+_GRADERS = {
+    "expected": "expected",
+    "text": "equals contains starts_with ends_with regex one_of length similarity",
+    "json": "json json_schema json_equals",
+    "fields": "fields",
+    "trajectory": "trajectory",
+    "tool_calls": "tool_calls",
+    "limits": "latency cost tokens turns finish",
+    "workspace": "run files diff skill_used",
+    "python": "python",
+    "script": "script",
+    "judge": "judge",
+    "combine": "all any at_least weighted",
+}
+"""The modules of graders. The class of `one_of` is called OneOfGrader."""
 _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
         "python": "evalcase.targets.python:PythonTarget",
@@ -42,37 +57,9 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "ray": "evalcase.executors.ray:RayExecutor",
     },
     "graders": {
-        "expected": "evalcase.graders.expected:ExpectedGrader",
-        "equals": "evalcase.graders.text:EqualsGrader",
-        "contains": "evalcase.graders.text:ContainsGrader",
-        "starts_with": "evalcase.graders.text:StartsWithGrader",
-        "ends_with": "evalcase.graders.text:EndsWithGrader",
-        "regex": "evalcase.graders.text:RegexGrader",
-        "one_of": "evalcase.graders.text:OneOfGrader",
-        "length": "evalcase.graders.text:LengthGrader",
-        "similarity": "evalcase.graders.text:SimilarityGrader",
-        "json": "evalcase.graders.json:JsonGrader",
-        "json_schema": "evalcase.graders.json:JsonSchemaGrader",
-        "json_equals": "evalcase.graders.json:JsonEqualsGrader",
-        "fields": "evalcase.graders.fields:FieldsGrader",
-        "trajectory": "evalcase.graders.trajectory:TrajectoryGrader",
-        "tool_calls": "evalcase.graders.tool_calls:ToolCallsGrader",
-        "latency": "evalcase.graders.limits:LatencyGrader",
-        "cost": "evalcase.graders.limits:CostGrader",
-        "tokens": "evalcase.graders.limits:TokensGrader",
-        "turns": "evalcase.graders.limits:TurnsGrader",
-        "finish": "evalcase.graders.limits:FinishGrader",
-        "run": "evalcase.graders.workspace:RunGrader",
-        "files": "evalcase.graders.workspace:FilesGrader",
-        "diff": "evalcase.graders.workspace:DiffGrader",
-        "skill_used": "evalcase.graders.tool_calls:SkillUsedGrader",
-        "python": "evalcase.graders.python:PythonGrader",
-        "script": "evalcase.graders.script:ScriptGrader",
-        "judge": "evalcase.graders.judge:JudgeGrader",
-        "all": "evalcase.graders.combine:AllGrader",
-        "any": "evalcase.graders.combine:AnyGrader",
-        "at_least": "evalcase.graders.combine:AtLeastGrader",
-        "weighted": "evalcase.graders.combine:WeightedGrader",
+        name: f"evalcase.graders.{module}:{name.title().replace('_', '')}Grader"
+        for module, names in _GRADERS.items()
+        for name in names.split()
     },
 }
 
