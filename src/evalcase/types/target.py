@@ -97,21 +97,12 @@ class TargetOptions(Value, frozen=True, kw_only=True):
     concurrency: Annotated[
         Count | None, about("The most trials to run at once.", decides_answer=False)
     ] = None
-    rpm: Annotated[
-        Count | None,
-        about(
-            "The most requests per minute.",
-            elsewhere=("requests_per_minute",),
-            decides_answer=False,
-        ),
-    ] = None
+    rpm: Annotated[Count | None, about("The most requests per minute.", decides_answer=False)] = (
+        None
+    )
     tpm: Annotated[
         Count | None,
-        about(
-            "The most tokens per minute, of questions and answers.",
-            elsewhere=("tokens_per_minute",),
-            decides_answer=False,
-        ),
+        about("The most tokens per minute, of questions and answers.", decides_answer=False),
     ] = None
     stateless: Annotated[
         bool | None,

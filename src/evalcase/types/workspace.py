@@ -26,18 +26,10 @@ class WorkspaceError(TargetError):
 def _check_names(value: dict[str, Any], place: Place) -> Iterator[Finding]:
     """Names of files in a workspace are relative, and stay inside."""
     for name in value:
-        parts = name.split("/")
-        hint: str | None = "write it from the workspace's folder: a/b.txt"
-        if name.startswith("/") or ".." in parts:
-            why = "leaves the workspace"
-        elif "" in parts or "\0" in name:
-            why = "is not the path of a file"
-        elif ".git" in parts:
-            why, hint = "is in `.git`, which evalcase keeps out of a workspace", None
-        else:
-            continue
-        message = f"the path `{name}` in {place.label} {why}"
-        yield Finding((*place.path, name), message, hint, at="key")
+        if "\0" in name or not {"", "..", ".git"}.isdisjoint(name.split("/")):
+            message = f"the path `{name}` in {place.label} leaves the workspace, or is in `.git`"
+            hint = "write it from the workspace's folder: a/b.txt"
+            yield Finding((*place.path, name), message, hint, at="key")
 
 
 def _check_commands(value: tuple[Any, ...], place: Place) -> Iterator[Finding]:
@@ -180,12 +172,11 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
             message = "a workspace needs `template`, `repo` or `files`"
             yield Finding((), message, hint, code="missing-option")
         if self.repo is not None and self.commit is None:
-            hint = "commit: the full id, as `git rev-parse HEAD` prints it"
+            hint = "`git rev-parse HEAD` prints its full id"
             yield Finding((), "`repo` needs `commit`", hint, code="missing-option")
         for name in ("commit", "history"):
             if getattr(self, name) and self.repo is None:
-                message = f"`{name}` is of a `repo`, and this workspace has none"
-                yield Finding((name,), message, "add `repo`, or remove it")
+                yield Finding((name,), f"`{name}` is of a `repo`, and this workspace has none")
         if self.history and not self.git:
             yield Finding(("history",), "`history` needs a repository, and `git` is false")
 
