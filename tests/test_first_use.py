@@ -133,11 +133,6 @@ class Judge:
     ("grader", "words"),
     [
         (len, "`len` has a parameter `obj`; a grader can be given answer"),
-        (lambda outputs: outputs, "did you mean `output`?"),
-        (lambda output, expected_output: output == expected_output, "did you mean `expected`?"),
-        (lambda prediction, output: prediction == output, "did you mean `output`?"),
-        (lambda output, reference: output == reference, "did you mean `expected`?"),
-        (lambda inputs: inputs, "did you mean `input`?"),
         (lambda zzz: zzz, "`zzz`; a grader can be given answer, text, output"),
         (Judge, "a grader is a function, an object"),
         (True, "not True"),
