@@ -69,8 +69,6 @@ async def waits(text: str) -> str:
         (lambda: lambda: "4", "as it takes no question"),
         (lambda: 7, r"not 7: write a function, `def answer\(text\)"),
         (lambda: {"kind": "echo"}, r"options go in evalcase.toml, as \[targets.NAME\]"),
-        (lambda: CASES[0], "takes cases first, and the target second"),
-        (lambda: evalcase.loads("- {input: x}"), "takes cases first, and the target second"),
     ],
 )
 def test_what_is_no_target_says_what_to_write(make: Callable[[], Any], words: str) -> None:
