@@ -47,6 +47,8 @@ _COMPOSERS: dict[str, Callable[[str], Node]] = {
     "jsonl": compose_json,
     "toml": compose_toml,
 }
+_LONG = 200
+"""The length of a message from which on long names in it are cut."""
 
 
 class Document(Struct, eq=False, dict=True):
@@ -111,8 +113,10 @@ class Document(Struct, eq=False, dict=True):
     def _placed(self, finding: Finding) -> Problem | None:
         path, message, hint, at, code, fix, case, also, within, *_ = finding
         span, through = self.positions.find(path, at)
-        if within is not None:
-            span = self._span_within(span, within)
+        if within is not None:  # a text in that span, if it is written there in the same way
+            places = self.lines.offset(*span[:2]), self.lines.offset(*span[2:])
+            start = self.text.find(within, *places)
+            span = span if start < 0 else self.lines.span(start, start + len(within))
         if code == "lost-spelling" and keeps_spelling(
             self.written_name(span), self.format != "yaml"
         ):
@@ -127,12 +131,6 @@ class Document(Struct, eq=False, dict=True):
                 hint += f': "{written}"'
         edit = self._fix(fix, span) if fix is not None and through is None else None
         return self._problem(code, message, span, hint, edit, case)
-
-    def _span_within(self, span: Span, text: str) -> Span:
-        """The span of a text in another span; that span, if the text is written otherwise there."""
-        start, end = self.lines.offset(*span[:2]), self.lines.offset(*span[2:])
-        at = self.text.find(text, start, end)
-        return span if at < 0 else self.lines.span(at, at + len(text))
 
     def _fix(self, fix: Fix, span: Span) -> str | None:
         """The text of a fix; None where the value isn't written plainly."""
@@ -158,7 +156,9 @@ class Document(Struct, eq=False, dict=True):
         case: str | None = None,
     ) -> Problem:  # fmt: skip
         excerpt = self.lines.excerpt(span)
-        message, hint = abridge_message(message), abridge_message(hint) if hint else hint
+        # There may be as many problems as lines, and few are long.
+        message = abridge_message(message) if len(message) > _LONG else message
+        hint = abridge_message(hint) if hint and len(hint) > _LONG else hint
         span = span.moved_by(self.first_line - 1) if self.first_line > 1 else span
         return Problem(code, message, self.path, span, hint, case, excerpt, fix=fix)
 

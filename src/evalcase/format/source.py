@@ -31,6 +31,10 @@ MAX_SOURCE_BYTES = 1 << 30
 MAX_LINE_BYTES = 1 << 28
 BOM = b"\xef\xbb\xbf"
 _YAML_ENDINGS = (".yaml", ".yml")
+_HOW_NAMED = (
+    f"eval files end in {', '.join(FOUND_ENDINGS)}; name any other file outright, "
+    "write a first one with `evalcase init`, or convert one with `evalcase import`"
+)
 _NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
 
 
@@ -167,12 +171,15 @@ def discover_files(paths: Iterable[str]) -> Iterator[str | Problem]:
         outside = outside_link(path) if is_folder or os.path.isfile(path) else None
         is_searched = is_folder and outside is None
         found = list(_search_folder(path)) if is_searched else [outside or path]
-        for each in found or [_no_suites(path)]:
-            real = each if isinstance(each, Problem) else os.path.abspath(each)
-            if isinstance(real, Problem) or real not in seen:
+        if not found:
+            message = "there are no eval files in this folder"
+            yield Problem("no-suites", message, path, hint=_HOW_NAMED)
+        for each in found:
+            if isinstance(each, Problem):
                 yield each
-            if isinstance(real, str):
+            elif (real := os.path.abspath(each)) not in seen:
                 seen.add(real)
+                yield each
 
 
 def _search_folder(folder: str) -> Iterator[str | Problem]:
@@ -210,14 +217,6 @@ def outside_link(path: str, searched: str | None = None) -> Problem | None:
     hint = "to read it anyway, name the file it leads to"
     message = "this link leads outside the project, so it is not followed"
     return Problem("unreadable-file", message, path, hint=hint)
-
-
-def _no_suites(folder: str) -> Problem:
-    hint = (
-        f"eval files end in {', '.join(FOUND_ENDINGS)}; name any other file outright, "
-        "write a first one with `evalcase init`, or convert one with `evalcase import`"
-    )
-    return Problem("no-suites", "there are no eval files in this folder", folder, hint=hint)
 
 
 def format_at(path: str, stdin_format: Format = "yaml") -> Format:
