@@ -22,11 +22,6 @@ _KINDS = {
 }  # fmt: skip
 _OPTIONS = {"executable": "program", "model": "model", "args": "args"}
 _FILE = os.path.join(".agentv", "targets.yaml")
-_NOTED = {
-    "cwd": "an agent works in the `workspace` of its case",
-    "system_prompt": "it asks for diffs in the text, and evalcase finds the changes itself",
-    "workspace_template": "the `workspace` of a suite or a case has it, as `template`",
-}
 
 
 def map_workspace(item: Item, draft: Draft, suite: SuiteDraft) -> None:
@@ -117,7 +112,7 @@ def map_target(item: Item, suite: SuiteDraft) -> str | None:
         elif key == "timeout_seconds":
             options["time_s"] = held.value
         elif key not in ("name", "provider", "settings") and held.value is not None:
-            suite.lose(held, f"`{key}` of the target `{name}`", _NOTED.get(key), at="key")
+            suite.lose(held, f"`{key}` of the target `{name}`", at="key")
     suite.targets[name] = options
     return name
 

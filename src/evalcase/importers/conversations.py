@@ -266,14 +266,14 @@ def _read_criteria(case: CaseDraft, item: Item) -> None:
             case.lose(each, f"`{name}` of `evaluation_criteria`", at="key")
 
 
-def _expect_statements(case: CaseDraft, statements: Item) -> None:
-    for each in statements.items():
-        case.add_rubric(each.value)
-
-
 def _expect_told(case: CaseDraft, told: Item) -> None:
     for each in told.items():
         case.add_rubric(f"The user is told this: {each.value}")
+
+
+def _expect_statements(case: CaseDraft, statements: Item) -> None:
+    for each in statements.items():
+        case.add_rubric(each.value)
 
 
 def _expect_calls(case: CaseDraft, actions: Item) -> None:

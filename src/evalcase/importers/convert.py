@@ -144,7 +144,10 @@ def detect_format(source: ForeignFile) -> str:
         return foreign.format
     names = {name for row in rows for name in row}
     entries = [each for each in whole.values() if isinstance(each, dict)]
-    is_chat = "input" not in names and bool(rows) and _is_chat(rows[0])
+    turns = rows[0].get("turns") if rows and "input" not in names else None
+    # Turns of ours have an `input` each, and no role.
+    first = turns[0] if isinstance(turns, list) and turns else None
+    is_chat = isinstance(first, dict) and "role" in first
     found = {
         "agentv": _is_agentv(whole, names),
         "openai-evals": any(isinstance(each.get("class"), str) for each in entries),
@@ -176,13 +179,6 @@ def _is_agentv(value: dict[str, JSON], names: set[str]) -> bool:
         return "prompts" not in value
     has_names = isinstance(tests, list) and not _AGENTV_NAMES.isdisjoint(names)
     return has_names and ("input" in names or "turns" in names)
-
-
-def _is_chat(row: dict[str, JSON]) -> bool:
-    """Whether its turns are messages: ours have an `input` each."""
-    turns = row.get("turns")
-    first = turns[0] if isinstance(turns, list) and turns else None
-    return isinstance(first, dict) and "role" in first
 
 
 def make_valid(suite: SuiteDraft) -> None:

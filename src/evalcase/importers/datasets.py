@@ -8,7 +8,7 @@ from collections.abc import Callable
 from string import ascii_uppercase
 
 from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, any_of, write_grader
-from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags
+from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags, skip_column
 from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.problem import Finding
 from evalcase.types.value import JSON
@@ -76,14 +76,6 @@ def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
         case.fields["input"] = [{"role": "user", "content": content}]
 
 
-def _skip(case: CaseDraft, item: Item) -> None:
-    """A column that is read once the input is known."""
-
-
-def _keep_id(case: CaseDraft, item: Item) -> None:
-    case.keep("id", item)
-
-
 _SKILLS = Preset(
     {
         "id": "name|id", "input": "prompt|input|query", "expected_output":
@@ -92,8 +84,8 @@ _SKILLS = Preset(
     },
     expected="criteria",
     handlers={
-        "assertions": _add_rubrics, "expectations": _add_rubrics, "files": _skip,
-        "id": _keep_id,
+        "assertions": _add_rubrics, "expectations": _add_rubrics, "files": skip_column,
+        "id": lambda case, item: case.keep("id", item),
     },
     containers=("evals",),
 )  # fmt: skip
@@ -172,7 +164,7 @@ def _lose_sandbox(case: CaseDraft, item: Item) -> None:
 _INSPECT = Preset(
     {"id": "id", "input": "input", "expected_output": "target", "metadata": "metadata"},
     handlers={
-        "choices": _skip, "sandbox": _lose_sandbox, "files": _lose_sandbox,
+        "choices": skip_column, "sandbox": _lose_sandbox, "files": _lose_sandbox,
         "setup": _lose_sandbox,
     },
     containers=("samples",),

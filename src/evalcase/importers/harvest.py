@@ -96,12 +96,10 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
         for group in [groups[each] for each in drawn]:
             told, name = read_transcript(store.read(group.trace)), names.get(group.trace)
             draft = draft_case(told, group.trace, name, options)
-            for several, what in (
-                (group.others, "asked nearly the same"), (group.failed, "of these failed")
-            ):  # fmt: skip
+            for several, more in (group.others, ""), (group.failed, ", and failed"):
                 if several:
-                    count = write_count(len(several), "more trace")
-                    draft.notes.append(f"{count} {what}: {list_some(several[:3], len(several))}")
+                    what = f"{write_count(len(several), 'more trace')} asked nearly the same{more}"
+                    draft.notes.append(f"{what}: {list_some(several[:3], len(several))}")
             drafts.append(_clean(draft, replacing, scrubber))
         taken: dict[str, int] = {}
         for each in drafts:  # an id that another case has gets a number

@@ -291,10 +291,6 @@ def _map_contains(mapper: Mapper, assertion: Assertion) -> list[Grader]:
     return [write_grader("contains", texts, **options)]
 
 
-def _map_start(mapper: Mapper, assertion: Assertion) -> list[Grader]:
-    return [write_grader("starts_with", mapper.text(assertion))]
-
-
 def _map_pattern(mapper: Mapper, assertion: Assertion) -> list[Grader]:
     try:
         return [write_grader("regex", translate_pattern(mapper.text(assertion)))]
@@ -456,7 +452,7 @@ _MAPPERS: dict[str, Callable[[Mapper, Assertion], list[Grader]]] = {
     **dict.fromkeys(JUDGED, _map_judge),
     **dict.fromkeys(("latency", "cost"), _map_limit),
     "equals": _map_equals,
-    "starts-with": _map_start,
+    "starts-with": lambda mapper, each: [write_grader("starts_with", mapper.text(each))],
     "regex": _map_pattern,
     "word-count": _map_count,
     "finish-reason": _map_finish,

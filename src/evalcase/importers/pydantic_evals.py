@@ -13,7 +13,7 @@ from evalcase.importers.draft import (
     SuiteDraft,
     write_grader,
 )
-from evalcase.importers.rows import Preset, import_rows
+from evalcase.importers.rows import Preset, import_rows, skip_column
 from evalcase.importers.source import ForeignFile, Item
 from evalcase.types.value import JSON
 
@@ -179,12 +179,8 @@ def _map_evaluator(evaluator: _Evaluator) -> dict[str, JSON]:
     raise NoCounterpartError(what)
 
 
-def _skip(case: CaseDraft, item: Item) -> None:
-    """Evaluators are read when all fields are known."""
-
-
 _PRESET = Preset(
     {"id": "name", "input": "inputs", "expected_output": "expected_output", "metadata": "metadata"},
-    handlers={"evaluators": _skip},
+    handlers={"evaluators": skip_column},
     containers=("cases",),
 )

@@ -32,6 +32,10 @@ _ARGUMENTS = ("arguments", "args", "input_parameters", "inputParameters")
 """Names of the input of a tool, in Inspect, LangChain and DeepEval."""
 
 
+def skip_column(case: CaseDraft, item: Item) -> None:
+    """For a column that is read once the input is known."""
+
+
 class Preset(NamedTuple):
     columns: Mapping[str, str] = _OURS
     """Fields of a case, and the paths that fill them; the first that exists counts."""
