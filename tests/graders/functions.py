@@ -15,7 +15,7 @@ seen: dict[str, Any] = {}
 
 
 def takes_all(
-    answer: Any, text: Any, output: Any, /, messages: Any, case: Any,
+    answer: Any, text: Any, output: Any, messages: Any, case: Any,
     *, input: Any, expected: Any, metadata: Any, tool_calls: Any, question: Any, context: Any,
     odd: int = 3, **more: Any,
 ) -> bool:  # fmt: skip

@@ -92,13 +92,14 @@ class PythonGrader(Grader):
         self.call = _read_call(self.function, tuple(self.arguments))
 
     def compares(self) -> frozenset[Half]:
-        return BOTH if self.call is not None and self.call.takes("expected") else NEITHER
+        return BOTH if self.call is not None and "expected" in self.call.names else NEITHER
 
     def reads_grades(self) -> bool:
-        return self.call is not None and self.call.takes("grades")
+        return self.call is not None and "grades" in self.call.names
 
     def sees_workspace(self) -> bool:
-        return self.call is None or any(map(self.call.takes, ("workspace", "changes", "context")))
+        looks_at = {"workspace", "changes", "context"}
+        return self.call is None or not looks_at.isdisjoint(self.call.names)
 
     def __repr__(self) -> str:
         # What is loaded has another address in each process, and hashes of gradings are made of it.
@@ -114,13 +115,11 @@ class PythonGrader(Grader):
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         function, call = self._loaded()
-        by_place = [GIVEN[name](context) for name in call.by_place]
-        by_name = {name: GIVEN[name](context) for name in call.by_name}
-        for name, value in self.arguments.items():
-            by_name[name] = copy_value(value)
+        given = {name: GIVEN[name](context) for name in call.names}
+        given |= {name: copy_value(value) for name, value in self.arguments.items()}
         if call.is_async:
-            return _read_later(function(*by_place, **by_name))
-        return _call_in_thread(partial(function, *by_place, **by_name))
+            return _read_later(function(**given))
+        return _call_in_thread(partial(function, **given))
 
     def _loaded(self) -> tuple[Callable[..., object], _Call]:
         assert self.function is not None, "load() comes first"
@@ -147,12 +146,9 @@ async def _read_later(returned: object) -> Score:
 
 
 class _Call(NamedTuple):
-    by_place: tuple[str, ...]
-    by_name: tuple[str, ...]
+    names: tuple[str, ...]
+    """Of what it takes of `GIVEN`."""
     is_async: bool
-
-    def takes(self, name: str) -> bool:
-        return name in self.by_place or name in self.by_name
 
 
 def _label_of(function: Callable[..., object]) -> str:
@@ -166,24 +162,22 @@ def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _
     except ValueError as error:
         raise ConfigError(f"a grader must say what it takes: {error}") from None
     label = _label_of(function)
-    by_place: list[str] = []
-    by_name: list[str] = []
+    names: list[str] = []
     for name, parameter in parameters.items():
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
-        if name in GIVEN:
-            (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
+        if name in GIVEN and parameter.kind is not Parameter.POSITIONAL_ONLY:
+            names.append(name)
         elif parameter.default is Parameter.empty and name not in arguments:
-            names = f"{', '.join(GIVEN)}, and what `arguments` names"
-            what = f"`{label}` has a parameter `{name}`; a grader can be given {names}"
+            known = f"{', '.join(GIVEN)}, and what `arguments` names"
+            what = f"`{label}` has a parameter `{name}`; a grader can be given {known}, by name"
             raise ConfigError(what)
     if not any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
         for name in arguments:
-            known = parameters.get(name)
-            if known is None or known.kind is Parameter.POSITIONAL_ONLY:
+            if name not in parameters:
                 what = f"`{label}` has no parameter `{name}`, which `arguments` gives it"
                 raise ConfigError(what)
-    return _Call(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
+    return _Call(tuple(names), iscoroutinefunction(function))
 
 
 # What a function returned

@@ -35,7 +35,6 @@ from evalcase.errors import ConfigError, GraderError, TargetError
 from evalcase.graders.base import Context, Grader, Graders, NamedGrader
 from evalcase.graders.differences import expected_content
 from evalcase.graders.tool_calls import failed_calls
-from evalcase.types.answer import Usage
 from evalcase.types.grade import Grade, Score
 from evalcase.types.options import Argv, Count, TargetName, Text, about
 from evalcase.types.problem import Finding
@@ -285,10 +284,19 @@ def _describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict
 
 
 def _describe_for_agentv(context: Context, expected: object) -> dict[str, object]:
-    case, answer = context.case, context.answer
+    case, answer, usage = context.case, context.answer, context.answer.usage
     took_ms = None if context.duration_s is None else context.duration_s * 1000
-    content = expected_content(case)
+    content, names = expected_content(case), Counter(call.name for call in answer.tool_calls)
     reference = content if isinstance(content, str) else as_json(content, indent=2)
+    counts = () if usage is None else (
+        ("input", usage.input_tokens), ("output", usage.output_tokens),
+        ("cached", usage.cached_tokens),
+    )  # fmt: skip
+    tokens = {name: number for name, number in counts if number is not None}
+    figures = {
+        "token_usage": None if usage is None else tokens, "cost_usd": answer.cost_usd,
+        "duration_ms": took_ms,
+    }  # fmt: skip
     return {
         "expected_outcome": case.criteria, "input_messages": list(case.input),
         "expected_messages": expected or [], "reference_answer": reference if content else "",
@@ -297,33 +305,14 @@ def _describe_for_agentv(context: Context, expected: object) -> dict[str, object
         "candidate_answer": answer.text, "actual_output": answer.text, "output": answer.text,
         "output_messages": list(answer.messages), "guideline_files": [],
         "input_files": list(context.question.files.values()),
-        "trace_summary": _describe_trace(context, took_ms),
-        "token_usage": _agentv_usage(answer.usage),
-        "duration_ms": took_ms,
+        "trace_summary": {
+            "event_count": names.total(), "tool_names": sorted(names),
+            "tool_calls_by_name": dict(names), "tool_calls": dict(names),
+            "error_count": len(failed_calls(answer)),
+            **{name: value for name, value in figures.items() if value is not None},
+        },
+        "token_usage": figures["token_usage"], "duration_ms": took_ms,
     }  # fmt: skip
-
-
-def _describe_trace(context: Context, took_ms: float | None) -> dict[str, object]:
-    answer = context.answer
-    names = Counter(call.name for call in answer.tool_calls)
-    known = {
-        "token_usage": _agentv_usage(answer.usage), "cost_usd": answer.cost_usd,
-        "duration_ms": took_ms,
-    }  # fmt: skip
-    return {
-        "event_count": names.total(), "tool_names": sorted(names),
-        "tool_calls_by_name": dict(names), "tool_calls": dict(names),
-        "error_count": len(failed_calls(answer)),
-        **{name: value for name, value in known.items() if value is not None},
-    }  # fmt: skip
-
-
-def _agentv_usage(usage: Usage | None) -> dict[str, int] | None:
-    if usage is None:
-        return None
-    counts = (("input", usage.input_tokens), ("output", usage.output_tokens),
-              ("cached", usage.cached_tokens))  # fmt: skip
-    return {name: number for name, number in counts if number is not None}
 
 
 def _describe_result(grade: Grade) -> dict[str, JSON]:
