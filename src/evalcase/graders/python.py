@@ -17,7 +17,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import copy_of
 from evalcase.types.options import FunctionName, about
-from evalcase.types.problem import Finding
+from evalcase.types.problem import Finding, find_nearest, hint_at
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -42,6 +42,14 @@ GIVEN: dict[str, Callable[[Context], object]] = {
 }
 """What a function may ask for, by the names of its parameters. `expected` is like `output`, so that
 the two can be compared."""
+
+
+_ELSEWHERE = {
+    **dict.fromkeys(("outputs", "response", "prediction"), "output"),
+    **dict.fromkeys(("expected_output", "reference", "reference_outputs"), "expected"),
+    "inputs": "input", "prompt": "input",
+}  # fmt: skip
+"""Names that other tools have for these, for suggestions."""
 
 
 class PythonGrader(Grader):
@@ -171,7 +179,8 @@ def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _
         elif parameter.default is Parameter.empty and name not in arguments:
             known = f"{', '.join(GIVEN)}, and what `arguments` names"
             what = f"`{label}` has a parameter `{name}`; a grader can be given {known}, by name"
-            raise ConfigError(what)
+            hint = hint_at(_ELSEWHERE.get(name) or find_nearest(name, GIVEN))
+            raise ConfigError(what if hint is None else f"{what}; {hint}")
     if not any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
         for name in arguments:
             if name not in parameters:
