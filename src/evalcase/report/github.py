@@ -74,7 +74,10 @@ def write_github(reported: Reported) -> Iterator[str]:
     finder = LineFinder(reported, this_environment().state)
     levels: dict[str, list[CaseTrials]] = {"error": [], "warning": [], "notice": []}
     totals = dict.fromkeys(levels, 0)
-    lowered = _meets_gates(reported)
+    # Where the run passed by its gates, a pass rate or so many errors, failures are warnings.
+    ended, fail_under = read_evaluated(stored), stored.run.about.options.get("fail_under")
+    rate = fail_under if isinstance(fail_under, int | float) else None
+    lowered = replace(ended, fail_under=rate, max_errors=max_errors_of(ended)).ok
     for each in fold_trials(reported.results(), stored.outcome):
         level = _LEVELS.get(each.verdict, "")
         level = "warning" if lowered and level == "error" else level
@@ -95,15 +98,6 @@ def write_github(reported: Reported) -> Iterator[str]:
         if not fits:
             title = f"evalcase: {totals[level] - len(shown):,} more"
             yield github_command(level, {"title": title}, "see `evalcase report`") + "\n"
-
-
-def _meets_gates(reported: Reported) -> bool:
-    """Whether the run passed by its gates, a pass rate or so many errors: then failures are
-    warnings."""
-    evaluated = read_evaluated(reported.stored)
-    fail_under = evaluated.run.about.options.get("fail_under")
-    rate = fail_under if isinstance(fail_under, int | float) else None
-    return replace(evaluated, fail_under=rate, max_errors=max_errors_of(evaluated)).ok
 
 
 def _find_errored(each: CaseTrials) -> Result | None:

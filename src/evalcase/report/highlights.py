@@ -68,7 +68,10 @@ class Highlights:
         outcome = self.ledger.add(result, case)
         if result.workspace is not None and result.workspace.kept is not None:
             self.kept.append(result.workspace.kept)
-        self._note_verdict(result, outcome.verdict)
+        if (grid := self._grid) is not None:
+            verdicts = grid.setdefault(result.key[:2], (result.number, {}))[1]
+            verdicts[result.key.target] = outcome.verdict
+            self._grid = grid if len(grid) <= _MOST_HELD else None
         if outcome.repeats > 1:
             return self._add_repeat(outcome, result)
         if outcome.verdict in self._shown:
@@ -124,17 +127,6 @@ class Highlights:
         if outcome.verdict in self._shown:
             self._show(outcome, trial.result, trial)
         return outcome, trial.result
-
-    def _note_verdict(self, result: Result, verdict: Verdict | None) -> None:
-        if self._grid is None:
-            return
-        place = result.key[:2]
-        if place not in self._grid:
-            if len(self._grid) >= _MOST_HELD:
-                self._grid = None
-                return
-            self._grid[place] = result.number, {}
-        self._grid[place][1][result.key.target] = verdict
 
     def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
         shown = self._shown[outcome.verdict]

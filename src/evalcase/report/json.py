@@ -15,7 +15,6 @@ from evalcase.report.figures import (
     Effort,
     Figures,
     Mean,
-    Repeats,
     Slice,
     rate_totals,
 )
@@ -102,11 +101,21 @@ def rate_object(part: Slice) -> dict[str, Any]:
 
 
 def part_object(part: Slice) -> dict[str, Any]:
+    repeats = part.repeats
     return {
         **rate_object(part),
         "score": mean_object(part.score),
-        "repeats": _object_of_repeats(part.repeats),
-    }
+        "repeats": repeats and {
+            "cases": repeats.cases, "fewest": repeats.fewest, "most": repeats.most,
+            "flaky": repeats.flaky,
+            "trials_passed": mean_object(repeats.share),
+            "pass_at": [
+                {"k": each.k, "any": mean_object(each.any), "all": mean_object(each.all)}
+                for each in repeats.pass_at
+            ],
+            "standard_errors": repeats.passes and repeats.passes._asdict(),
+        },
+    }  # fmt: skip
 
 
 def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
@@ -114,23 +123,6 @@ def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
     return found if mean.clusters is None else {
         **found, "clusters": mean.clusters, "rough": mean.is_rough
     }  # fmt: skip
-
-
-def _object_of_repeats(repeats: Repeats | None) -> dict[str, Any] | None:
-    if repeats is None:
-        return None
-    return {
-        "cases": repeats.cases,
-        "fewest": repeats.fewest,
-        "most": repeats.most,
-        "flaky": repeats.flaky,
-        "trials_passed": mean_object(repeats.share),
-        "pass_at": [
-            {"k": each.k, "any": mean_object(each.any), "all": mean_object(each.all)}
-            for each in repeats.pass_at
-        ],
-        "standard_errors": repeats.passes and repeats.passes._asdict(),
-    }
 
 
 def effort_object(effort: Effort) -> dict[str, Any]:

@@ -21,8 +21,6 @@ from evalcase.util.files import Disk, open_file, open_to_append, write_all
 from evalcase.util.json import parse_object
 from evalcase.util.text import as_json
 
-_LONGEST = 1024 * 1024
-
 
 def read_labels(path: str) -> list[Label]:
     """Every label, in order. Raise ConfigError for a line that is none; FileNotFoundError if there
@@ -30,9 +28,7 @@ def read_labels(path: str) -> list[Label]:
     labels: list[Label] = []
     try:
         with open_file(path) as file:
-            number = 0
-            while line := file.readline(_LONGEST + 1):
-                number += 1
+            for number, line in enumerate(file, 1):
                 if line.strip():
                     labels.append(_read_label(line, f"{path}:{number}"))
     except FileNotFoundError:
@@ -43,8 +39,6 @@ def read_labels(path: str) -> list[Label]:
 
 
 def _read_label(line: bytes, where: str) -> Label:
-    if len(line) > _LONGEST:
-        raise ConfigError(f"{where}: this line is too long for a label")
     try:
         label = decode_object(Label, parse_object(line))
         if label.drawn_from is not None and not 0 < label.drawn_from <= 1:

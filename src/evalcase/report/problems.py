@@ -189,7 +189,12 @@ def as_sarif(problems: Iterable[Problem], *, version: str) -> str:
 
 def _make_result(problem: Problem, rule_index: int) -> dict[str, object]:
     lines = [problem.message, *(problem.hint.split("\n") if problem.hint else ())]
-    place: dict[str, object] = {"artifactLocation": _make_artifact(problem.path)}
+    pure = PurePath(problem.path)
+    # Quoting the colon too keeps `a:b.yaml` from being read as a scheme.
+    artifact = {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": ROOT}
+    place: dict[str, object] = {
+        "artifactLocation": {"uri": pure.as_uri()} if pure.is_absolute() else artifact
+    }
     if span := problem.span:
         place["region"] = {
             "startLine": span.line, "startColumn": span.column,
@@ -207,14 +212,6 @@ def _make_result(problem: Problem, rule_index: int) -> dict[str, object]:
 def _make_message(text: str) -> dict[str, str]:
     # Single braces are placeholders in a SARIF message.
     return {"text": text.replace("{", "{{").replace("}", "}}")}
-
-
-def _make_artifact(path: str) -> dict[str, str]:
-    pure = PurePath(path)
-    if pure.is_absolute():
-        return {"uri": pure.as_uri()}
-    # Quoting the colon too keeps `a:b.yaml` from being read as a scheme.
-    return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": ROOT}
 
 
 def page_path(code: str) -> str | None:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TextIO
 
-from msgspec import Struct, field
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.live import Live
@@ -43,58 +42,14 @@ _MARGIN = 3
 _LOG_PERIOD_S, _LOG_WIDTH = 30.0, 120
 
 
-class Progress(Struct):
-    """Counts of a run. It holds no trials, however many there are."""
-
-    planned: int = 0
-    """Trials, as the next two."""
-    running: int = 0
-    done: int = 0
-    verdicts: Counter[Verdict] = field(default_factory=lambda: Counter(dict.fromkeys(VERDICTS, 0)))
-    """Of cases, each when its last trial is done. All keys are there from the start, so that
-    another thread may read it at any time."""
-    cost_usd: float | None = None
-
-    @property
-    def total(self) -> int:
-        """Cases that were edited in between may make it more than was planned."""
-        return max(self.planned, self.done + self.running)
-
-    def finish(self, result: Result, verdict: Verdict | None) -> None:
-        if self.running:
-            self.running -= 1
-        self.done += 1
-        if verdict is not None:
-            self.verdicts[verdict] += 1
-        answer = result.answer
-        if answer is not None and answer.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + answer.cost_usd
-
-
-def status_parts(progress: Progress, spent_s: float, notice: str) -> list[tuple[str, str]]:
-    noun = " trials" if 0 < progress.verdicts.total() < progress.done else ""
-    parts = [(f"{progress.done}/{progress.total}{noun}", "")]
-    parts += [(f"{count} {word}", word) for word in VERDICTS if (count := progress.verdicts[word])]
-    left = progress.total - progress.done
-    # A few trials in a few seconds say nothing.
-    is_known = left and spent_s >= 2 and progress.done >= 3
-    rest = [
-        notice,
-        write_clock(spent_s),
-        f"{write_clock(left * spent_s / progress.done)} left" if is_known else "",
-        f"{progress.running} running" if progress.running else "",
-        write_money(progress.cost_usd) if progress.cost_usd else "",
-    ]
-    return parts + [(part, "") for part in rest if part]
-
-
 class RunView:
     """Listens to a run in the thread of the event loop. It shows warnings only: none is ever
     swallowed."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
-        self.progress = Progress()
+        self.planned = 0
+        """Trials that are to be run now."""
         self.highlights = Highlights()
         """Of the results that it got; trials that were finished before are not among them."""
         self.name_target = False
@@ -102,12 +57,12 @@ class RunView:
         """A word on what else is going on."""
 
     def expect(self, trials: Mapping[str, int]) -> None:
-        self.progress.planned = sum(trials.values())
+        self.planned = sum(trials.values())
         self.name_target = len(trials) > 1
 
     def resumed(self, finished: int) -> None:
         """So many of the trials were finished before."""
-        self.progress.planned = max(0, self.progress.planned - finished)
+        self.planned = max(0, self.planned - finished)
 
     def begin(self) -> None: ...
 
@@ -143,6 +98,12 @@ class _TimedView(RunView):
         self._tagged: dict[TrialKey, Case] = {}
         """Running cases that have tags: results don't hold these."""
         self._begun = 0.0
+        self._running = self._done = 0
+        """Trials."""
+        self._verdicts: Counter[Verdict] = Counter(dict.fromkeys(VERDICTS, 0))
+        """Of cases, each when its last trial is done. All keys are there from the start, so that
+        another thread may read it at any time."""
+        self._cost_usd = 0.0
         self._named = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
@@ -152,18 +113,22 @@ class _TimedView(RunView):
         self._thread.start()
 
     def started(self, trial: Trial) -> None:
-        self.progress.running += 1
+        self._running += 1
         if "tags" in trial.case._data:
             self._tagged[trial.key] = trial.case
 
     def finished(self, result: Result) -> None:
         case = self._tagged.pop(result.key, None) if self._tagged else None
         decided = self.highlights.add(result, case)
-        self.progress.finish(result, decided and decided[0].verdict)
-        if decided is not None and decided[0].verdict in ("failed", "errored"):
-            self._named += 1
-            if self._named <= MOST_LINES:
-                self.name(*decided)
+        self._running = max(0, self._running - 1)
+        self._done += 1
+        self._cost_usd += (result.answer and result.answer.cost_usd) or 0.0
+        if decided is None or (verdict := decided[0].verdict) is None:
+            return
+        self._verdicts[verdict] += 1
+        self._named += verdict in ("failed", "errored")
+        if verdict in ("failed", "errored") and self._named <= MOST_LINES:
+            self.name(*decided)
 
     def name(self, outcome: Outcome, result: Result) -> None:
         """Say that a case failed or errored, and why."""
@@ -172,6 +137,29 @@ class _TimedView(RunView):
         self.say(text)
 
     def tick(self) -> None: ...
+
+    @property
+    def total(self) -> int:
+        """Cases that were edited in between may make it more than was planned."""
+        return max(self.planned, self._done + self._running)
+
+    def status_parts(self) -> list[tuple[str, str]]:
+        """With their styles, the most important first."""
+        done, counts, spent_s = self._done, self._verdicts, self.clock() - self._begun
+        noun = " trials" if 0 < counts.total() < done else ""
+        parts = [(f"{done}/{self.total}{noun}", "")]
+        parts += [(f"{counts[word]} {word}", word) for word in VERDICTS if counts[word]]
+        left = self.total - done
+        # A few trials in a few seconds say nothing.
+        is_known = left and spent_s >= 2 and done >= 3
+        rest = [
+            self.notice,
+            write_clock(spent_s),
+            f"{write_clock(left * spent_s / done)} left" if is_known else "",
+            f"{self._running} running" if self._running else "",
+            write_money(self._cost_usd) if self._cost_usd else "",
+        ]
+        return parts + [(part, "") for part in rest if part]
 
     def close(self) -> None:
         """Return when the thread has ended, unless it hangs."""
@@ -196,8 +184,8 @@ class LogView(_TimedView):
             self.say(headline(result, outcome, Screen(_LOG_WIDTH), name_target=self.name_target))
 
     def tick(self) -> None:
-        (count, _), *rest = status_parts(self.progress, self.clock() - self._begun, "")
-        share = f"{count} ({self.progress.done / max(1, self.progress.total):.0%})"
+        (count, _), *rest = self.status_parts()
+        share = f"{count} ({self._done / max(1, self.total):.0%})"
         self.say(" · ".join([share, *(text for text, _ in rest)]))
 
     def say(self, line: str) -> None:
@@ -293,18 +281,16 @@ class LiveView(_TimedView):
 
     def _draw_status(self) -> RenderableType:
         """A bar, where there is room, and behind it as much as fits."""
-        progress, room = self.progress, self.console.width - _MARGIN
-        parts = status_parts(progress, self.clock() - self._begun, self.notice)
-        line = Text(" · ").join(Text(text, STYLES.get(style, "")) for text, style in parts)
+        room = self.console.width - _MARGIN
+        parts = (Text(text, STYLES.get(style, "")) for text, style in self.status_parts())
+        line = Text(" · ").join(parts)
         line.truncate(room, overflow="ellipsis")
         width = min(room - line.cell_len - 1, _BAR.stop - 1)
         if width < _BAR.start:
             return line
-        is_good = progress.verdicts["failed"] + progress.verdicts["errored"] == 0
+        is_good = self._verdicts["failed"] + self._verdicts["errored"] == 0
         style = STYLES["good" if is_good else "error"]
-        bar = ProgressBar(
-            progress.total, progress.done, width, complete_style=style, finished_style=style
-        )
+        bar = ProgressBar(self.total, self._done, width, complete_style=style, finished_style=style)
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(bar, line)
         return row

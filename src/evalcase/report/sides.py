@@ -175,22 +175,18 @@ def _open_run(found: FoundRun, root: str, stack: ExitStack) -> Side:
     # What a record says of itself is no name: it may come from anyone.
     id = os.path.basename(os.path.realpath(run.path))
     source = os.path.realpath(run.path), stored.grading or stored.gradings
+    evaluated, missing = read_evaluated(stored), ""
+    if not evaluated.complete:
+        said = (evaluated.status, evaluated.notice, evaluated.graded_so_far)
+        missing = ": ".join(filter(None, said))
+        if without := evaluated.not_run + evaluated.totals.unfinished:
+            missing += f"; {write_count(without, 'case')} without a verdict"
     return Side(
         stored, id if found.grading is None else f"{id}@{found.grading}", source,
         (run.id,) if stored.gradings == 1 else (),
-        find_suite_places(root, folder_of_run(run)), _why_missing(stored), stored.mixed,
+        find_suite_places(root, folder_of_run(run)), missing, stored.mixed,
         origin=run.about.failed_of or "", part=describe_part(run), run=run,
     )  # fmt: skip
-
-
-def _why_missing(stored: StoredRun) -> str:
-    evaluated = read_evaluated(stored)
-    if evaluated.complete:
-        return ""
-    said = (evaluated.status, evaluated.notice, evaluated.graded_so_far)
-    why = ": ".join(filter(None, said))
-    without = evaluated.not_run + evaluated.totals.unfinished
-    return f"{why}; {write_count(without, 'case')} without a verdict" if without else why
 
 
 # A file of trials, as `report --format jsonl` writes it, becomes a record, and needs no folder
