@@ -208,8 +208,10 @@ def merge_shards(
             disk.fsync(file.fileno())
         for part in shards.parts:
             patches = os.path.join(part.stored.run.path, PATCHES)
-            if os.path.isdir(patches):
-                copytree(patches, os.path.join(run.path, PATCHES), dirs_exist_ok=True)
+            if os.path.isdir(patches) and not os.path.islink(patches):
+                # Links of a stranger's record stay links: what they lead to is not copied.
+                target = os.path.join(run.path, PATCHES)
+                copytree(patches, target, symlinks=True, dirs_exist_ok=True)
         path = os.path.join(runs_dir, run.id)
         disk.rename(run.path, path)
         sync_folder(disk, runs_dir)

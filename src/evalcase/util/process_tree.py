@@ -86,25 +86,21 @@ def end_family(
 
 def _find_family(token: str, known: set[psutil.Process], born: float) -> set[psutil.Process]:
     young: list[tuple[psutil.Process, int]] = []
+    found: set[psutil.Process] = set()
     for pid in psutil.pids():
-        with suppress(psutil.Error):  # it has just ended, or is of another user
+        with suppress(psutil.Error, OSError):  # it has just ended, or is of another user
             each = psutil.Process(pid)
-            if pid != os.getpid() and each.create_time() >= born:
-                young.append((each, each.ppid()))
-    found = {each for each, _ in young if each in known or _has_token(each, token)}
+            if pid == os.getpid() or each.create_time() < born:
+                continue
+            young.append((each, each.ppid()))
+            if each in known or each.environ().get(TOKEN, "").startswith(token):
+                found.add(each)
     while True:
         pids = {each.pid for each in found}
         more = {each for each, parent in young if parent in pids} - found
         if not more:
             return {each for each in found if not has_ended(each)}
         found |= more
-
-
-def _has_token(process: psutil.Process, token: str) -> bool:
-    try:
-        return process.environ().get(TOKEN, "").startswith(token)
-    except (psutil.Error, OSError):
-        return False
 
 
 def has_ended(process: psutil.Process) -> bool:
