@@ -9,7 +9,7 @@ WORDS = [
     # text, line, column, part of the message, part of the hint
     ("input: [URGENT] call me\n", 1, 17, "more after the end", "starts with `[` must be in quotes"),
     ('input: "C" is a letter\n', 1, 12, "more after the end", 'starts with `"` must be'),
-    ('input: "C:\\users"\n', 1, 13, "escape doesn't exist", "single quotes"),
+    ('input: "C:\\users"\n', 1, 13, "no such escape", "single quotes"),
     ("input:q\nexpected_output: x\n", 1, 1, "a space after its `:`", "write `input: …`"),
     ("- id: a\n  input:q\n  expected_output: x\n", 2, 3, "a space after", "write `input: …`"),
     ("cases:\n  - input: q\n\u00a0   id: x\n   tags: []\n", 3, 1, "U+00A0", "plain spaces"),

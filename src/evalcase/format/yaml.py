@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def read_yaml(text: str) -> Reading:
         reader = _Reader(text)
         value = reader.read_document()
         faults = [*reader.faults, *_find_lost_text(reader.text)]
-    except (YAMLError, UnicodeEncodeError) as error:
+    except YAMLError as error:
         raise FatalFaultError(_explain_error(error, text)) from None
     return value, faults, reader.is_unusual
 
@@ -85,9 +85,6 @@ def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
     scalar short that ends in blanks without a line break. Both are mended without moving a single
     character, so every position stays true. Noncharacters stand in for the line breaks.
     """
-    if text.startswith("\ufeff"):
-        message = "there is a second byte order mark here"
-        raise FatalFaultError(Fault("control-character", message, 0, 1, "remove it"))
     last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
     if last_line and not last_line.strip(" \t"):
         text += "\n"
@@ -441,62 +438,69 @@ def _merge_children(children: dict[str | int, Node]) -> None:
 _NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
-_SHOWS_LATER = (
-    "unexpected end of stream",
-    "unexpected document indicator",
-    "did not find expected ','",
-    "while scanning a simple key",
-)
-"""Complaints about something that started earlier, which is the place of more help."""
 
-_LATE = (
-    "mapping values are not allowed",
-    "could not find expected ':'",
-    "did not find expected key",
-    "expected '-' indicator",
-    "expected <document start>",
-)
-"""Complaints whose cause may stand before."""
+class _Complaint(NamedTuple):
+    """What libyaml says of a mistake that people make, in our words, with a hint."""
+
+    said: str
+    message: str
+    hint: str | None = None
+    at_start: bool = False
+    """Whether the place is where libyaml began to read, not where it gave up."""
+    is_late: bool = False
+    """Whether the cause may stand before."""
+
 
 _INDENTED = "is the indentation the same as that of the key above, and every quote closed?"
 _UNCLOSED = "this quote is never closed"
-_IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
-    ("mapping values are not allowed", "a `: ` is not expected here",
-     "text that holds `: ` must be in quotes; or the line above is indented differently"),
-    ("that cannot start any token", "this character can't start a value",
-     "text that starts with it must be in quotes"),
-    ("could not find expected ':'", "a key needs a `:` after it",
-     "a line of text inside a mapping must be indented under its key, or be in quotes"),
-    ("unexpected document indicator", _UNCLOSED, None),
-    ("unexpected end of stream", _UNCLOSED, None),
-    ("while parsing a quoted scalar", "this escape doesn't exist in a double-quoted string",
-     "write a backslash as `\\\\`, or use single quotes"),
-    ("did not find expected key", "this doesn't fit the mapping it is in", _INDENTED),
-    ("did not find expected '-' indicator", "this doesn't fit the list it is in",
-     "each item starts with `- `, and its other keys line up under its first one"),
-    ("did not find expected ',' or ']'", "this list is never closed, or lacks a comma", None),
-    ("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma", None),
-    ("expected <document start>", "there is more after the end of the value", _INDENTED),
-    ("expected node content", "a value is missing here",
-     "text that starts with a bracket, a brace or a comma must be in quotes"),
-    ("while scanning an alias", "a `*` starts an alias, which needs a name",
-     "text that starts with `*` must be in quotes"),
-    ("while scanning an anchor", "a `&` starts an anchor, which needs a name",
-     "text that starts with `&` must be in quotes"),
+_COMPLAINTS = (
+    _Complaint("mapping values are not allowed", "a `: ` is not expected here",
+        "text that holds `: ` must be in quotes; or the line above is indented differently",
+        is_late=True),
+    _Complaint("that cannot start any token", "this character can't start a value",
+        "text that starts with it must be in quotes"),
+    _Complaint("could not find expected ':'", "a key needs a `:` after it",
+        "a line of text inside a mapping must be indented under its key, or be in quotes",
+        at_start=True, is_late=True),
+    _Complaint("unexpected document indicator", _UNCLOSED, at_start=True),
+    _Complaint("unexpected end of stream", _UNCLOSED, at_start=True),
+    _Complaint("while parsing a quoted scalar", "a double-quoted string has no such escape",
+        "write a backslash as `\\\\`, or use single quotes"),
+    _Complaint("did not find expected key", "this doesn't fit the mapping it is in", _INDENTED,
+        is_late=True),
+    _Complaint("did not find expected '-' indicator", "this doesn't fit the list it is in",
+        "each item starts with `- `, and its other keys line up under its first one", is_late=True),
+    _Complaint("did not find expected ',' or ']'", "this list is never closed, or lacks a comma",
+        at_start=True),
+    _Complaint("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma",
+        at_start=True),
+    _Complaint("expected <document start>", "there is more after the end of the value", _INDENTED,
+        is_late=True),
+    _Complaint("expected node content", "a value is missing here",
+        "text that starts with a bracket, a brace or a comma must be in quotes"),
+    _Complaint("while scanning an a", "a `*` starts an alias, and a `&` an anchor",
+        "text that starts with one of them must be in quotes"),
 )  # fmt: skip
-"""What libyaml says of mistakes that people make, in our words, with a hint."""
 
 
-def _explain_error(error: Exception, text: str) -> Fault:
+def _explain_error(error: YAMLError, text: str) -> Fault:
     """The fault behind an error that libyaml raised while reading a text."""
     if not isinstance(error, MarkedYAMLError):
-        return _explain_character(text)
-    mark: Any = error.problem_mark or error.context_mark
-    complaint = f"{error.context or ''} {error.problem or ''}"
-    if error.context_mark and any(needle in complaint for needle in _SHOWS_LATER):
-        mark = error.context_mark
+        found = _NOT_ALLOWED.search(text)
+        if found is None:  # pragma: no cover - libyaml and the pattern agree
+            return Fault("syntax", "the text can't be read", 0, 0)
+        code = ord(found[0])
+        hint = (
+            f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 256 else None
+        )
+        message = f"the character U+{code:04X} is not allowed here"
+        return Fault("control-character", message, *found.span(), hint)
+    said = f"{error.context or ''} {error.problem or ''}"
+    complaint = next((each for each in _COMPLAINTS if each.said in said), None)
+    is_before = complaint is not None and complaint.at_start and error.context_mark is not None
+    mark: Any = error.context_mark if is_before else error.problem_mark or error.context_mark
     at = mark.index
-    if "Unicode character escape" in complaint:
+    if "Unicode character escape" in said:
         at = text.rfind("\\", 0, at + 1)
         if _SURROGATE_PAIR.match(text, at):
             message = "YAML has no surrogate pairs"
@@ -505,24 +509,11 @@ def _explain_error(error: Exception, text: str) -> Fault:
         return Fault("not-json-value", message, at, at + 6)
     if text[at : at + 1] == "\t":
         return Fault("syntax", "a tab is not allowed here", at, at + 1, "indent with spaces")
-    if any(each in complaint for each in _LATE) and (fault := _explain_neighbours(text, at)):
-        return fault
-    for needle, message, hint in _IN_PLAIN_WORDS:
-        if needle in complaint:
-            return Fault("syntax", message, at, at + 1, hint)
-    return Fault("syntax", f"this isn't valid YAML: {error.problem or 'unreadable'}", at, at + 1)
-
-
-def _explain_character(text: str) -> Fault:
-    found = _NOT_ALLOWED.search(text)
-    if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
-        return Fault("syntax", "the text can't be read", 0, 0)
-    code = ord(found[0])
-    if 0xD800 <= code <= 0xDFFF:
-        return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", *found.span())
-    hint = f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 0x100 else None
-    message = f"the character U+{code:04X} is not allowed here"
-    return Fault("control-character", message, *found.span(), hint)
+    if complaint is None:
+        message = f"this isn't valid YAML: {error.problem or 'unreadable'}"
+        return Fault("syntax", message, at, at + 1)
+    near = _explain_neighbours(text, at) if complaint.is_late else None
+    return near or Fault("syntax", complaint.message, at, at + 1, complaint.hint)
 
 
 _NO_SPACE = re.compile(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
