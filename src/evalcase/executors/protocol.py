@@ -12,7 +12,7 @@ from msgspec import field
 from msgspec.json import Decoder
 
 from evalcase.runner.calls import Attempted, OverTimeError
-from evalcase.store.rows import check_json, check_values, decode_struct, encode_struct
+from evalcase.store.rows import check_values, decode_struct, encode_struct
 from evalcase.types.answer import Answer, Failure, Seconds
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
@@ -20,6 +20,7 @@ from evalcase.types.target import Question, Traits
 from evalcase.types.value import JSON, Value, decode_hook
 from evalcase.types.workspace import Changes
 from evalcase.util.errors import UserCodeError, to_user_code_error
+from evalcase.util.json import copy_json
 
 MOST_HELD = 10_000
 """How many answers that lost a secret are held as they were, to be graded so."""
@@ -235,7 +236,7 @@ def write_message(message: ToWorker | ToRun) -> bytes:
     """The line of a message. Raise ValueError for what can't be written as JSON."""
     if isinstance(message, Reply):
         check_values(message.body)
-        check_json(message.body.key if isinstance(message.body, Key) else None)
+        copy_json(message.body.key if isinstance(message.body, Key) else None)
     return encode_struct(message) + b"\n"
 
 

@@ -3,7 +3,7 @@ so that every value must have the type of its field."""
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import inf
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ from evalcase.types.case import Case, check_case
 from evalcase.types.result import Decision, Regraded, Result
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import Value, decode_hook, explain_error, measure_depth
-from evalcase.util.json import DEEPEST_ROW, compact_encoder, parse_body, seal_line
+from evalcase.util.json import DEEPEST_ROW, compact_encoder, copy_json, parse_body, seal_line
 
 Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
 Number = Annotated[int, Meta(ge=1, lt=1 << 31)]
@@ -196,42 +196,19 @@ def decode_row(body: bytes) -> Row:
 
 
 def check_values(value: Struct) -> None:
-    """Raise ValueError if a part of a value that may come from user code is no JSON. Cases were
-    checked when they were read, and messages when they were returned."""
+    """Raise ValueError if a part of a value that may come from user code is no JSON: msgspec would
+    write NaN as null, and dates and sets as something else. Cases were checked when they were read,
+    and messages when they were returned."""
     if isinstance(value, Result) and not 0 <= value.duration_s < inf:
         raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
     answer: Answer | None = getattr(value, "answer", None)
     if answer is not None:
         for step in answer.steps:
-            check_json(step.input)
+            copy_json(step.input)
     failures = [getattr(value, "failure", None), *getattr(value, "retried", ())]
     for grade in getattr(value, "grades", ()):
         if grade.details:
-            check_json(grade.details)
+            copy_json(grade.details)
         failures.append(grade.failure)
     for failure in filter(None, failures):
-        check_json(failure.details)
-
-
-def check_json(value: object, depth: int = 0) -> None:  # noqa: C901 - one branch for each type
-    """Raise ValueError for anything but a JSON value: msgspec would write NaN as null, and dates
-    and sets as something else."""
-    kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
-        return
-    if kind is float:
-        if not isfinite(value):  # type: ignore[arg-type]
-            raise ValueError(f"JSON has no {value}")
-    elif depth > DEEPEST_ROW:
-        raise ValueError(f"not a JSON value: it is nested more than {DEEPEST_ROW} deep")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if type(key) is not str:
-                raise ValueError(f"not a JSON value: the key {key!r:.60} is not text")
-            if type(item) is not str:
-                check_json(item, depth + 1)
-    elif kind is list or kind is tuple:
-        for item in value:  # type: ignore[attr-defined]
-            check_json(item, depth + 1)
-    else:
-        raise ValueError(f"{kind.__name__} is not a JSON value")
+        copy_json(failure.details)
