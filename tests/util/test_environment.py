@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import resource
-import socket
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from evalcase.errors import TargetError
-from evalcase.targets.http import HttpTarget
 from evalcase.util.environment import (
     allow_descriptors,
     make_key,
@@ -19,8 +15,6 @@ from evalcase.util.environment import (
     state_folder,
 )
 from tests.for_each import for_each
-from tests.targets.questions import question, target_of
-from tests.targets.server import Reply, serving
 
 
 def test_a_key_is_made_once_and_for_its_user_only(tmp_path: Path) -> None:
@@ -116,25 +110,3 @@ def test_as_many_are_allowed_as_are_needed_and_can_be(limit: int) -> None:
     allow_descriptors(10**9)
     most = 10_240 if limit == resource.RLIM_INFINITY else min(10_240, limit)
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, limit)
-
-
-def test_sockets_leave_some_to_all_else(limit: int) -> None:
-    async def run() -> None:
-        target = target_of(HttpTarget, url=server.url)
-        await target.open()
-        try:
-            assert (await target.answer(question())).text == "ok"
-            with socket.socket() as probe:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (probe.fileno() + 2, limit))
-            # The first connection is in use while the second is asked for.
-            answers = [target.answer(question()) for _ in range(2)]
-            first, second = await asyncio.gather(*answers, return_exceptions=True)
-            assert {getattr(first, "text", None), getattr(second, "text", None)} == {"ok", None}
-            (failed,) = [each for each in (first, second) if isinstance(each, TargetError)]
-            assert "Too many open files" in str(failed)
-            os.close(os.open(os.devnull, os.O_RDONLY))
-        finally:
-            await target.close()
-
-    with serving(Reply(b"ok")) as server:
-        asyncio.run(run())

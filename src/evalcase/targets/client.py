@@ -11,7 +11,6 @@ import asyncio
 import errno
 import io
 import json
-import os
 import re
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -42,7 +41,6 @@ from evalcase.targets.web import (
     without_query,
 )
 from evalcase.types.value import JSON
-from evalcase.util.environment import has_spare_descriptors
 from evalcase.util.processes import Output
 from evalcase.util.text import cut_bytes
 from evalcase.util.user_calls import run_in_thread
@@ -86,7 +84,6 @@ class HttpClient:
             connector=aiohttp.TCPConnector(
                 limit=0,  # the run limits how many requests there are at once
                 resolver=_CheckedResolver(options.allow_link_local),
-                socket_factory=_make_socket,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, connect=options.connect_timeout_s),
@@ -221,16 +218,6 @@ class Reply:
             if len(data) > most_bytes:
                 return Output(bytes(data[:most_bytes]), True)
         return Output(bytes(data), False)
-
-
-def _make_socket(address: tuple[Any, ...]) -> socket.socket:
-    """A socket, if others can be opened beside it: the record needs files, too."""
-    family, kind, protocol, *_ = address
-    made = socket.socket(family, kind, protocol)
-    if not has_spare_descriptors(made.fileno()):
-        made.close()
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-    return made
 
 
 class _RefusedAddressError(OSError):

@@ -22,8 +22,6 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _KEY_BYTES = 32
 _MOST_DESCRIPTORS = 10_240
 """macOS refuses a request for more, rather than to grant what it can."""
-_SPARE_DESCRIPTORS = 64
-"""How many sockets leave to what else has to be opened: modules, programs, the record."""
 
 # Libraries such as freezegun replace `time.monotonic` and `time.time` in every module that has
 # them. They leave `time.clock_gettime` alone, so limits, durations and stamps go by that.
@@ -121,17 +119,6 @@ def allow_descriptors(count: int) -> None:
     if soft != resource.RLIM_INFINITY and soft < count:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(count, most)), hard))
-
-
-def has_spare_descriptors(descriptor: int) -> bool:
-    """Whether more descriptors can be opened after this one, the newest."""
-    if sys.platform == "win32":
-        return True
-    import resource
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    spare = min(_SPARE_DESCRIPTORS, soft // 4)
-    return soft == resource.RLIM_INFINITY or descriptor < soft - spare
 
 
 @contextmanager
