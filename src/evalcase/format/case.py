@@ -29,7 +29,12 @@ from evalcase.format.fields import (
 )
 from evalcase.format.graders import read_grader_list
 from evalcase.format.lints import advise_case, check_spelling
-from evalcase.format.workspace import check_workspace, merge_workspaces, read_workspace
+from evalcase.format.workspace import (
+    check_workspace,
+    drop_nulls,
+    merge_workspaces,
+    read_workspace,
+)
 from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
 from evalcase.types.message import (
     OTHER_ROLES,
@@ -380,26 +385,17 @@ def _read_data(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] 
     return None
 
 
-def _canonical_repeat(value: Any) -> dict[str, Any]:
-    fields = {"times": value} if type(value) is int else value
-    return {name: each for name, each in fields.items() if each is not None}
-
-
-def _canonical_rubrics(value: Any) -> list[dict[str, Any]]:
-    rubrics = []
-    for item in value:
-        fields = {"text": item} if type(item) is str else item
-        given = {name: each for name, each in fields.items() if each is not None}
-        given.setdefault("text", given.pop("description", None))
-        rubrics.append({name: given[name] for name in fields_of(WrittenRubric) if name in given})
-    return rubrics
+def _canonical_rubric(item: str | dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {"text": item} if isinstance(item, str) else drop_nulls(item)
+    given.setdefault("text", given.pop("description", None))
+    return {name: given[name] for name in fields_of(WrittenRubric) if name in given}
 
 
 _CANONICAL: dict[str, Callable[[Any], Any]] = {
     "skip": lambda reason: reason or None,
-    "rubrics": _canonical_rubrics,
+    "rubrics": lambda items: [*map(_canonical_rubric, items)],
     "target": lambda name: [name],
-    "repeat": _canonical_repeat,
+    "repeat": lambda value: {"times": value} if type(value) is int else drop_nulls(value),
     "rendered": lambda flag: flag or None,
     "stop_on_failure": lambda flag: flag or None,
     "suite_graders": lambda _: None,

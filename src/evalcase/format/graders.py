@@ -43,7 +43,6 @@ _ANY_CASE: Mapping[str, JSON] = {"ignore_case": True}
 _ANY = {"value": "any"}
 # `all` takes only lists: other tools take a text with commas for a list.
 _ALL = {"value": "all"}
-_SCRIPT = Spelling("script", renames={"script": "value", "command": "value"})
 SCRIPT_NAMES = ("code_judge", "code-judge", "code_grader", "code-grader", "script-grader")
 
 OTHER_NAMES: Mapping[str, Spelling] = {
@@ -59,7 +58,9 @@ OTHER_NAMES: Mapping[str, Spelling] = {
         ("llm-rubric", "model-graded-closedqa", "llm_judge", "llm-judge", "llm_grader",
          "llm-grader", "rubric"), Spelling("judge"),
     ),
-    **dict.fromkeys(SCRIPT_NAMES, _SCRIPT),
+    **dict.fromkeys(
+        SCRIPT_NAMES, Spelling("script", renames={"script": "value", "command": "value"})
+    ),
     "assert-set": Spelling("all", renames={"assert": "value"}),
 }  # fmt: skip
 """The names that AgentV and promptfoo have for graders of ours."""

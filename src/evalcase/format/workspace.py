@@ -31,7 +31,7 @@ def read_workspace(value: Any, path: KeyPath, findings: Findings) -> Any:
         hint = "write {template: FOLDER}, or `false` for a case without one"
         findings.add("wrong-type", path, "`workspace` is a mapping or `false`", hint)
         return None
-    value = _drop_nulls(value)
+    value = drop_nulls(value)
     named: list[tuple[KeyPath, object, bool | None]] = [
         (("template",), value.get("template"), True),
         (("solution",), value.get("solution"), None),
@@ -47,7 +47,7 @@ def read_workspace(value: Any, path: KeyPath, findings: Findings) -> Any:
     return value
 
 
-def _drop_nulls(value: dict[str, Any]) -> dict[str, Any]:
+def drop_nulls(value: dict[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in value.items() if each is not None}
 
 
@@ -55,9 +55,7 @@ def merge_workspaces(of_suite: dict[str, Any], own: dict[str, Any]) -> dict[str,
     """The workspace of a case in a suite: what the case says comes first."""
     displaced = {each for base, others in _BASES.items() if base in own for each in others}
     kept = {name: each for name, each in of_suite.items() if name not in displaced}
-    merged = {
-        name: _drop_nulls({**of_suite.get(name, {}), **own.get(name, {})}) for name in _MERGED
-    }
+    merged = {name: drop_nulls({**of_suite.get(name, {}), **own.get(name, {})}) for name in _MERGED}
     rest = {name: each for name, each in {**kept, **own}.items() if name not in _MERGED}
     return {**rest, **{name: each for name, each in merged.items() if each}}
 
