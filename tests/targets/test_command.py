@@ -269,7 +269,7 @@ SPLIT = CommandTarget.kind.split_value
 @for_each("line", ["echo {prompt} | tr a-z A-Z", "a && b", "a > b", "a 2>&1", "a ;"])
 def test_what_only_a_shell_understands_is_refused(line: str) -> None:
     assert SPLIT is not None
-    with pytest.raises(ConfigError, match="no shell is asked: write command:sh -c '…'"):
+    with pytest.raises(ConfigError, match="is for a shell: write command:sh -c '…'"):
         SPLIT(line)
 
 

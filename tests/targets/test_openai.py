@@ -172,7 +172,7 @@ def test_files_are_sent_as_what_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ({"type": "file", "path": "x.bin"}, "`x.bin` can't be sent to a model: it is neither text"),
+        ({"type": "file", "path": "x.bin"}, "`x.bin` can't be sent to a model: it is not text"),
         ({"type": "file", "path": "none.txt"}, "`none.txt` can't be read: No such file"),
         ({"type": "file", "path": "pipe"}, "`pipe` can't be read: it is not a regular file"),
         ({"type": "file", "path": "big.txt"}, "it is larger than 20,000,000 bytes"),

@@ -75,7 +75,7 @@ def test_hidden_messages_are_warned_of(make: Make) -> None:
 
 def test_none_is_an_error(make: Make) -> None:
     with pytest.raises(
-        TargetError, match=r"returned None, .* does the function end without a `return`"
+        TargetError, match=r"returned None: does the function end without a `return`"
     ):
         ask(make("def answer(prompt): pass"))
 

@@ -145,7 +145,7 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     monkeypatch.delitem(sys.modules, "evalcase.targets.spans", raising=False)
-    said = "needs opentelemetry-sdk, from the extra `otel`: pip install"
+    said = "needs the extra `otel`: pip install"
     with pytest.raises(ConfigError, match=said):
         ask(traced(silent))
 

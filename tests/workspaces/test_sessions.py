@@ -79,7 +79,7 @@ def test_an_answer_without_its_patch_is_no_failure_of_the_agent(shop: Shop) -> N
     shop.suite(case("Fix it.", *GRADERS))
     done = shop.evalcase("run", "--target", "replay:answers.jsonl")
     assert done.code == 3
-    assert "comes without a patch of its workspace" in done.out
+    assert "has no patch of its workspace" in done.out
     shop.write("shop/cart.py", "changed since\n")
     (shop.root / "answers.jsonl").unlink()
     imported(shop, "--patch", "fix.diff")

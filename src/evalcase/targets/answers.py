@@ -69,9 +69,8 @@ def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
         assert isinstance(plain, list)
         return replace(value, messages=read_messages(plain))
     if value is None:
-        what = "the target returned None, which is not an answer"
-        hint = "does the function end without a `return`?"
-        raise TargetError(f"{what}; {hint}", kind="protocol")
+        what = "the target returned None: does the function end without a `return`?"
+        raise TargetError(what, kind="protocol")
     return read_json(value if type(value) is str else _copy_value(value), warn)
 
 
@@ -209,8 +208,7 @@ def _read_message(item: JSON, number: int) -> Message:
         # Only the text of a message has a place for what is not Unicode.
         dumps(message, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        what = "has half of a character (a lone surrogate) in it"
-        raise _message_error(number, what, message) from None
+        raise _message_error(number, "has a lone surrogate in it", message) from None
     return take_message(message)
 
 

@@ -164,8 +164,7 @@ def image_type(start: bytes) -> str | None:
 
 def _load_file(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
     if name not in question.files:
-        why = f"it is not among the files of case `{question.case}`"
-        raise TargetError(f"`{name:.200}` can't be read: {why}")
+        raise TargetError(f"`{name:.200}` is not among the files of case `{question.case}`")
     path = question.files[name]
     # The project of its suite may be another, and was checked when the suite was loaded.
     inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
@@ -180,6 +179,6 @@ def _load_file(name: str, question: Question, root: str, any_kind: bool) -> Cont
         except UnicodeDecodeError:
             kind = "application/octet-stream"
         if not any_kind:
-            what = "it is neither text (UTF-8) nor PDF nor a PNG, JPEG, GIF or WebP image"
-            raise TargetError(f"`{name}` can't be sent to a model: {what}")
+            kinds = "text (UTF-8), a PDF, or a PNG, JPEG, GIF or WebP image"
+            raise TargetError(f"`{name}` can't be sent to a model: it is not {kinds}")
     return ContentFile(name, kind, b64encode(data).decode())

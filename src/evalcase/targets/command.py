@@ -217,9 +217,8 @@ def _split_words(value: str) -> dict[str, JSON]:
     except ValueError as error:
         raise ConfigError(f"command target: {error}: {value}") from None
     if meant is not None:
-        what = f"`{meant}` means something to a shell, and no shell is asked"
         way = "write command:sh -c '…', or put it in quotes if it is an argument"
-        raise ConfigError(f"command target: {what}: {way}")
+        raise ConfigError(f"command target: `{meant}` is for a shell: {way}")
     return {"command": words}
 
 
@@ -358,8 +357,7 @@ class CommandTarget(Target):
         space, most_bytes = question.workspace, self._options.max_output_bytes
         if space is None:
             if self._options.isolation != "none":
-                what = "a program with `isolation` runs in a workspace, and the case has none"
-                raise TargetError(what, kind="workspace")
+                raise TargetError("`isolation` needs cases with a `workspace`", kind="workspace")
             return Process(argv, self._cwd, environment, most_bytes)
         cwd = self._enter_workspace(question, argv, environment)
         writable = [folder] if folder else []

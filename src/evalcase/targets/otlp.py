@@ -65,8 +65,7 @@ class OtlpTarget(Target):
             with open_file(self._path) as file:
                 self._store.fill(labels.note(read_trace_file(file)))
         except OSError as error:
-            what = f"{self._path} can't be read: {error.strerror}"
-            raise ConfigError(f"otlp target: {what}") from None
+            raise ConfigError(f"otlp target: {self._path}: {error.strerror}") from None
         except BadTraceError as error:
             raise ConfigError(f"otlp target: {self._path}{error}") from None
         self._index = TraceIndex(self._options.path, labels)
@@ -100,9 +99,8 @@ def answer_of(transcript: Transcript, trace: str) -> Answer:
         seen = {"steps": list_steps(steps.steps, steps.cut), "trace": trace}
         raise TargetError(f"the trace {trace}: {transcript.error}", details=seen)
     if not transcript.messages:
-        what = f"the trace {trace} doesn't say what was answered"
-        hint = "is its instrumentation told to capture content?"
-        raise TargetError(f"{what}: {hint}", kind="protocol")
+        what = "has no answer: is its instrumentation told to capture content?"
+        raise TargetError(f"the trace {trace} {what}", kind="protocol")
     labels = transcript.nodes[0].span.attributes
     cut = labels.get(STEPS_CUT)
     return Answer(

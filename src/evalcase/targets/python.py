@@ -105,8 +105,7 @@ class PythonTarget(Target):
             try:
                 from evalcase.targets.spans import Tracing
             except ImportError:
-                hint = 'from the extra `otel`: pip install "opentelemetry-sdk>=1.30"'
-                what = f"`trace` needs opentelemetry-sdk, {hint}"
+                what = '`trace` needs the extra `otel`: pip install "opentelemetry-sdk>=1.30"'
                 raise ConfigError(f"python target: {what}") from None
             self._tracing = Tracing()
             self._tracing.open()
@@ -145,8 +144,7 @@ class PythonTarget(Target):
         if not is_factory:
             return given
         if not callable(given):
-            what = "takes no `arguments`: it is not a class"
-            raise ConfigError(f"python target: `{self.name}` {what}")
+            raise ConfigError(f"python target: `{self.name}` is no class, and takes no `arguments`")
         self._check_arguments(self._arguments)
         return await _settle(given(**self._arguments))
 
@@ -157,8 +155,7 @@ class PythonTarget(Target):
             if signature is not None:
                 signature.bind(**arguments)
         except TypeError as error:
-            hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments"
-            what = f"it can't be made: {error}; {hint}"
+            what = f"it can't be made: {error}; `arguments` of the target has what it needs"
             raise ConfigError(f"python target `{self.name}`: {what}") from None
 
     def _bind(self, found: Any) -> BoundFunction:  # noqa: ANN401 - an object of the user's

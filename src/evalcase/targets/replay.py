@@ -93,8 +93,7 @@ class ReplayTarget(Target):
             self._file = open_file(index.path, links=not index.is_journal)
             index.read(self._file, self._options.target)
         except OSError as error:
-            what = f"{index.path} can't be read: {error.strerror}"
-            raise ConfigError(f"replay target: {what}") from None
+            raise ConfigError(f"replay target: {index.path}: {error.strerror}") from None
         for said in [*index.warnings.values()][:_MOST_KEYS]:
             warn(f"replay target: {said}")
 
@@ -127,9 +126,8 @@ class ReplayTarget(Target):
         elif isinstance(patch, str) and not patch.endswith(".gz"):
             data = patch.encode()
         if data is None:
-            what = f"the answer to case `{question.case}` comes without a patch of its workspace"
-            hint = "`evalcase import … --patch FILE` adds one"
-            raise TargetError(f"{what}: {hint}", kind="workspace")
+            what = "has no patch of its workspace: `evalcase import … --patch FILE` adds one"
+            raise TargetError(f"the answer to case `{question.case}` {what}", kind="workspace")
         return data
 
     def sources(self) -> dict[str, str]:
@@ -152,9 +150,8 @@ class ReplayTarget(Target):
             raise TargetError(message, kind="protocol") from None
         if said is None:
             named = list_some([f"`{key}`" for key in row][:_MOST_KEYS], len(row))
-            what = f"has no answer in {self._index.path}: its line has {named}"
-            hint = "an answer is called `answer`, `text` or `messages`"
-            raise TargetError(f"case `{case}` {what}, and {hint}", kind="protocol")
+            what = f"case `{case}` has no answer in {self._index.path}: its line has {named}"
+            raise TargetError(f"{what}, and no `answer`, `text` or `messages`", kind="protocol")
         expect_whole(row.get("scrubbed") is True, case)
         kept = {name: row[name] for name in row if name in _READ or name not in _KNOWN}
         answer = read_beside({**kept, "answer": said}, "answer", self._surroundings.warn)
@@ -214,8 +211,7 @@ def _find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     ValueError if it has several."""
     names = [name for name in _ANSWERS if row.get(name) is not None]
     if len(names) > 1:
-        what = f"`{names[0]}` and `{names[1]}` are two answers"
-        raise ValueError(f"{what}: leave one of them out")
+        raise ValueError(f"`{names[0]}` and `{names[1]}` are two answers: leave one out")
     return row[names[0]] if names else put_together(None, row)
 
 
@@ -395,8 +391,7 @@ class AnswerIndex:
         cases = self._offsets.setdefault((suite, repeat or _ANY_REPEAT), {})
         if not self.is_journal:
             if case in cases:
-                what = f"a second answer to case `{case}`; tell them apart by `repeat`"
-                self._refuse(what, number)
+                self._refuse(f"a second answer to case `{case}`; number them by `repeat`", number)
             try:
                 _find_said(row)
             except ValueError as error:

@@ -193,8 +193,7 @@ class WebOptions(TargetOptions, frozen=True, kw_only=True):
             if not _TOKEN.fullmatch(header) or header.lower() in _FRAMING:
                 yield Finding((option_name,), f"`{option_name}` can't hold a header {header!r}")
             if header.lower() in seen:
-                what = f"would set {header} twice: leave one out"
-                yield Finding((option_name,), f"`{option_name}` {what}")
+                yield Finding((option_name,), f"`{option_name}` would set {header} twice")
             seen.add(header.lower())
 
 
@@ -245,10 +244,8 @@ class WebTarget(Target):
                 hint = "export it, or name a file that has it with --env-file"
                 raise ConfigError(f"the environment variable {variable} is {how}: {hint}")
             if not _is_header_value(value):
-                what = "a line end, a space around it, or a character that is not ASCII"
-                raise ConfigError(
-                    f"the environment variable {variable} can't be sent: it holds {what}"
-                )
+                what = "it holds a line end, a space around it, or what is not ASCII"
+                raise ConfigError(f"the environment variable {variable} can't be sent: {what}")
             found[name] = prefix + value
         return found
 
