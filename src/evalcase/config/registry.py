@@ -18,21 +18,22 @@ if TYPE_CHECKING:
 
 Plural = Literal["targets", "graders", "executors"]
 
-_GRADERS = {
+_MODULES = {
     "expected": "expected",
-    "text": "equals contains starts_with ends_with regex one_of length similarity",
-    "json": "json json_schema json_equals",
+    "equals contains starts_with ends_with regex one_of length similarity": "text",
+    "json json_schema json_equals": "json",
     "fields": "fields",
     "trajectory": "trajectory",
-    "tool_calls": "tool_calls skill_used",
-    "limits": "latency cost tokens turns finish",
-    "workspace": "run files diff",
+    "tool_calls": "tool_calls",
+    "latency cost tokens turns finish": "limits",
+    "run files diff": "workspace",
+    "skill_used": "tool_calls",
     "python": "python",
     "script": "script",
     "judge": "judge",
-    "combine": "all any at_least weighted",
+    "all any at_least weighted": "combine",
 }
-"""The modules of graders. The class of `one_of` is called OneOfGrader."""
+"""Graders, and their modules. The class of `one_of` is called OneOfGrader."""
 _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
         "python": "evalcase.targets.python:PythonTarget",
@@ -58,7 +59,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     },
     "graders": {
         name: f"evalcase.graders.{module}:{name.title().replace('_', '')}Grader"
-        for module, names in _GRADERS.items()
+        for names, module in _MODULES.items()
         for name in names.split()
     },
 }

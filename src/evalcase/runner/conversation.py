@@ -18,6 +18,7 @@ from evalcase.runner.dispatch import Asked, Dispatcher, user_session
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import Graded, UnaskedTurnsError, decide_verdict
 from evalcase.types.answer import (
+    USER_PROTOCOL,
     Answer,
     Exchange,
     Failure,
@@ -25,8 +26,8 @@ from evalcase.types.answer import (
     SimulatedUser,
     TalkEnd,
     join_turns,
+    model_of,
     split_turns,
-    sum_simulated,
 )
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
@@ -140,9 +141,9 @@ class Talk(Struct):
 
     def sum_user(self, user: SimulatedUser) -> Simulated:
         answers = [asked.answer for asked in self.simulated if asked.answer is not None]
-        return sum_simulated(
-            user.target, answers, fsum(asked.duration_s for asked in self.simulated)
-        )
+        asking_s = fsum(asked.duration_s for asked in self.simulated)
+        simulated = Simulated(user.target, USER_PROTOCOL, model_of(answers))
+        return simulated.with_answers(answers, asking_s)
 
     def add_retried(self, turn: int, failures: Sequence[Failure]) -> None:
         self.retried += tuple(_name_turn(turn, each) for each in failures)

@@ -30,7 +30,7 @@ from evalcase.graders.base import (
     expected_halves,
     is_own_class,
 )
-from evalcase.types.answer import Answer, sum_known, sum_usage
+from evalcase.types.answer import Answer
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade, Score, mean_score, reaches
 from evalcase.types.message import Message
@@ -241,14 +241,7 @@ class _Asking(Struct):
         return answer
 
     def add_to(self, grade: Grade) -> Grade:
-        answers = self.answers
-        if not answers:
-            return grade
-        return replace(
-            grade, asked=len(answers), usage=sum_usage([answer.usage for answer in answers]),
-            cached=sum(answer.cached for answer in answers), asking_s=round(self.seconds, 6),
-            cost_usd=sum_known([answer.cost_usd for answer in answers]),
-        )  # fmt: skip
+        return grade.with_answers(self.answers, self.seconds) if self.answers else grade
 
 
 # The whole answer, or parts of it

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from math import fsum, inf
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from msgspec import Meta, field
 from msgspec.structs import astuple
 
 from evalcase.types.message import Message, Step, ToolCall, check_messages, text_of
-from evalcase.types.value import JSON, Value, expect
+from evalcase.types.value import JSON, Value, expect, replace
 
 MOST_USD = 1e12
 MOST_TOKENS = 10**15
@@ -196,30 +196,36 @@ class Turn(Value, frozen=True):
     trace: str | None = None
 
 
-class Simulated(Value, frozen=True):
-    """The target that played the user, and its usage and cost. They don't count for the target."""
+class Asking(Value, frozen=True, kw_only=True):
+    """The questions that a grader, or the target that plays a user, needed; without retries. They
+    don't count for the target that is tested."""
+
+    asked: Count = 0
+    usage: Usage | None = None
+    cached: Count = 0
+    """How many of the answers came from the cache."""
+    asking_s: Seconds | None = None
+    """How long the answers took together, with the wait for their turn."""
+    cost_usd: Usd | None = None
+    """None where nothing was asked, or a price is unknown."""
+
+    def with_answers(self, answers: Sequence[Answer], asking_s: float) -> Self:
+        return replace(
+            self, asked=len(answers), usage=sum_usage([answer.usage for answer in answers]),
+            cached=sum(answer.cached for answer in answers), asking_s=round(asking_s, 6),
+            cost_usd=sum_known([answer.cost_usd for answer in answers]),
+        )  # fmt: skip
+
+
+class Simulated(Asking, frozen=True):
+    """The target that played the user."""
 
     target: str
     protocol: str
-    asked: Count = 0
-    """How many questions it was asked, without retries."""
-    cached: Count = 0
-    asking_s: Seconds = 0.0
-    usage: Usage | None = None
-    cost_usd: Usd | None = None
-    """None where nothing was asked, or a price is unknown."""
     model: str | None = None
 
 
-def sum_simulated(target: str, answers: Sequence[Answer], asking_s: float) -> Simulated:
-    return Simulated(
-        target, USER_PROTOCOL, len(answers), sum(answer.cached for answer in answers),
-        round(asking_s, 6), sum_usage([answer.usage for answer in answers]),
-        sum_known([answer.cost_usd for answer in answers]), _model_of(answers),
-    )  # fmt: skip
-
-
-def _model_of(answers: Sequence[Answer]) -> str | None:
+def model_of(answers: Sequence[Answer]) -> str | None:
     models = {answer.model for answer in answers}
     return models.pop() if len(models) == 1 else None
 
@@ -262,7 +268,7 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
         sum_known([answer.cost_usd for answer in answers]),
         truncated=any(answer.truncated for answer in answers),
         cached=bool(answers) and all(answer.cached for answer in answers),
-        model=_model_of(answers),
+        model=model_of(answers),
         scrubbed=any(answer.scrubbed for answer in answers),
         earlier=Earlier(sum_known(took_s), sum_known(cost_usd)) if is_earlier else None,
         last_at=len(messages) - len(answers[-1].messages) if answers else 0,

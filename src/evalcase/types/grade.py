@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, field
 
-from evalcase.types.answer import Count, Failure, Seconds, Usage, Usd
+from evalcase.types.answer import Asking, Failure
 from evalcase.types.options import Place, Text, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.value import Value, expect
@@ -41,7 +41,7 @@ def _is_share(value: object) -> bool:
     return value is None or (type(value) in (int, float) and 0 <= value <= 1)  # type: ignore[operator]
 
 
-class Grade(Value, frozen=True):
+class Grade(Asking, frozen=True):
     """A score as it counts in a case; or, where the grader broke, the failure and no score."""
 
     grader: str
@@ -53,14 +53,6 @@ class Grade(Value, frozen=True):
     weight: Annotated[float, Meta(ge=0)] = 1.0
     required: bool = False
     failure: Failure | None = None
-    asked: Count = 0
-    """How many questions the grader asked of targets, without retries."""
-    usage: Usage | None = None
-    cached: Count = 0
-    asking_s: Seconds | None = None
-    """How long the answers took together, with the wait for their turn."""
-    cost_usd: Usd | None = None
-    """Their cost; None where nothing was asked, or a price is unknown."""
     stands: bool = False
     """As in Score: a combined grader with `not: true` can't invert it either."""
     turn: Annotated[int, Meta(ge=1)] | None = None
