@@ -131,8 +131,13 @@ def _shorten_field(name: str, value: Any, known: Known) -> object:
         return value["times"] if len(value) == 1 else value
     if name == "user" and isinstance(value, dict) and "first" in value:
         return {**value, "first": _shorten_field("input", value["first"], known)}
-    if name in _ITEMS and isinstance(value, list):
-        return [_ITEMS[name](item, known) for item in value]
+    if name == "rubrics" and isinstance(value, list):
+        is_text = [isinstance(each, dict) and [*each] == ["text"] for each in value]
+        return [each["text"] if short else each for each, short in zip(value, is_text, strict=True)]
+    if name == "turns" and isinstance(value, list):
+        return [_shorten_turn(each, known) for each in value]
+    if name == "graders" and isinstance(value, list):
+        return [_shorten_grader(each, known) for each in value]
     return value
 
 
@@ -162,10 +167,6 @@ def _message_forms(messages: object) -> Iterator[object]:
         yield messages[0]
 
 
-def _shorten_rubric(rubric: object, _: Known) -> object:
-    return rubric["text"] if isinstance(rubric, dict) and [*rubric] == ["text"] else rubric
-
-
 def _shorten_turn(turn: object, known: Known) -> object:
     """A turn is a small case. One that has only a text as its input is that text."""
     if not isinstance(turn, dict):
@@ -189,9 +190,6 @@ def _shorten_grader(grader: object, known: Known) -> object:
     if not options:
         forms.insert(0, name)
     return _shortest(grader, forms, lambda each, *at: read_grader_list([each], *at), known)
-
-
-_ITEMS = {"rubrics": _shorten_rubric, "turns": _shorten_turn, "graders": _shorten_grader}
 
 
 def keep_literal(fields: dict[str, Any], finding: Finding, field: str) -> None:
