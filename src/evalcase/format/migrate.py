@@ -120,7 +120,7 @@ def _migrate_piece(
     old_names = [finding for finding in found if finding.code in OLD_NAME_CODES]
     plans = [(finding, _plan_rename(finding, document)) for finding in old_names]
     planned = {plan.span: (plan, each) for each, plan in plans if isinstance(plan, Rename)}
-    left = {(plan.code, plan.path): plan for _, plan in plans if isinstance(plan, Finding)}
+    left = [plan for _, plan in plans if isinstance(plan, Finding)]
 
     def keeps_meaning(renames: list[Rename]) -> bool:
         after = parse_document(_rename_all(document, renames), format, document.path)
@@ -129,16 +129,14 @@ def _migrate_piece(
         return are_same(_resolve(after, format, known)[0], meaning)
 
     renames = _find_safe([rename for rename, _ in planned.values()], keeps_meaning)
-    done = {rename.span for rename in renames}
     hint = "another name here may change what the file means"
-    for span, (_, finding) in planned.items():
-        if span not in done:
-            left[finding.code, finding.path] = finding._replace(hint=hint)
+    unsafe = [finding for rename, finding in planned.values() if rename not in renames]
+    left += [finding._replace(hint=hint) for finding in unsafe]
     placed = [rename.moved_by(number - 1) for rename in renames]
     result.renames.extend(placed)
     # A key in an anchor may stand beside its primary in one case, and alone in the next.
     done = {rename.span for rename in placed}
-    problems = in_order(document.place(left.values()))
+    problems = dict.fromkeys(in_order(document.place(left)))
     result.left.extend(problem for problem in problems if problem.span not in done)
     return _rename_all(document, renames).encode()
 
@@ -190,10 +188,8 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
     is_plain = document.written_name(span) in (old, f'"{old}"', f"'{old}'")
     if at == "key" and old in _RENAMED and finding.code != "ignored-alias":
         new = _RENAMED[old]
-        if new in _value_at(document.value, path[:-1]):
-            return finding._replace(hint=f"remove the `{new}` beside it, which is null")
-        if not is_plain:
-            return finding._replace(hint=f"write `{new}` by hand: the key is not plain text")
+        if new in _value_at(document.value, path[:-1]) or not is_plain:
+            return finding._replace(hint=f"write `{new}` by hand, and nothing beside it")
         edit = Edit(span, _swap(document.source_of(span), old, new))
         return Rename(span, old, new, (edit,))
     spelling = SPELLINGS.get(old) if isinstance(old, str) else None
@@ -328,10 +324,9 @@ def _problems_in(text: str, format: Format, path: str, known: Known) -> list[Pro
 def _is_better(after: list[Problem], before: list[Problem]) -> bool:
     """Whether fewer problems are left. A text that can't be parsed may hide any number of them."""
     if any(each.code == "syntax" for each in before):
-        places = [[(each.code, each.span) for each in some] for some in (after, before)]
-        return places[0] != places[1]
-    if any(each.code == "syntax" for each in after):
-        return False
+        first, second = ([(each.code, each.span) for each in some] for some in (after, before))
+        return first != second
     # A case that has become valid may get warnings that it did not get before.
     errors = [sum(each.severity == "error" for each in some) for some in (after, before)]
-    return (errors[0], len(after)) < (errors[1], len(before))
+    is_broken = any(each.code == "syntax" for each in after)
+    return not is_broken and (errors[0], len(after)) < (errors[1], len(before))
