@@ -168,7 +168,12 @@ def _answer_lines(result: Result, answer: Answer, heard: Heard, screen: Screen) 
         yield from screen.label("session", answer.session)
     if answer.stderr:
         yield from screen.label("stderr", answer.stderr.strip("\n"))
-    yield from step_lines(answer, screen)
+    if answer.steps:
+        yield screen.paint("steps", "place")
+    for line in list_steps(answer.steps, answer.steps_cut) if answer.steps else ():
+        told = line.lstrip()
+        level = INDENT + len(line) - len(told)
+        yield from indent_lines(screen.narrower(level).wrap(make_visible(told)), level)
 
 
 def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
@@ -184,16 +189,6 @@ def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
     if (user := result.user) is not None:
         told = ", ".join([f"played by {make_visible(user.target)}", *_list_calls(user)])
         yield from screen.label("user", told)
-
-
-def step_lines(answer: Answer, screen: Screen) -> Iterator[str]:
-    if not answer.steps:
-        return
-    yield screen.paint("steps", "place")
-    for line in list_steps(answer.steps, answer.steps_cut):
-        told = line.lstrip()
-        level = INDENT + len(line) - len(told)
-        yield from indent_lines(screen.narrower(level).wrap(make_visible(told)), level)
 
 
 def message_lines(

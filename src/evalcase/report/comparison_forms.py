@@ -334,8 +334,11 @@ def _case_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iter
         pairs = track.listed[kind]
         limit = compared.limit if kind in compared.shown else 0
         for pair in pairs[:limit]:
-            yield ""
-            yield from _changed_lines(kind, pair, comparison, screen)
+            suite, case = cut(pair.name.suite, _LONGEST_NAME), cut(pair.name.case, _LONGEST_NAME)
+            word = screen.paint(kind, _STYLES.get(kind, "warning"))
+            named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}"
+            yield from ("", f"{word} {named} ({_say_verdicts(pair)})")
+            yield from indent_lines(_answer_lines(pair, comparison, screen.narrower(INDENT)))
         if left := pairs[limit:]:
             names = (cut(name, 40) for name in islice(_name_cases(left, kind), _MOST_LISTED))
             rest.append((kind, list_some(names, track.counts[kind] - limit)))
@@ -343,16 +346,6 @@ def _case_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iter
         yield ""
     for kind_word, told in rest:
         yield from _label_lines(kind_word, told, screen)
-
-
-def _changed_lines(
-    kind: ChangeKind, pair: ChangedPair, comparison: Comparison, screen: Screen
-) -> Iterator[str]:
-    suite, case = cut(pair.name.suite, _LONGEST_NAME), cut(pair.name.case, _LONGEST_NAME)
-    word, verdicts = screen.paint(kind, _STYLES.get(kind, "warning")), _say_verdicts(pair)
-    named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}"
-    yield f"{word} {named} ({verdicts})"
-    yield from indent_lines(_answer_lines(pair, comparison, screen.narrower(INDENT)))
 
 
 def _answer_lines(pair: ChangedPair, comparison: Comparison, screen: Screen) -> Iterator[str]:

@@ -117,7 +117,7 @@ def result_heard(result: Result) -> Heard:
         return {}
     turns = {grade.turn for grade in result.grades if grade.turn and not grade.passed}
     heard: dict[int | None, Said] = {
-        number: said_in(answer.messages, 0, _said_last(said) or "")
+        number: said_in(answer.messages, 0, _last_asked(said)[1])
         for number, (said, answer, _) in enumerate(result.exchanges if turns else (), 1)
         if number in turns
     }
@@ -138,10 +138,7 @@ def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
         return "goal", cut_long(case.user.goal)
     asked = turn_of(case, turn)
     messages = case.written_messages if asked is case else asked._data["input"]
-    users = [each for each in messages if each["role"] == "user"]
-    last = (users or messages or [{"role": "user"}])[-1]
-    label = "input" if last["role"] == "user" else last["role"]
-    return label, cut_long(content_text(last.get("content")))
+    return _last_asked(messages)
 
 
 def turn_of(case: Case, turn: int | None) -> Case:
@@ -149,11 +146,11 @@ def turn_of(case: Case, turn: int | None) -> Case:
     return case.turns[turn - 1] if turn is not None and turn <= len(case.turns) else case
 
 
-def _said_last(messages: Sequence[Mapping[str, JSON]]) -> str | None:
-    for message in reversed(messages):
-        if message["role"] == "user":
-            return cut_long(content_text(message.get("content")))
-    return None
+def _last_asked(messages: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    users = [each for each in messages if each["role"] == "user"]
+    last = (users or messages or [{"role": "user"}])[-1]
+    label = "input" if last["role"] == "user" else last["role"]
+    return label, cut_long(content_text(last.get("content")))
 
 
 def passed_of(outcome: Outcome) -> str:

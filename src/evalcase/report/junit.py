@@ -18,13 +18,7 @@ from xml.sax.saxutils import escape
 from msgspec import Struct, field
 
 from evalcase.report.conclusion import max_errors_of, note_run
-from evalcase.report.details import (
-    UNFINISHED,
-    detail_lines,
-    passed_of,
-    reason_of,
-    result_heard,
-)
+from evalcase.report.details import UNFINISHED, detail_lines, passed_of, reason_of, result_heard
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.source import LineFinder, Reported
 from evalcase.report.terminal import Screen

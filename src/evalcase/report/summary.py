@@ -392,7 +392,10 @@ def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> I
     score, effort = figures.all.score, figures.effort
     if score.value is not None and figures.all.partial:
         between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
-        drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL_SCORES else ""
+        most = max(effort.scores) or 1
+        # Counts as bars in a line: even one of many is seen.
+        bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in effort.scores)
+        drawn = f"  0│{bars}│1" if score.n >= _SEVERAL_SCORES else ""
         of = count_units(score.n, figures)
         yield "scores", f"mean {score.value:.2f}{between} of {of}{drawn}"
     if verbose:
@@ -404,12 +407,6 @@ def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> I
         yield from _judging_facts(figures.judging)
     if said := ", ".join(_list_costs(totals)):
         yield "cost", said
-
-
-def draw_bins(bins: Sequence[int]) -> str:
-    """Counts as bars in a line: even one of many is seen."""
-    most = max(bins, default=0) or 1
-    return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in bins)
 
 
 def _judging_facts(judging: Judging | None) -> Iterator[Fact]:
