@@ -88,9 +88,6 @@ class Document(Struct, eq=False, dict=True):
 
     def place(self, findings: Iterable[Finding]) -> list[Problem]:
         """Turn findings about the value into problems with a position in the text."""
-        findings = list(findings)
-        if not findings:
-            return []
         placed = [(each, self._placed(each)) for each in findings]
         hidden = {each.line for finding, each in placed if finding.hides and each is not None}
         # Another problem in a line with a secret would show the secret as well.

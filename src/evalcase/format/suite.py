@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -66,15 +66,20 @@ def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
     vocabulary = LONE_CASE if shape.is_lone else CASE
     cases: list[Case | None] = []
     origins = array("q")
+    first: dict[str | None, int] = {}
     for index, raw in enumerate(shape.raw_cases):
         path = () if shape.is_lone else (*shape.path, index)
         for case in resolve_line(raw, findings, ids, shared, path, vocabulary):
             cases.append(case)
             origins.append(index)
+            first.setdefault(findings.case, index)
     if shared.variables is not None:
         shared.variables.finish()
-    if findings.found:
-        _name_first_places(shape, cases, origins, findings)
+    for number, finding in enumerate(findings.found):
+        if finding.code == "duplicate-id" and finding.case in first:
+            # A path to an id that was made, and is not there, leads to its case.
+            also = (*shape.path, first[finding.case], "id")
+            findings.found[number] = finding._replace(also=also)
     return Resolved(shape.about.fields, cases, origins)
 
 
@@ -155,24 +160,6 @@ def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
     elif cases:
         return _Shape(about, cases, path)
     return None
-
-
-def _name_first_places(
-    shape: _Shape, cases: list[Case | None], origins: Iterable[int], findings: Findings
-) -> None:
-    """Add the place of the first case to findings of duplicate ids."""
-    if not any(finding.code == "duplicate-id" for finding in findings.found):
-        return
-    first: dict[object, KeyPath] = {}
-    for index, case in zip(origins, cases, strict=True):
-        raw = shape.raw_cases[index]
-        for id in (case and case.id, raw.get("id") if type(raw) is dict else None):
-            if type(id) is str:
-                # A path to an id that was made, and is not there, leads to its case.
-                first.setdefault(id, (*shape.path, index, "id"))
-    for number, finding in enumerate(findings.found):
-        if finding.code == "duplicate-id" and finding.case in first:
-            findings.found[number] = finding._replace(also=first[finding.case])
 
 
 # Files of other tools
