@@ -2,7 +2,8 @@
 
 As a process, it is run by `python -m evalcase.executors.worker`: messages come as lines on standard
 input, and replies go to what was its standard output. What user code prints goes to standard error.
-It ends when its input ends, so that it never outlives the run.
+It ends when its input ends, so that it never outlives the run. One that is blocked then is ended by
+the guard of the run.
 """
 
 from __future__ import annotations
@@ -48,7 +49,6 @@ _NOT_AS_IT_WAS = (
     "a secret was taken out of the answer before it left its worker, which is gone, or holds only "
     "a part of the conversation: it can't be graded as it was (`--engine in-process` can)"
 )
-_PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.2
 _SEND_S = 1.0
 """How long a worker that ends itself waits until the run knows why."""
@@ -293,22 +293,8 @@ async def serve(out: int) -> None:
     await asyncio.sleep(0)  # the last messages are sent
 
 
-def end_with_parent() -> None:
-    """Have the kernel end this process with the run, even while it is blocked and can't see the end
-    of its input. Only Linux can do so."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)  # the run has ended in between
-
-
 def serve_run() -> None:
     """Serve until the input ends; then end at once, whatever threads are left."""
-    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     out = os.dup(1)

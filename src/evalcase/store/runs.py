@@ -167,14 +167,15 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
         return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` creates one"
     if name in _PLACES:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
-    runs = [each.run.about for each in newest_runs(runs_dir) if each.run is not None]
-    names = [about.name for about in runs if about.name is not None]
-    nearest = find_nearest(name, [*names, *known])
-    if nearest is None:
-        all_names = [*dict.fromkeys(names), *known]
-        hint = f"it has {list_some(all_names[:_NAMED], len(all_names))}"
-    else:
-        hint = f"the nearest is {nearest}"
+    runs = [each.run for each in newest_runs(runs_dir) if each.run is not None]
+    names = dict.fromkeys(run.about.name for run in runs if run.about.name is not None)
+    every = [*names, *known]
+    nearest = find_nearest(name, every)
+    hint = (
+        f"the nearest is {nearest}"
+        if nearest
+        else f"it has {list_some(every[:_NAMED], len(every))}"
+    )
     return f"there is no run `{name}` in {runs_dir}; {hint}"
 
 
