@@ -112,7 +112,9 @@ class Catalogue:
 
 
 def _object_to_judge(field: str, config: Config) -> Finding | None:
-    if config.judge is not None or not config.is_read or config.has_bad_judge:
+    known = config.source.findings if config.source is not None else ()
+    is_wrong = any(each.path[:1] == ("judge",) for each in known)
+    if config.judge is not None or not config.is_read or is_wrong:
         return None
     table, _, file = name_table(config.path, "judge").partition(" to ")
     hint = f'add to {file}, with the target that judges:\n{table}\ntarget = "openai:MODEL"'

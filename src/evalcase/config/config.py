@@ -250,11 +250,6 @@ class Config(Settings, frozen=True):
     source: Source | None = None
 
     @property
-    def has_bad_judge(self) -> bool:
-        findings = () if self.source is None else self.source.findings
-        return any(each.path[:1] == ("judge",) for each in findings)
-
-    @property
     def is_read(self) -> bool:
         """Whether its file could be read: else it may define anything."""
         document = self.source and self.source.document

@@ -96,6 +96,7 @@ Whole = Annotated[int, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=1)]
 TargetName = Annotated[Text, of_kind("the name of a target", names="target")]
 TargetNames = Annotated[tuple[TargetName, ...], Meta(min_length=1), of_kind("a list of targets")]
+FileName = Annotated[Text, of_kind("the path of a file", names="file")]
 
 
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
