@@ -4,7 +4,7 @@ those that are expected."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from math import inf
 from typing import Annotated, Literal, NamedTuple
 
@@ -206,7 +206,7 @@ def match_calls(
     """What each expected call is held against, as many as possible by their order. Raise
     InterruptedError once it is given up."""
 
-    @cache
+    @lru_cache(_QUICK_PAIRS)
     def is_made(left: int, right: int) -> bool:
         if is_given_up():
             raise InterruptedError
@@ -224,7 +224,8 @@ def match_calls(
             same = pair_same([each.key for each in expected], [each.key for each in got])
             begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
             found = pair_up(len(expected), len(got), is_made, begun)
-    free = [at for at in range(len(got)) if at not in found]
+    held = set(found)
+    free = [at for at in range(len(got)) if at not in held]
     matches = []
     for number, place in enumerate(found):
         match = Match(place, is_made=True)

@@ -5,7 +5,7 @@ people read, around the place where they begin to differ."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from math import ulp
 from typing import NamedTuple
@@ -205,7 +205,7 @@ def _differ_in_any_order(
     partners = pair_same(lefts, rights)
     if lenience.extra or lenience.within:
 
-        @cache
+        @lru_cache(_FEW_PAIRS)
         def are_alike(left: int, right: int) -> bool:
             if lenience.is_given_up():
                 raise InterruptedError

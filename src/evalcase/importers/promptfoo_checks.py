@@ -69,7 +69,7 @@ _CELL = re.compile(
 """`contains(0.5): Paris`"""
 _TRIM = re.compile(r"\s*output\.trim\(\);?\s*")
 _STRICT = write_grader("json", strict=True)
-_SHARED = frozenset({"value", "weight", "metric", "assert"})
+_SHARED = frozenset({"value", "weight", "metric", "assert", "transform"})
 _WITH_THRESHOLD = ("latency", "cost", SET, *_SIMILAR)
 _OF_JUDGES = {
     "provider": "`provider` of a judge: [judge] of the configuration says who judges",
@@ -210,10 +210,6 @@ class Mapper(Struct):
             if code is not None and assertion.type == "regex":
                 why = "`transform`: a pattern finds white space around the answer, too"
                 self.notes.append((assertion.item, why))
-        fields = {name: each for name, each in assertion.fields.items() if name != "transform"}
-        return self._map(assertion._replace(fields=fields))
-
-    def _map(self, assertion: Assertion) -> list[Grader]:
         self._refuse_unlike(assertion)
         graders = _MAPPERS[assertion.type](self, assertion)
         if assertion.is_negated and assertion.type not in TOOL_USE:
@@ -301,8 +297,7 @@ def _map_pattern(mapper: Mapper, assertion: Assertion) -> list[Grader]:
 def _map_limit(_: Mapper, assertion: Assertion) -> list[Grader]:
     kind, limit = assertion.type, assertion.fields.get("threshold")
     if not isinstance(limit, int | float) or isinstance(limit, bool):
-        what = f"`{assertion.name}` without a threshold, which only measures"
-        raise NoCounterpartError(what)
+        raise NoCounterpartError(f"`{assertion.name}` without a threshold, which only measures")
     return [write_grader(kind, to_seconds(limit) if kind == "latency" else limit)]
 
 
