@@ -84,6 +84,15 @@ def test_lists_in_lists_are_not_held_against_each_other_one_by_one(
     assert differences(rows(60), turned(rows(60)), Lenience((), True, **more)) == []
 
 
+def test_nested_lists_are_compared_in_time() -> None:
+    left: JSON = 'a"b'
+    right: JSON = 'a"c'
+    for _ in range(40):
+        left, right = [left, "x"], [right, "x"]
+    assert len(differences(left, right)) == 2
+    assert differences(left, left) == []
+
+
 def test_paths_name_every_item_of_a_list_in_any_order() -> None:
     ignoring = Lenience((("*", "id"),), True)
     assert differences([{"id": 1, "a": 1}, {"a": 2}], [{"id": 7, "a": 2}, {"a": 1}], ignoring) == []

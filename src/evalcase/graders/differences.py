@@ -236,7 +236,7 @@ def _text_of(value: JSON, lenience: Lenience, way: Way) -> str:
         if not isinstance(value, list):
             return value
         if lenience.is_unordered(way):
-            return [*sorted(canonical_text(sort(each, (*way, EVERY))) for each in value)]
+            return sorted((sort(each, (*way, EVERY)) for each in value), key=canonical_text)
         return [sort(each, (*way, number)) for number, each in enumerate(value)]
 
     return canonical_text(sort(value, way))
