@@ -304,20 +304,18 @@ class Declared:
                 hint = f"write {{{{{name}}}}} where its value belongs, or remove it"
                 self.report("unused-variable", name, f"nothing uses the variable `{name}`", hint)
         if self.columns and used.isdisjoint(self.columns):
-            names = ", ".join(f"`{name}`" for name in sorted(self.columns)[:8])
             message = f"nothing uses a column of `{self.rows}`"
-            hint = f"the columns are {names}; write {{{{name}}}} where a value belongs"
+            hint = f"write {{{{{min(self.columns)}}}}} where the value of that column belongs"
             self.findings.add("unused-variable", (*self.path, "rows"), message, hint)
 
 
 def _read_several(values: Any, path: KeyPath, findings: Findings) -> list[Variable]:
     """The values of one name of a matrix: a list, or a mapping of labels to values."""
     name, found, copies = str(path[-1]), dict[str, Variable](), Counter[str]()
-    pairs = values if type(values) is dict else {}
-    if type(values) is list:
-        pairs = dict(enumerate(values))
+    is_list = type(values) is list
+    pairs = dict(enumerate(values)) if is_list else values if type(values) is dict else {}
     for key, value in pairs.items():
-        at, shown = (*path, key), value if type(values) is list else key
+        at, shown = (*path, key), value if is_list else key
         warn_of_file(value, at, findings, name)
         same = canonical_text(shown)
         if same in found:
