@@ -503,10 +503,10 @@ def _variations(
         number = prod(map(len, matrix.values()))
         findings.multiplied += number - 1
         if number > _MOST_OF_ONE or findings.multiplied >= _MOST_OF_ALL:
-            most = f"of one; the most is {_MOST_OF_ONE:,}"
-            message = f"this matrix makes {number:,} cases {most}"
-            if number <= _MOST_OF_ONE:
-                message = f"the matrices of this file make more than {_MOST_OF_ALL:,} cases"
+            message = f"the matrices of this file make more than {_MOST_OF_ALL:,} cases"
+            if number > _MOST_OF_ONE:
+                message = f"this matrix makes {number:,} cases of one; "
+                message += f"the most is {_MOST_OF_ONE:,}"
             hint = "leave values out, or split them into several suites"
             level = own if own.matrix else outer
             level.stop("matrix", Finding((), message, hint, code="too-many-cases"))
