@@ -133,9 +133,8 @@ class BackgroundRun:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
                 else:
-                    arguments = (self._execution,)
                     self._thread = Thread(
-                        target=self._run, args=arguments, name="evalcase", daemon=True
+                        target=self._run, args=(self._execution,), name="evalcase", daemon=True
                     )
                     self._thread.start()
 

@@ -153,10 +153,10 @@ def compare_sides(
             track.compare(pair.base, pair.head, known)
     figures = tuple(track.figures() for track in tracks.values())
     remarks = [*_say_sides(base, head)]
-    one, other = (sum(getattr(track, f"{side}_errored") for track in figures)
-                  for side in ("base", "head"))  # fmt: skip
-    if one or other:
-        errored = f"{write_count(one, 'trial')} errored in base and {other:,} in head"
+    in_base = sum(track.base_errored for track in figures)
+    in_head = sum(track.head_errored for track in figures)
+    if in_base or in_head:
+        errored = f"{write_count(in_base, 'trial')} errored in base and {in_head:,} in head"
         remarks.append(f"{errored}: they count as not passed")
     remarks += conditions.say()
     kinds: tuple[tuple[ChangeKind, str, Side], ...]
