@@ -175,7 +175,8 @@ class HttpTarget(WebTarget):
             return replace(answer, trace=trace.trace)
 
     async def _ask(self, question: Question, headers: dict[str, str] | None = None) -> Answer:
-        body, url = self._make_body(question), self._with_query(self._make_query(question))
+        body, query = self._make_body(question), self._make_query(question)
+        url = self._with_query(query) if query else None
         async with self._http().ask(self._method, body, headers, url) as reply:
             output = await reply.read(self._options.max_output_bytes)
         return _ReplyReader(

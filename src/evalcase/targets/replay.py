@@ -190,7 +190,7 @@ def _read_recorded(row: dict[str, Any], question: Question) -> Answer:
         answer, seconds = turn.answer, turn.duration_s
     expect_whole(answer.scrubbed, question.case)
     # It was paid for in that run, or in one before it.
-    earlier = answer.earlier or _read_earlier({"duration_s": seconds}, answer)
+    earlier = answer.earlier or Earlier(seconds, answer.cost_usd)
     return replace(answer, cached=True, cost_usd=0.0, earlier=earlier, last_at=0)
 
 
