@@ -312,6 +312,8 @@ NOTHING_SHARED = Shared([], [], [], {})
 
 # Fields
 
+_TEXT = {str}
+
 
 def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Turns are like small cases; a text alone is the input of one."""
@@ -366,16 +368,16 @@ def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | 
 
 
 def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
-    if type(value) is not list or not {*map(type, value)} <= {str}:
+    if type(value) is not list or not {*map(type, value)} <= _TEXT:
         findings.accepts(_FIELDS["tags"], value, path)
         return None
-    unique = [*dict.fromkeys(value)]
-    if len(unique) < len(value):
-        for tag in [each for each, number in Counter(value).items() if number > 1]:
-            second = value.index(tag, value.index(tag) + 1)
-            message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
-            findings.add("duplicate-tag", (*path, second), message, hint)
-    return unique
+    if len({*value}) == len(value):
+        return value
+    for tag in [each for each, number in Counter(value).items() if number > 1]:
+        second = value.index(tag, value.index(tag) + 1)
+        message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
+        findings.add("duplicate-tag", (*path, second), message, hint)
+    return [*dict.fromkeys(value)]
 
 
 def _read_data(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
