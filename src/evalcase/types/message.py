@@ -82,12 +82,12 @@ class ToolCall(ReadOnly):
 
 def names_tool(call: object) -> bool:
     """Whether a value is a call with the name of its tool, in either form."""
-    if not isinstance(call, dict):
-        return False
-    if "tool" in call:
-        return isinstance(call["tool"], str)
-    function = call.get("function")
-    return isinstance(function, dict) and isinstance(function.get("name"), str)
+    match call:
+        case {"tool": tool}:
+            return isinstance(tool, str)
+        case {"function": {"name": str()}}:
+            return True
+    return False
 
 
 class Message(ReadOnly):
@@ -206,8 +206,10 @@ def is_part(value: object) -> bool:
 
 def is_lone_part(content: object) -> bool:
     """Whether content that is no list is one part all the same: a file or an image."""
-    is_named = isinstance(content, dict) and isinstance(content.get("path"), str)
-    return is_named and content.get("type") in ("file", "image")  # type: ignore[attr-defined]
+    match content:
+        case {"path": str(), "type": "file" | "image"}:
+            return True
+    return False
 
 
 def parts_of(content: JSON) -> list[dict[str, JSON]]:
@@ -269,7 +271,7 @@ def named_file(part: Mapping[str, JSON]) -> str | None:
         name = part.get("path", part.get("value"))
         return name if isinstance(name, str) and name else None
     found = find_picture(part) if part.get("type") == "image" else None
-    return found.text if found is not None and found.kind == "file" else None
+    return found.text if found and found.kind == "file" else None
 
 
 def named_files(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
