@@ -174,12 +174,7 @@ def _describe_named(
         if primary not in properties:
             continue
         about = f"The old name of `{primary}`: `evalcase migrate` renames it."
-        older[name] = {
-            "description": about + f" Ignored if `{primary}` is set." * (primary != "cases"),
-            # Some editors strike out all that is deprecated: a line, but no list.
-            "if": {"type": "string"},
-            "then": {"deprecated": True},
-        }
+        older[name] = {"description": about}
         # It holds what its field does. The words about the field belong to its own name.
         shape = {
             key: value
@@ -360,12 +355,8 @@ def _grader_parts(graders: Sequence[DeclaredGrader]) -> Schema:
         "typedGrader": _describe_typed(graders),
         "namedGrader": _describe_by_name(graders, foreign),
         "graderOptions": {"properties": shared},
-        **{_part_of(each): _describe_options(each, shared) for each in graders},
+        **{f"grader-{each.kind.name}": _describe_options(each, shared) for each in graders},
     }
-
-
-def _part_of(grader: DeclaredGrader) -> str:
-    return f"grader-{grader.kind.name}"
 
 
 def _needed(grader: DeclaredGrader) -> list[str]:
@@ -388,7 +379,7 @@ def _describe_options(grader: DeclaredGrader, shared: Schema) -> Schema:
 
 
 def _refer_to_options(grader: DeclaredGrader, without: str | None = None) -> Schema:
-    part = _part_of(grader)
+    part = f"grader-{grader.kind.name}"
     return {name: refer_to_field(part, name) for name in grader.options if name != without}
 
 
@@ -448,8 +439,8 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
     kind = grader.kind
     about: Schema = {"description": kind.description}
     if any(each != kind.argument for each in _needed(grader)):
-        return refer_to(_part_of(grader), **about)  # the argument can't stand alone
-    either = {"if": {"type": "object"}, "then": refer_to(_part_of(grader))}
+        return refer_to(f"grader-{grader.kind.name}", **about)  # the argument can't stand alone
+    either = {"if": {"type": "object"}, "then": refer_to(f"grader-{grader.kind.name}")}
     if kind.argument is None:
         # Without a type, editors insert the name alone.
         more: Schema = {"type": "object", "title": f"options of {kind.name}"}
