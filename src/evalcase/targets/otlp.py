@@ -94,20 +94,20 @@ class OtlpTarget(Target):
 
 def answer_of(transcript: Transcript, trace: str) -> Answer:
     """The answer in a trace. Raise TargetError where there is none."""
-    steps = read_steps(transcript.nodes)
+    steps, cut = read_steps(transcript.nodes)
     if transcript.error is not None:
-        seen = {"steps": list_steps(steps.steps, steps.cut), "trace": trace}
+        seen = {"steps": list_steps(steps, cut), "trace": trace}
         raise TargetError(f"the trace {trace}: {transcript.error}", details=seen)
     if not transcript.messages:
         what = "has no answer: is its instrumentation told to capture content?"
         raise TargetError(f"the trace {trace} {what}", kind="protocol")
     labels = transcript.nodes[0].span.attributes
-    cut = labels.get(STEPS_CUT)
+    before = labels.get(STEPS_CUT)
     return Answer(
         read_messages(list(transcript.messages)), transcript.usage, 0.0, model=transcript.model,
         truncated=labels.get(TRUNCATED) is True,
-        earlier=Earlier(transcript.duration_s, transcript.cost_usd), steps=steps.steps,
-        trace=trace, steps_cut=steps.cut + (cut if isinstance(cut, int) else 0),
+        earlier=Earlier(transcript.duration_s, transcript.cost_usd), steps=steps,
+        trace=trace, steps_cut=cut + (before if isinstance(before, int) else 0),
     )  # fmt: skip
 
 

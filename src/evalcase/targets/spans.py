@@ -54,25 +54,25 @@ class TracedCall:
     def add_to(self, answer: Answer) -> Answer:
         """The answer with its steps; and with tokens, where it has none itself."""
         nodes = self._arrange()
-        steps = read_steps(nodes)
-        usage, cut = answer.usage, steps.cut + self._lost
+        steps, cut = read_steps(nodes)
+        usage, cut = answer.usage, cut + self._lost
         if usage is None and not self._lost:
             usage = sum_usage([usage_of(span) for span in find_models(nodes)])
         messages = answer.messages
-        if self._lost or any(node.kind == "tool" for node in nodes[len(steps.steps) :]):
+        if self._lost or any(node.kind == "tool" for node in nodes[len(steps) :]):
             # Steps that are calls of tools count as the answer's calls, and some are not kept.
             note = {UNREAD: [f"{cut:,} steps of the trace that are not kept"]}
             messages = (*messages[:-1], Message({**messages[-1], **note}))
         return replace(
-            answer, messages=messages, steps=steps.steps, steps_cut=cut,
+            answer, messages=messages, steps=steps, steps_cut=cut,
             trace=self.trace or None, usage=usage,
         )  # fmt: skip
 
     def describe(self) -> dict[str, JSON]:
         if not self.trace:
             return {}
-        steps = read_steps(self._arrange())
-        return {"steps": [*list_steps(steps.steps, steps.cut + self._lost)], "trace": self.trace}
+        steps, cut = read_steps(self._arrange())
+        return {"steps": [*list_steps(steps, cut + self._lost)], "trace": self.trace}
 
     def _arrange(self) -> list[SpanNode]:
         spans = list(self._spans)  # a thread that was abandoned may still add to them

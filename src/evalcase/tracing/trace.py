@@ -64,11 +64,6 @@ class Transcript(NamedTuple):
     nodes: list[SpanNode]
 
 
-class StepList(NamedTuple):
-    steps: tuple[Step, ...]
-    cut: int
-
-
 def read_transcript(spans: Sequence[TraceSpan]) -> Transcript:
     """Raise BadTraceError if the answer can't be read."""
     nodes = arrange_spans(spans)
@@ -139,8 +134,8 @@ def arrange_spans(spans: Sequence[TraceSpan]) -> list[SpanNode]:
     return nodes
 
 
-def read_steps(nodes: Sequence[SpanNode]) -> StepList:
-    """The steps that are stored with an answer, within bounds."""
+def read_steps(nodes: Sequence[SpanNode]) -> tuple[tuple[Step, ...], int]:
+    """The first steps, which are stored with an answer, and how many were cut off."""
     first_ns = min((node.span.start_ns for node in nodes if node.span.start_ns), default=0)
     steps = []
     for node in nodes[:MAX_STEPS]:
@@ -156,7 +151,7 @@ def read_steps(nodes: Sequence[SpanNode]) -> StepList:
             whole_text(tool_of(span)[:200]) if is_tool else None, None if is_cut else given, is_cut,
             model_of(span) if is_model else None, usage.input_tokens, usage.output_tokens,
         ))  # fmt: skip
-    return StepList(tuple(steps), len(nodes) - len(steps))
+    return tuple(steps), len(nodes) - len(steps)
 
 
 def _duration_of(nodes: Sequence[SpanNode]) -> float | None:
@@ -212,13 +207,13 @@ class _TranscriptBuilder:
             for call in message.get("tool_calls", ()):
                 if "id" in call:
                     self._by_id.setdefault(call["id"], call)
-                key = _key_of(call["tool"], call.get("input"))
+                key = canonical_text([call["tool"], call.get("input")])
                 self._waiting.setdefault(key, deque()).append(call)
 
     def call(self, span: TraceSpan) -> None:
         """Match a tool span to an announced call, or add a new call."""
         name, arguments, id = tool_of(span), arguments_of(span), call_id_of(span)
-        call = self._by_id.get(id) or self._take_waiting(_key_of(name, arguments), id)
+        call = self._by_id.get(id) or self._take_waiting(canonical_text([name, arguments]), id)
         if call is None:
             call = {"tool": name, **({} if arguments is None else {"input": arguments})}
             if id:
@@ -251,7 +246,3 @@ class _TranscriptBuilder:
             if "output" not in call:
                 return call
         return None
-
-
-def _key_of(name: str, arguments: JSON) -> str:
-    return canonical_text([name, arguments])
