@@ -78,7 +78,6 @@ def test_fault_51_a_killed_conversation_is_had_again_with_a_user_in_a_new_sessio
     assert talking.verdicts() == {}
     done = talking.run("resume", "latest", "--json")
     assert (done.code, done.counts()) == (0, {"passed": 1})
-    assert "the conversation of case a was interrupted" in " ".join(done.err.split())
     asked = sessions(talking, "user")
     assert [turn for _, _, turn in asked] == [1, 2, 1, 2, 3]
     assert len({session for _, session, _ in asked}) == 2
