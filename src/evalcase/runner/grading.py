@@ -78,7 +78,7 @@ async def grade_answer(
 ) -> Graded:  # fmt: skip
     """The verdict on an answer, with the grade of every grader, in their order."""
     grades = await _grade_each(context, graders, calls, timeout_s)
-    return Graded(decide_verdict(grades, context.case.threshold), grades)
+    return Graded(decide_verdict(grades, context.case._data.get("threshold")), grades)
 
 
 def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> Verdict:

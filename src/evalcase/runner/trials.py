@@ -110,8 +110,9 @@ class Trials:
     async def run(self, trial: Trial, space: Space | None = None) -> Result:
         """Ask, and grade the answer. Raise CancelledError if Ctrl-C ended it without a result."""
         started, case, target = self._plan.environment.stamp(), trial.case, trial.target
-        if case.skip:
-            reason = case.skip if isinstance(case.skip, str) else "skipped"
+        data = case._data
+        if skip := data.get("skip"):
+            reason = skip if isinstance(skip, str) else "skipped"
             return Result(
                 trial.key, self.hash_question(trial), "skipped", None, (),
                 Failure("stopped", reason), 0, started, 0.0,
@@ -124,7 +125,7 @@ class Trials:
         if isinstance(files, Finding):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
-            asked = await self._dispatcher.ask(target, question, case.timeout_s)
+            asked = await self._dispatcher.ask(target, question, data.get("timeout_s"))
             if asked.interrupted and self._engine.interrupted:  # by Ctrl-C: there is no result
                 raise asyncio.CancelledError
             await self._dispatcher.end_session(target, question.session)
