@@ -460,13 +460,9 @@ def schema_of(option: Option, nullable: bool = False) -> Schema:
 
 
 def _unite_schemas(schemas: Sequence[Schema]) -> Schema:
-    if {"type": "number"} in schemas:
-        schemas = [each for each in schemas if each != {"type": "integer"}]
     kinds = [schema.get("type") for schema in schemas]
     if not all(isinstance(kind, str) for kind in kinds) or len({*map(str, kinds)}) < len(kinds):
         return {"anyOf": list(schemas)}
-    if len(schemas) == 1:
-        return schemas[0]
     rules: list[Any] = [
         {"if": {"type": schema["type"]}, "then": schema} for schema in schemas if len(schema) > 1
     ]
