@@ -43,7 +43,7 @@ from evalcase.types.value import JSON, describe_kind
 from evalcase.util.answers import describe_instead, parse_answer, text_of_content, value_of_answer
 from evalcase.util.files import digest_file, read_file
 from evalcase.util.json import BadJsonError, parse_json
-from evalcase.util.text import write_count
+from evalcase.util.text import shorten_text, write_count
 
 
 def graded_value(context: Context) -> JSON:
@@ -228,8 +228,7 @@ def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> Finding:
 
 
 def _shorten(message: str) -> str:
-    message = message.partition("\n")[0]
-    return message if len(message) <= _LONGEST_ERROR else f"{message[:_LONGEST_ERROR]}…"
+    return shorten_text(message.partition("\n")[0], _LONGEST_ERROR)
 
 
 JsonSchema = Annotated[
@@ -296,10 +295,8 @@ def _tell_error(error: Any) -> str:  # noqa: ANN401 - jsonschema_rs has no class
     if not choices or not all(choices) or error.kind.name not in ("anyOf", "oneOf"):
         return _shorten(error.message)
     # A value of another type is further off than one with other faults.
-    is_other = [any(each.kind.name == "type" for each in faults) for faults in choices]
-    number = min(range(len(choices)), key=lambda at: (is_other[at], len(choices[at])))
-    nearest = _shorten(choices[number][0].message)
-    return f"it fits none of {len(choices)} choices; by choice {number + 1}: {nearest}"
+    nearest = min(choices, key=lambda faults: any(each.kind.name == "type" for each in faults))
+    return f"it fits none of {len(choices)} choices; by the nearest: {_shorten(nearest[0].message)}"
 
 
 def _read_schema(name: str, path: str, root: str) -> JSON:
