@@ -72,9 +72,9 @@ def read_yaml(text: str) -> Reading:
 
 # Events
 
-_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_BREAKS = "\x85\u2028\u2029"
 _STAND_IN = re.compile("[\ufdd0-\ufdd2]")
-_SWAPPED = str.maketrans("\x85\u2028\u2029", "\ufdd0\ufdd1\ufdd2")
+_SWAPPED = str.maketrans(_BREAKS, "\ufdd0\ufdd1\ufdd2")
 _RESTORED = {new: old for old, new in _SWAPPED.items()}
 
 
@@ -88,7 +88,7 @@ def _open_events(text: str) -> tuple[str, Callable[[], Any]]:
     last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
     if last_line and not last_line.strip(" \t"):
         text += "\n"
-    if _ODD_BREAK.search(text) is None:
+    if not any(char in text for char in _BREAKS):  # much faster than an expression
         return text, CParser(text).get_event
     if found := _STAND_IN.search(text):
         message = "this noncharacter can't be used in a text with U+0085, U+2028 or U+2029"
