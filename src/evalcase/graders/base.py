@@ -271,6 +271,11 @@ Graders = Annotated[
 """The option of a grader that is made of graders."""
 
 
+def _hint_at_required(value: JSON) -> str | None:
+    names = isinstance(value, list)
+    return "tools that must be called stand in `needed`, as {search: 1}" if names else None
+
+
 class SharedOptions(Value, frozen=True):
     """How a grader counts in its case: options of every grader, which none has to know."""
 
@@ -278,9 +283,11 @@ class SharedOptions(Value, frozen=True):
         Text | None, about("Its name in results; by default, its type.", words="a name")
     ] = None
     weight: Annotated[Amount, about("How much it counts in the weighted mean.", example=2)] = 1.0
-    required: Annotated[bool, about("Whether it must pass, regardless of the weighted mean.")] = (
-        False
-    )
+    required: Annotated[
+        bool,
+        about("Whether it must pass, regardless of the weighted mean."),
+        of_kind(hint=_hint_at_required),
+    ] = False
     indicator: Annotated[
         bool, about("Whether its grade is only shown, and doesn't count in the verdict.")
     ] = False
