@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import evalcase
+from evalcase.config.catalogue import Catalogue
 from evalcase.config.graders import make_grader
 from evalcase.errors import ConfigError
+from evalcase.format.load import load_text
 from evalcase.graders.base import NamedGrader
 from evalcase.runner.graders import Graders
 from evalcase.runner.grading import grade_answer
@@ -139,6 +141,28 @@ def test_a_required_one_must_pass_where_others_are_enough(
     unseen = NamedGrader("n", Fixed(UNSEEN), required=True)
     assert grade(combined(name, good, unseen, **{"not": True}, **options))[0] == "failed"
     assert grade(combined(name, good, needed, **{"not": True}, **options))[0] == "passed"
+
+
+@pytest.mark.parametrize("weight", [0, 1, 2])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "{all: [{type: contains, value: x, weight: W}]}",
+        "{any: [{contains: {value: x, weight: W}}]}",
+        "{at_least: {count: 1, of: [{type: contains, value: x, weight: W}]}}",
+        "{type: weighted, threshold: 0.5, value: [{any: [{type: expected, weight: W}]}]}",
+        "{any: [{type: of_a_plugin, weight: W}]}",
+    ],
+)
+def test_a_weight_where_passes_are_counted_is_an_error_at_its_place(spec: str, weight: int) -> None:
+    text = f"- {{id: a, input: x, expected_output: x, graders: [{spec.replace('W', str(weight))}]}}"
+    (problem,) = (
+        each for each in load_text(text, "yaml", Catalogue()).problems if each.severity == "error"
+    )
+    assert problem.code == "conflicting-fields"
+    assert problem.message.startswith("`weight` has no effect")
+    assert problem.span is not None
+    assert problem.span.column == text.index("weight: ") + 1
 
 
 def python(function: str) -> dict[str, Any]:

@@ -103,10 +103,13 @@ class _Written(NamedTuple):
         return (*self.options_path, self.written_as.get(str(path[0]), path[0]), *path[1:])
 
 
-def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
-    """Each grader as `{type: name, …}`, without those that have errors."""
+def read_grader_list(
+    value: Any, path: KeyPath, findings: Findings, counted: bool = False
+) -> list[dict[str, Any]] | None:
+    """Each grader as `{type: name, …}`, without those that have errors. Where they are counted,
+    they have no weight."""
     if type(value) is list:
-        read = [_read_grader(each, (*path, at), findings) for at, each in enumerate(value)]
+        read = [_read_grader(each, (*path, at), findings, counted) for at, each in enumerate(value)]
         return [grader for grader in read if grader is not None]
     hint = "put `- ` before each grader" if type(value) is dict else SHORT_FORMS
     if type(value) is str and value.isprintable():
@@ -116,7 +119,9 @@ def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict
     return None
 
 
-def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+def _read_grader(
+    item: Any, path: KeyPath, findings: Findings, counted: bool
+) -> dict[str, Any] | None:
     before = findings.errors
     written = _read_form(item, path, findings)
     if written is None:
@@ -132,11 +137,16 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         for name in declared.naming("graders"):
             inner = written.options.get(name)
             if type(inner) is list and inner:
-                read = read_grader_list(inner, written.place((name,)), findings)
+                counts = declared.kind.threshold == "none"
+                read = read_grader_list(inner, written.place((name,)), findings, counts)
                 # A list that only has mistakes is not an empty one.
                 written.options[name] = read or inner
         _mention_names(written, declared, findings)
         _report(declared.faults(written.options), written, declared.kind, findings)
+    if counted and written.options.get("weight") is not None and findings.errors == before:
+        message = "`weight` has no effect here, where only the number of those that pass counts"
+        hint = "leave it out, or use `weighted`, which takes their mean"
+        findings.add("conflicting-fields", written.place(("weight",)), message, hint, "key")
     return {"type": written.name, **written.options} if findings.errors == before else None
 
 
