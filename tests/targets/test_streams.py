@@ -25,6 +25,7 @@ def events(*chunks: bytes) -> list[Event]:
         (b"event: x\ndata: a\ndata: b\n\n", [Event("x", b"a\nb")]),
         (b": comment\nid: 1\nretry: 5\n\ndata:  a\n\n", [Event("", b" a")]),
         (b"event: x\n\ndata: a\n\n", [Event("", b"a")]),
+        (b"\xef\xbb\xbfdata: a\n\n", [Event("", b"a")]),
         (b"data: a", [Event("", b"a")]),
         (b"data: a\r", [Event("", b"a")]),
         (b"data: \xff\x00\n\n", [Event("", b"\xff\x00")]),

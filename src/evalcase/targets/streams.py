@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalcase.targets.client import Reply
 
 _Events = list[dict[str, Any]]
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
 _OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
 _PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
 
@@ -52,7 +53,7 @@ class EventReader:
 def _read_event(block: str) -> Event | None:
     name, data = "", []
     for line in block.split("\n"):
-        field, _, value = line.partition(":")
+        field, _, value = line.removeprefix(_BYTE_ORDER_MARK).partition(":")
         if field == "data":
             data.append(value.removeprefix(" "))
         elif field == "event":
