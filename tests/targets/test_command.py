@@ -100,6 +100,14 @@ def test_cwd_and_env(make: Make, tmp_path: Path) -> None:
     assert ask(target).text == f"{tmp_path / 'sub'} test True"
 
 
+@pytest.mark.parametrize("env", [{"A=B": "x"}, {"A": "a\0b"}])
+def test_a_variable_that_no_program_can_have_is_named_as_the_reason(
+    make: Make, env: dict[str, str]
+) -> None:
+    with pytest.raises(TargetError, match="can't be started: an argument or a variable holds"):
+        ask(make("", env=env))
+
+
 def test_a_shell_only_where_it_is_asked_for(tmp_path: Path) -> None:
     line = 'printf %s {prompt} | tr a-z A-Z; echo " $HOME_SWEET"'
     env = {"HOME_SWEET": "home"}

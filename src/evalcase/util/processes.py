@@ -126,7 +126,10 @@ class Process(asyncio.SubprocessProtocol):
             self._root = find_process(self._transport.get_pid())
         except (OSError, ValueError) as error:
             if isinstance(error, ValueError):
-                why = "an argument holds a NUL character or a lone surrogate"
+                why = (
+                    "an argument or a variable holds a NUL character or a lone surrogate, or the "
+                    "name of a variable an ="
+                )
             elif error.errno == errno.E2BIG:
                 why = "its arguments are too long; give long texts on stdin or by {input_file}"
             else:
