@@ -128,3 +128,14 @@ def test_an_agent_that_does_not_end_after_its_last_event_is_ended(
     shop.suite(case("?", {"diff": {"empty": True}}))
     done = shop.run()
     assert done.code == 0, (done.out, done.err)
+
+
+def test_instructions_above_all_workspaces_are_warned_of(shop: Shop) -> None:
+    shop.write("../cache/AGENTS.md", "be brief")
+    shop.suite(case("write a b", {"diff": {"only": ["a"]}}, repeat=2))
+    done = shop.run()
+    assert done.code == 0
+    assert done.err.count(f"`agent` may read {shop.cache}/AGENTS.md, which is above") == 1
+    (record,) = (shop.root / ".evalcase/runs").glob("2*")
+    again = shop.evalcase("run", "-t", f"replay:{record}")
+    assert (again.code, again.err) == (0, "")

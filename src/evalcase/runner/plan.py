@@ -238,7 +238,7 @@ def _prepare_plan(
         name: given.find(name, given.users) or make(name, of_suite=True)
         for name in sorted({user for user, _ in found.users} - targets.keys())
     }
-    _check_targets(request, found, targets)
+    _check_targets(request, found, targets, warn)
     of_given = {name for named in graders.given for name in named.grader.asks()}
     judge_names = {judge for judge, _ in found.judged} | of_given
     judge_names -= targets.keys() | users.keys()
@@ -260,7 +260,9 @@ def _prepare_plan(
     )  # fmt: skip
 
 
-def _check_targets(request: RunRequest, found: Survey, targets: Mapping[str, Target]) -> None:
+def _check_targets(
+    request: RunRequest, found: Survey, targets: Mapping[str, Target], warn: Warn
+) -> None:
     """Raise ConfigError for targets that can't be cached, or can't work in workspaces."""
     options, config, local = request.options, request.config, request.local
     if options.caches(config.cache):
@@ -272,7 +274,10 @@ def _check_targets(request: RunRequest, found: Survey, targets: Mapping[str, Tar
                 )
     if not found.workspaces:
         return
-    from evalcase.runner.workspaces import check_machine  # few suites have any
+    from evalcase.runner.workspaces import (  # few suites have any
+        check_machine,
+        warn_of_instructions,
+    )
     from evalcase.util.processes import check_isolation
 
     environment = request.environment.variables
@@ -286,7 +291,10 @@ def _check_targets(request: RunRequest, found: Survey, targets: Mapping[str, Tar
         if not targets[name].traits.workspace and not isinstance(targets[name], NotAsked):
             what = f"target `{name}` can't work in the `workspace` of case `{case}`"
             raise ConfigError(f"{what}: a coding agent, a `command` or a `python` target can")
-        check_isolation(str(config.targets.get(name, {}).get("isolation", "none")), environment)
+        isolation, kind = config.targets.get(name, {}).get("isolation", "none"), targets[name].kind
+        check_isolation(str(isolation), environment)
+        if isolation == "none" and kind is not None and kind.runs_code:
+            warn_of_instructions(name, environment, warn)
 
 
 def _refuse_problems(found: Survey, config: Config, forbidden: Graders | None) -> None:

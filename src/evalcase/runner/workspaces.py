@@ -366,6 +366,17 @@ def check_machine(variables: Mapping[str, str]) -> None:
         raise ConfigError("workspaces need the program `git`, and there is none")
 
 
+def warn_of_instructions(
+    target: str, variables: Mapping[str, str], warn: Callable[[str], None]
+) -> None:
+    """Coding agents read some files in all folders above the one that they work in."""
+    folder, hint = _work_folder(variables), "isolate the target, or set XDG_CACHE_HOME"
+    while folder != (folder := os.path.dirname(folder)):
+        for name in ("CLAUDE.md", "AGENTS.md", "GEMINI.md"):
+            if os.path.isfile(path := os.path.join(folder, name)):
+                warn(f"`{target}` may read {path}, which is above its workspaces: {hint}")
+
+
 # Files. All of this runs in threads.
 
 
