@@ -62,6 +62,7 @@ ASSERTION_TYPES = frozenset({
 })  # fmt: skip
 """All that promptfoo documents."""
 _HINT = "a `judge`, or a function as `python: checks:function`, may grade it"
+_NEAR = {"skill-used": "skill_used", "skill-trigger": "skill_used", "levenshtein": "similarity"}
 
 _CELL = re.compile(
     rf"(not-)?({'|'.join(map(re.escape, ASSERTION_TYPES))})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
@@ -225,7 +226,9 @@ class Mapper(Struct):
         if not kind:
             raise NoCounterpartError("this assertion, which has no type")
         if kind not in _MAPPERS:
-            raise NoCounterpartError(f"{name}: no grader says the same", _HINT)
+            near = _NEAR.get(kind)
+            hint = _HINT if near is None else f"`{near}` is near, and not the same"
+            raise NoCounterpartError(f"{name}: no grader says the same", hint)
         if assertion.fields.get("weight") == 0:
             hint = "give it a weight, if the test should fail by it"
             raise NoCounterpartError(f"{name} with weight 0: it can't fail", hint)
