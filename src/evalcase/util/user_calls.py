@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
+from math import inf
 from queue import SimpleQueue
 from threading import Event, Thread
 from types import CoroutineType
@@ -99,7 +100,6 @@ class _Watched(Struct):
     end: asyncio.Future[CallOutcome | None] | None = None
     """What its caller waits for: the outcome, or None once the limit is over."""
     queue: QueueTime | None = None
-    timer: asyncio.TimerHandle | None = None
 
 
 class UserCalls:
@@ -109,6 +109,9 @@ class UserCalls:
         self._grace_s = grace_s
         self._loop = asyncio.get_running_loop()
         self._watched: dict[asyncio.Task[Any], _Watched] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._next_look = inf
+        """When deadlines are looked at: one timer does for all calls."""
         self._left: set[asyncio.Task[Any]] = set()
         """Calls that were cancelled and have not ended yet."""
 
@@ -124,7 +127,8 @@ class UserCalls:
         watched = _Watched(started, limit_s, started + limit_s, end, queue)
         task = self._loop.create_task(_make_call(call, started, end), name=name)
         self._watched[task] = watched
-        self._await_deadline(watched)
+        if watched.deadline < self._next_look:
+            self._look_at(watched.deadline)
         try:
             outcome = await end
             if outcome is None:
@@ -132,8 +136,6 @@ class UserCalls:
                 await asyncio.wait((task,), timeout=self._grace_s)
         finally:
             del self._watched[task]
-            if watched.timer is not None:
-                watched.timer.cancel()
             if not task.done():
                 self.leave(task)
         if queue is not None:
@@ -142,14 +144,26 @@ class UserCalls:
             return CallOutcome(None, None, True, monotonic() - started)
         return outcome
 
-    def _await_deadline(self, watched: _Watched) -> None:
-        if watched.queue is not None:
-            watched.deadline = watched.started + watched.limit_s + watched.queue.seconds()
-        left_s = watched.deadline - monotonic()
-        if left_s > 0:
-            watched.timer = self._loop.call_later(left_s, self._await_deadline, watched)
-        elif watched.end is not None and not watched.end.done():
-            watched.end.set_result(None)
+    def _look_at(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._next_look = when
+        self._timer = self._loop.call_later(when - monotonic(), self._end_late_calls)
+
+    def _end_late_calls(self) -> None:
+        now, following = monotonic(), inf
+        for each in self._watched.values():
+            if each.end is None or each.end.done():
+                continue
+            if each.queue is not None:
+                each.deadline = each.started + each.limit_s + each.queue.seconds()
+            if each.deadline <= now:
+                each.end.set_result(None)
+            else:
+                following = min(following, each.deadline)
+        self._timer, self._next_look = None, inf
+        if following < inf:
+            self._look_at(following)
 
     @contextmanager
     def attend(self, limit_s: float) -> Iterator[None]:
@@ -197,6 +211,8 @@ class UserCalls:
 
     async def __aexit__(self, *_: object) -> None:
         await self.settle()
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 async def _make_call(
