@@ -27,8 +27,6 @@ CASE = of.Case(id="a", input="x")
         (lambda: of.Score(1.0, "", ["a"]), "the details of a Score are a dict"),
         (lambda: of.Score(1.0, passed="yes"), "`passed` of a Score is a boolean, not 'yes'"),
         (lambda: of.Score(None, passed=True), "a Score that passed has a value"),
-        (lambda: of.Grade("g", 7, True, ""), "the score of a Grade is a number from 0 to 1, not 7"),
-        (lambda: of.Grade("g", 1.0, 1, ""), "`passed` of a Grade is True or False, not 1"),
         (lambda: of.Usage(True), "`usage` counts tokens from 0, not True"),
         (lambda: of.Answer("4"), r"is a tuple of Message, not '4'; Answer.of_text\(…\)"),
         (lambda: of.Answer((SAID,), usage=3), "`usage` of an Answer is a Usage, not 3"),

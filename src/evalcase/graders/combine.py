@@ -24,17 +24,6 @@ _MOST_REASONS = 5
 
 
 class CombinedGrader(Grader):
-    list_name = "value"
-    """The option that has the graders."""
-
-    def conflicts(self) -> Iterator[Finding]:
-        for at, each in enumerate(self.inner()):
-            if isinstance(each, Mapping) and each.get("weight") is not None:
-                message = "`weight` has no effect here, where passes are counted"
-                hint = "leave it out, or use `weighted`, which takes the mean"
-                path = (self.list_name, at)
-                yield Finding(path, message, hint, code="conflicting-fields")
-
     def load(self, surroundings: Surroundings) -> None:
         for each in self.inner():
             each.grader.load(surroundings)
@@ -110,7 +99,6 @@ class AtLeastGrader(CombinedGrader):
     name = "at_least"
     description = "At least a given number of several graders pass."
     threshold = "none"
-    list_name = "of"
     example = "- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}"
 
     count: Annotated[Count, about("How many must pass.", example=2)]
@@ -120,7 +108,6 @@ class AtLeastGrader(CombinedGrader):
         return self.of
 
     def conflicts(self) -> Iterator[Finding]:
-        yield from super().conflicts()
         if self.count > len(self.of):
             yield Finding(("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}")
 

@@ -68,10 +68,6 @@ class Grade(Asking, frozen=True):
             return "passed"
         return "ungraded" if self.score is None else "failed"
 
-    def __post_init__(self) -> None:
-        expect(_is_share(self.score), "the score of a Grade is a number from 0 to 1", self.score)
-        expect(type(self.passed) is bool, "`passed` of a Grade is True or False", self.passed)
-
 
 _ROUNDING = 1e-9
 """A score of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
