@@ -225,18 +225,25 @@ def _describe_targets() -> Schema:
 
 _BY_ADVICE = {
     "{equals: …}": "exact exact_match",
-    "{contains: …}": "contains_all",
+    "{contains: …}": "contains_all include includes",
     "{contains: {any: […]}}": "contains_any",
     "{type: contains, value: …, not: true}": "not_contains",
+    "{regex: …}": "pattern",
+    "{ends_with: …}": "match",
+    "{json_schema: …}": "isinstance",
+    "{latency: …}": "maxduration",
     "`similarity`": "levenshtein",
-    "{tool_calls: {needed: {NAME: 1}}}": "tool_called tool_used",
+    "{similarity: {value: …, embedding: TARGET}}": "semantic_similarity similar",
+    "{tool_calls: {needed: {NAME: 1}}}": "hasmatchingspan tool_called tool_used",
     "{trajectory: [NAME, NAME]}": "tool_correctness tool_trajectory trajectory_match",
-    "{judge: …}": "g_eval geval llm_as_a_judge model_graded semantic_similarity similar",
-    "{judge: {rubric: correct}}": "answer_correctness factuality",
+    "{judge: …}": "g_eval geval llm_as_a_judge model_graded model_graded_closedqa",
+    "{judge: {rubric: correct}}": "answer_correctness factuality model_graded_fact model_graded_qa",
     "{judge: {rubric: relevant}}": "answer_relevance answer_relevancy",
     "{judge: {rubric: faithful}}": "context_faithfulness faithfulness hallucination",
     "{judge: {rubric: harmless}}": "bias moderation toxicity",
-    "{python: MODULE:FUNCTION}": "bertscore bleu function javascript rouge rouge_l",
+    "{python: MODULE:FUNCTION}": (
+        "bertscore bleu f1 function gleu javascript meteor rouge rouge_l rouge_n webhook"
+    ),
 }
 INSTEAD = {name: advice for advice, names in _BY_ADVICE.items() for name in names.split()}
 """What to write for graders of other tools, by their names with underscores."""

@@ -39,7 +39,11 @@ class ToolCallsGrader(Grader):
     max: Annotated[Whole | None, about("The most calls.", example=5, elsewhere=("budget",))] = None
     needed: Annotated[
         dict[str, Count],
-        about("Tools, or kinds such as `@shell`, and how often at least.", example={"search": 1}),
+        about(
+            "Tools, or kinds such as `@shell`, and how often at least.",
+            example={"search": 1},
+            elsewhere=("required",),
+        ),
     ] = {}
     forbidden: Annotated[
         Texts, about("Tools, or kinds such as `@web`, that must not be called.", example=["delete"])
