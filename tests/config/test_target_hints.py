@@ -52,3 +52,15 @@ def hint_of(target: str) -> str | None:
 @pytest.mark.parametrize(("target", "hint"), MEANT.items(), ids=repr)
 def test_the_hint_says_what_is_probably_meant(target: str, hint: str) -> None:
     assert hint_of(target) == hint
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_targets_that_there_are_are_named() -> None:
+    names = [f"bot{number}" for number in range(12)]
+    tables = "".join(f'[targets.{name}]\nkind = "echo"\n' for name in names)
+    Path("evalcase.toml").write_text(tables)
+    hint = hint_of("nobody")
+    assert hint is not None
+    assert hint.startswith("it has `bot0`, `bot1`, ")
+    assert "`bot9` and 2 more; add [targets.nobody]" in hint
+    assert hint_of("bto3") == "did you mean `bot3`?"

@@ -28,8 +28,10 @@ from evalcase.util.project import (
     find_script,
     leads_inside,
 )
+from evalcase.util.text import list_some
 
 _NONE: Mapping[str, Finding] = MappingProxyType({})
+_NAMED = 10
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -198,6 +200,9 @@ def _object_to_undefined(name: str, config: Config) -> Finding:
         message = f"no configuration says what the target `{name}` is"
         return Finding((), message, hint, code="undefined-target")
     message = f"there is no target `{name}` in the configuration"
+    if config.targets:
+        known = [f"`{each}`" for each in config.targets]
+        hint = f"it has {list_some(known[:_NAMED], len(known))}; {hint}"
     hint = did_you_mean(name, [*config.targets, "echo"]) or hint
     return Finding((), message, hint, code="unknown-target")
 
