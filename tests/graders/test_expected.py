@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.graders.base import Context
+from evalcase.graders.differences import cut_around
 from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.target import Question
@@ -74,6 +75,11 @@ def test_code_points_are_told_where_an_eye_could_not_tell(
     expected: str, got: str, told: bool
 ) -> None:
     assert ("U+" in compare(expected, got).details.get("note", "")) is told
+
+
+def test_a_line_end_at_the_end_of_a_short_text_is_shown() -> None:
+    assert cut_around("7\n", 0) == '"7\\n"'
+    assert cut_around("7\n8", 0) == '"7"…'
 
 
 def test_the_side_by_side_texts_are_cut_around_the_difference() -> None:

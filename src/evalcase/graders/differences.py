@@ -393,7 +393,7 @@ def compare_texts(
 
 
 def _is_short(text: str) -> bool:
-    return len(text) <= _SHORT and "\n" not in text
+    return len(text) <= _SHORT and "\n" not in text[:-1]
 
 
 def cut_around(text: str, at: int) -> str:
