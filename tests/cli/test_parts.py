@@ -69,3 +69,14 @@ def test_where_no_run_has_the_cases_the_one_before_is_taken_and_it_is_said(
     assert "base covers only a part: 1 of 2 cases selected" in said
     assert "not compared: 1 not selected in base" in said
     assert "added" not in said
+
+
+def test_a_run_of_other_targets_in_between_is_passed_over(project: Project) -> None:
+    suite_of(project, "a")
+    run_with(project, a="yes")
+    project.run("run", "--quiet", "--target", "echo", "--target", "python:agent:other")
+    run_with(project, a="no")
+    first, _, last = (run.name for run in project.runs())
+    assert names_of(project.run("compare", "--json").out) == [first, last]
+    said = " ".join(project.run("compare").out.split())
+    assert "1 run of other cases or targets in between" in said

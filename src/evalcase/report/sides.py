@@ -114,7 +114,8 @@ def open_sides(
         raise ConfigError(f"{error}; to compare its targets: evalcase compare latest") from None
     if chosen is not None and (count := chosen[1]):
         runs = write_count(count, "run")
-        why = f"the newest run before head of the same cases; {runs} of other cases in between"
+        other = f"{runs} of other cases or targets in between"
+        why = f"the newest run before head of the same cases; {other}"
         base = replace(base, choice=why)
     return _pair_sides(base, head, targets)
 

@@ -184,8 +184,8 @@ def _explain_unknown(name: str, runs_dir: str) -> str:
 
 def choose_base(runs_dir: str) -> tuple[str, int] | None:
     """The run to compare the newest with: the newest before it that was to have the same cases, and
-    how many newer runs have others. None where there is none. A run that can't be read is chosen,
-    so that the user learns of it."""
+    a target to compare; and how many newer runs have others. None where there is none. A run that
+    can't be read is chosen, so that the user learns of it."""
     runs = newest_runs(runs_dir)
     newest = next(runs, None)
     if newest is None or newest.run is None:
@@ -197,8 +197,12 @@ def choose_base(runs_dir: str) -> tuple[str, int] | None:
 
 
 def _covers(base: Run, head: Run) -> bool:
-    """Whether a run was to have all cases of another, as far as the two records say."""
+    """Whether a run was to have all cases of another, on a target that can be compared, as far as
+    the two records say."""
     if not _suites(head) <= _suites(base):
+        return False
+    several = {len(base.about.targets), len(head.about.targets)} != {1}
+    if several and not set(base.about.targets) & set(head.about.targets):
         return False
     return not describe_part(base) or _selection(base) == _selection(head)
 
