@@ -74,6 +74,17 @@ def test_a_line_without_an_answer_says_what_it_has(tmp_path: Path, row: Any, sai
     assert said in str(caught.value)
 
 
+def test_a_misspelt_name_of_calls_is_an_error_with_its_line(tmp_path: Path) -> None:
+    row = {"case": "two", "answer": "a", "tool_cals": [{"tool": "t"}]}
+    with pytest.raises(ConfigError) as caught:
+        ask(replay(tmp_path, {"case": "one", "answer": "a"}, row))
+    said = "answers.jsonl:2: `tool_cals` is not read: did you mean `tool_calls`?"
+    assert said in str(caught.value)
+    turn = {"said": [], "answer": "a", "toolcalls": [{"tool": "t"}]}
+    with pytest.raises(TargetError, match="`toolcalls` is not read: did you mean `tool_calls`"):
+        ask(replay(tmp_path, {"case": "one", "turns": [turn]}))
+
+
 def test_keys_that_nobody_reads_are_warned_of_once(tmp_path: Path) -> None:
     said: list[str] = []
     rows = [{"case": case, "answer": "a", "anser": "b", "note": 1} for case in ("zero", "one")]

@@ -17,6 +17,7 @@ from evalcase.targets.replies import put_together
 from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
 from evalcase.types.message import Step
 from evalcase.types.options import Text, about
+from evalcase.types.problem import find_nearest
 from evalcase.types.target import (
     Question,
     Surroundings,
@@ -208,7 +209,10 @@ def _read_earlier(row: Mapping[str, Any], answer: Answer) -> Earlier:
 
 def _find_said(row: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     """The answer of a row, with the calls that stand beside a text; None if it has neither. Raise
-    ValueError if it has several."""
+    ValueError if it has several, or a key that is nearly a name of calls: they would be missing."""
+    for key in sorted(row.keys() - _KNOWN):
+        if (meant := find_nearest(key, CALLS, 0.8)) is not None:
+            raise ValueError(f"`{key}` is not read: did you mean `{meant}`?")
     names = [name for name in _ANSWERS if row.get(name) is not None]
     if len(names) > 1:
         raise ValueError(f"`{names[0]}` and `{names[1]}` are two answers: leave one out")
