@@ -57,6 +57,15 @@ def test_damaged_runs_are_marked_and_hide_no_other(project: Project) -> None:
     assert "damaged" not in lines[third.name]
 
 
+def test_a_run_of_another_version_is_not_called_damaged(project: Project) -> None:
+    project.suite(*cases(1))
+    project.run("run", "--quiet")
+    (project.runs()[0] / "run.json").write_text('{"version": 1}')
+    out = " ".join(project.run("list").out.split())
+    assert "damaged" not in out
+    assert f"{project.runs()[0].name} written by an older evalcase: its record has version 1" in out
+
+
 def test_objects_for_programs(project: Project) -> None:
     assert json.loads(project.run("list", "--json").out) == []
     project.suite(case("a"), case("b", "say no"))

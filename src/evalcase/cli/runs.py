@@ -153,7 +153,10 @@ def _make_row(
     and what to do; or how often it was graded."""
     run, unknown = listed.run, [""] * len(_COLUMNS[2:])
     if run is None:
-        return [listed.id, "", *unknown], f"damaged: {listed.problem}"
+        # One of another version isn't damaged, and which run it is stands before.
+        problem = listed.problem.removeprefix(f"{listed.path} was ")
+        remark = f"damaged: {problem}" if problem == listed.problem else problem
+        return [listed.id, "", *unknown], remark
     age, kept = _write_age(run.created_at, now), StoredRun(run, listed.grading)
     try:
         remark = remark_on(kept, own=sealer is not None and sealer.knows(run)).text
