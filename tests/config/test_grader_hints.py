@@ -23,7 +23,6 @@ from tests.for_each import for_each
         ("model_graded_qa: hi", "write {judge: {rubric: correct}}"),
         ("MaxDuration: 2", "write {latency: …}"),
         ("not: {contains: hi}", "write {type: contains, value: …, not: true}"),
-        ("tool_calls: {required: [search]}", "did you mean `needed`?"),
         ("contians: hi", "did you mean `contains`?"),
         ("zzz: hi", "there are expected, equals, contains"),
         ("judge: {rubric: faithfull}", "did you mean `faithful`?"),

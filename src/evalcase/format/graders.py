@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from evalcase.format.document import Findings
 from evalcase.graders.base import SHARED, DeclaredGrader, Grader, What, names_file
 from evalcase.types.problem import At, Finding, KeyPath
-from evalcase.types.read_options import fields_of, problems_of
+from evalcase.types.read_options import problems_of
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.project import find_script
 
@@ -280,23 +280,13 @@ def _report(
     is_misplaced = any(
         fault.code == "unknown-option" and fault.path == (written.argument,) for fault in faults
     )
-    # `required: [search]` is another tool's way to write an option that is called differently here.
-    own = fields_of(kind).values() if kind and faults else ()
-    meant = {
-        old: each.name
-        for each in own
-        for old in SHARED.keys() & set(each.elsewhere)
-        if type(written.options.get(old)) in (list, dict)
-    }
     for fault in faults:
-        if fault.code == "missing-option" and (is_misplaced or meant):
+        if fault.code == "missing-option" and is_misplaced:
             continue
         message, hint, at = fault.message, fault.hint, fault.at
         name = str(fault.path[0]) if fault.path else ""
         if fault.code == "missing-option":
             hint = example or hint
-        elif name in meant:
-            hint = f"did you mean `{meant[name]}`?"
         if name and name == written.argument:
             message = message.replace(f"`{name}`", f"the argument of `{written.name}`", 1)
             if len(fault.path) == 1:

@@ -39,11 +39,7 @@ class ToolCallsGrader(Grader):
     max: Annotated[Whole | None, about("The most calls.", example=5, elsewhere=("budget",))] = None
     needed: Annotated[
         dict[str, Count],
-        about(
-            "Tools, or kinds such as `@shell`, and how often at least.",
-            example={"search": 1},
-            elsewhere=("required",),
-        ),
+        about("Tools, or kinds such as `@shell`, and how often at least.", example={"search": 1}),
     ] = {}
     forbidden: Annotated[
         Texts, about("Tools, or kinds such as `@web`, that must not be called.", example=["delete"])
