@@ -53,6 +53,16 @@ def test_without_a_code_all_are_listed(tmp_path: Path) -> None:
     assert [line.split()[0] for line in told.splitlines()] == [*CODES]
 
 
+def test_on_a_terminal_the_list_is_broken_between_words(tmp_path: Path) -> None:
+    terminal = PseudoTerminal(tmp_path, "explain")
+    terminal.finish()
+    lines = terminal.text.splitlines()
+    assert max(map(len, lines)) <= 80
+    start = next(at for at, line in enumerate(lines) if line.startswith("unknown-file-type"))
+    assert lines[start].endswith(" evalcase doesn't")
+    assert lines[start + 1].split() == ["read."]
+
+
 def test_check_names_it_on_a_terminal_where_there_are_problems(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text("input: hi\nexpcted_output: x\n")
     (tmp_path / "b.eval.yaml").write_text("input: hi\nexpected_output: x\n")

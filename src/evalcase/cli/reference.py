@@ -13,7 +13,7 @@ import click
 from msgspec import UNSET
 
 from evalcase.cli.options import WrongUsageError, stdin_format
-from evalcase.cli.terminal import print_lines, print_problems, screen_for, write_prose
+from evalcase.cli.terminal import columns_of, print_lines, print_problems, screen_for, write_prose
 from evalcase.config.catalogue import (
     Catalogue,
     config_schema,
@@ -32,7 +32,7 @@ from evalcase.graders.rubrics import RUBRIC_NAMES, rubric_text
 from evalcase.graders.text import TextGrader
 from evalcase.report.json import json_line, json_text
 from evalcase.report.problems import page_path
-from evalcase.report.terminal import Screen
+from evalcase.report.terminal import Screen, hang_text
 from evalcase.types.case import Case
 from evalcase.types.problem import CODES, did_you_mean
 from evalcase.types.read_options import Option, fields_of
@@ -57,10 +57,11 @@ def explain_command(code: str | None) -> int:
     evalcase explain unknown-field    what it means, and how to fix it
     """
     if code is None:
-        width = max(map(len, CODES))
-        print_lines(
-            f"{name:{width}}  {severity:7}  {title}" for name, (severity, title) in CODES.items()
-        )
+        wide = max(map(len, CODES)) + 2
+        room = columns_of(sys.stdout) if sys.stdout.isatty() else None
+        for name, (severity, title) in CODES.items():
+            rows = hang_text(title, room, indent=wide + 9, taken=wide + 9 if room else 0)
+            print_lines([f"{name:{wide}}{severity:9}{rows[0]}", *rows[1:]])
         return 0
     code = code.strip().strip("[]").rpartition("[")[2]
     if code not in CODES:
