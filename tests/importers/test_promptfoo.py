@@ -61,9 +61,14 @@ VERDICTS: list[tuple[dict[str, Any], list[str], list[str]]] = [
      ["in LIMA", "x"], ["y"]),
     ({"type": "not-javascript", "value": "output.includes('a') && output.includes('b')"},
      ["a", "b"], ["ab"]),
+    ({"type": "javascript", "value": "JSON.parse(output).a[0].b === 'c'"}, ['{"a": [{"b": "c"}]}'],
+     ['{"a": [{"b": "d"}]}', "c", '```json\n{"a": [{"b": "c"}]}\n```']),
     ({"type": "assert-set", "threshold": 0.5, "assert": [
         {"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
      ["a", "b"], ["c"]),
+    ({"type": "assert-set", "threshold": 0.5, "assert": [
+        {"type": "javascript", "value": "output.a === 3"}, {"type": "contains", "value": "b"}]},
+     ['{"a": 3}', "b"], ["c", '```json\n{"a": 3}\n```']),
     ({"type": "assert-set", "threshold": 0.6, "assert": [
         {"type": "contains", "value": "a", "weight": 3}, {"type": "contains", "value": "b"}]},
      ["a", "ab"], ["b"]),
@@ -125,11 +130,16 @@ def test_a_pattern_that_means_something_else_is_refused(pattern: str) -> None:
         ("// why\noutput && output.includes(`x`)", [{"type": "contains", "value": "x"}]),
         ("typeof output === 'string'", [{"type": "length", "min": 1}]),
         ("return output !== 'it\\'s';", [{"type": "equals", "value": "it's", "not": True}]),
+        ("return output?.a['a-b'][0] !== 'it\\'s';",
+         [{"type": "equals", "value": "it's", "path": "a.a-b.0", "not": True}]),
+        ("output.a.toLowerCase().includes('x')",
+         [{"type": "contains", "value": "x", "path": "a", "ignore_case": True}]),
+        ("output.a === 1.5", [{"type": "equals", "value": 1.5, "path": "a"}]),
         ("output.trim().length == 3", [{"type": "length", "min": 3, "max": 3}]),
         *[(code, None) for code in (
             "!output", "output.includes('a') && output === 'b' || output === 'c'",
             "output.length >= -1", "output.length >= 0", "output.a.length > 2", "&& output",
-            "output &&", "output.a === 'x'", "output?.a.class === null",
+            "output &&", "output?.a.class === null", "output === 3", "JSON.parse(output) === 'x'",
             "output.length > 5 > 2",
             "output.includes('a', 5)", "/a/.test(output)", "output.trim().a === 'x'",
             "output.toLowerCase() === 'X'", "output.includes(other)", "output.length > 1.5",

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
 from evalcase.types.value import JSON
+from evalcase.util.json import parse_json
 
 _OPENING = re.compile(r"\{[{%#]")
 _TAG = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.\w+|\[\d+\])*)\s*\}\}")
@@ -157,17 +158,19 @@ def translate_pattern(pattern: str) -> str:
     return _ENDS.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
 
 
-# Conditions on the text of the answer, as far as graders say the same
+# Conditions on the answer, as far as graders say the same
 
 _TEXT = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\\$\n]*`"""
 _CHANGE = r"\??\.(?:trim|toLowerCase|toUpperCase)\(\)"
+_FIELD = r"""\??\.(?!length\b)[A-Za-z_$][\w$]*(?![\w$]|\()|\[(?:\d+|'[\w$-]+'|"[\w$-]+")\]"""
 _PART = re.compile(rf"""\s*(?:
     (?P<sign>&&|\|\|)
     | typeof\s+output\s*===?\s*(?:'string'|"string")
-    | (?P<not>!)?output\b(?P<changes>(?:{_CHANGE})*)(?:
+    | (?P<not>!)?(?:JSON\.parse\(output\)|output\b)(?P<steps>(?:{_FIELD})*)
+      (?P<changes>(?:{_CHANGE})*)(?:
         \??\.(?P<method>includes|startsWith|endsWith)\((?P<text>{_TEXT})\)
         | \??\.length\b\s*(?P<operator>[<>]=?|={{2,3}})\s*(?P<number>\d+)\b(?!\.)
-        | \s*(?P<equality>[!=]==?)\s*(?P<value>{_TEXT})
+        | \s*(?P<equality>[!=]==?)\s*(?P<value>{_TEXT}|-?\d+(?:\.\d+)?\b|(?:true|false)\b)
     )?
 )""", re.VERBOSE)  # fmt: skip
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
@@ -176,8 +179,8 @@ _NOT_EMPTY = write_grader("length", NO_ARGUMENT, min=1)
 
 
 def grade_expression(code: str) -> list[dict[str, JSON]]:
-    """Graders that together say the same as a condition on the text of `output`, or as several with
-    `&&` or `||` between them. Raise ValueError if there are none."""
+    """Graders that together say the same as a condition on `output` or a field of it, or as several
+    with `&&` or `||` between them. Raise ValueError if there are none."""
     code = _COMMENT.sub("", code).strip().removeprefix("return ").rstrip("; \n")
     parts: list[re.Match[str]] = []
     end = 0
@@ -201,18 +204,25 @@ def _grade_part(part: re.Match[str]) -> dict[str, JSON]:
     change, is_negated = part["changes"] or "", part["not"] is not None
     if part["method"] is None and is_negated:
         raise ValueError  # `!output == 'x'` compares a truth value
-    if part["operator"]:
+    path = ".".join(re.findall(r"[\w$-]+", part["steps"] or "")) or None
+    if path is None and "JSON" in part[0]:
+        raise ValueError  # what is read as JSON is no text
+    if part["operator"] and path is None:  # that of a field may be the length of a list
         return _grade_length(part["operator"], int(part["number"]))
     if not part["method"] and not part["equality"]:
-        if part["sign"] or change:
+        if part["sign"] or change or path:
             raise ValueError
         return _NOT_EMPTY
-    text = _read_literal(part["text"] or part["value"])
+    value = _read_literal(part["text"] or part["value"])
     lower, upper = change.rfind("toLower"), change.rfind("toUpper")
-    if not text or (lower != upper and text != (text.upper() if upper > lower else text.lower())):
-        raise ValueError  # a text of the other case is never found
+    if isinstance(value, str):
+        cased = value if lower == upper else value.upper() if upper > lower else value.lower()
+        if not value or value != cased:
+            raise ValueError  # a text of the other case is never found
+    elif change or path is None:
+        raise ValueError
     name = _GRADERS[part["method"]] if part["method"] else "equals"
-    grader = write_grader(name, text, ignore_case=lower != upper or None)
+    grader = write_grader(name, value, path=path, ignore_case=lower != upper or None)
     return write_not(grader) if is_negated or part["equality"] in ("!=", "!==") else grader
 
 
@@ -224,7 +234,9 @@ def _grade_length(operator: str, number: int) -> dict[str, JSON]:
     return write_grader("length", NO_ARGUMENT, min=least, max=most)
 
 
-def _read_literal(source: str) -> str:
+def _read_literal(source: str) -> JSON:
+    if source[0] not in "'\"`":
+        return parse_json(source)
     if re.search(r"\\[^nrt'\"\\/]", source):
         raise ValueError
     escapes = {"n": "\n", "r": "\r", "t": "\t"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator
+from json import dumps
 from typing import NamedTuple
 
 from msgspec import Struct, structs
@@ -324,7 +325,12 @@ def _map_finish(mapper: Mapper, assertion: Assertion) -> list[Grader]:
 
 def _map_code(_: Mapper, assertion: Assertion) -> list[Grader]:
     try:
-        return grade_expression(str(assertion.value))
+        graders = grade_expression(str(assertion.value))
+        if '"path"' not in dumps(graders):
+            return graders
+        if assertion.is_negated:
+            raise ValueError  # an answer that is no JSON would pass
+        return [*graders, _STRICT]
     except ValueError:
         what = f"`{assertion.name}`: code in another language is not carried over"
         raise NoCounterpartError(what, _HINT) from None
