@@ -136,6 +136,15 @@ def test_no_live_line_where_none_is_wanted(project: Project, option: str) -> Non
         ]
 
 
+def test_a_quiet_run_breaks_its_warnings_between_words(project: Project) -> None:
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}]
+    project.suite({"id": "one", "input": messages, "expected_output": "hi"})
+    (project.path / "bot.py").write_text("def ask(text): return text\n")
+    terminal = PseudoTerminal(project.path, "run", "--quiet", "--target", "python:bot:ask")
+    terminal.finish()
+    assert terminal.screen()[1].startswith("  ")
+
+
 def test_without_a_terminal_there_are_no_control_codes(project: Project) -> None:
     mixed(project)
     done = project.run("run", "--concurrency", "1")

@@ -18,6 +18,7 @@ from rich.file_proxy import FileProxy
 from evalcase.cli.options import json_option, verbose_option
 from evalcase.cli.terminal import (
     CRASH_CODE,
+    columns_of,
     discard_stream,
     has_colour,
     is_live,
@@ -122,7 +123,7 @@ class Session:
         """On standard error: standard output is for what came of it."""
         stream = self._streams.err
         if self._output.quiet or self._output.as_json:
-            return RunView(stream)
+            return RunView(stream, columns_of(stream) if stream.isatty() else None)
         if not is_live(stream):
             log = LogView(stream)
             log.has_summary = _is_same_log(stream, self._streams.out)

@@ -46,8 +46,10 @@ class RunView:
     """Listens to a run in the thread of the event loop. It shows warnings only: none is ever
     swallowed."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, columns: int | None = None) -> None:
         self.out = out
+        self.columns = columns
+        """How wide a warning may be; None for any width."""
         self.planned = 0
         """Trials that are to be run now."""
         self.highlights = Highlights()
@@ -76,7 +78,8 @@ class RunView:
     def tell(self, text: str) -> None:
         """Say what must be heard."""
         with suppress(OSError):  # a log that can't be written must not end the run
-            self.out.writelines(f"{line}\n" for line in defuse_lines([make_visible(text)]))
+            lines = defuse_lines(hang_text(make_visible(text), self.columns, indent=2))
+            self.out.writelines(f"{line}\n" for line in lines)
             self.out.flush()
 
     def warn(self, text: str) -> None:

@@ -49,3 +49,11 @@ def test_a_log_that_can_t_be_written_does_not_end_the_run() -> None:
     view.warn("careful")
     view.close()
     RunView(Full()).warn("careful")
+
+
+def test_a_warning_is_broken_between_words_where_the_width_is_known() -> None:
+    told, log = io.StringIO(), io.StringIO()
+    RunView(told, 20).warn("mind the step, please")
+    RunView(log).warn("mind the step, please")
+    assert told.getvalue() == "warning: mind the\n  step, please\n"
+    assert log.getvalue() == "warning: mind the step, please\n"
