@@ -71,8 +71,16 @@ def test_columns_that_are_missing_are_listed(tmp_path: Path) -> None:
     result = import_in(tmp_path)
     assert result.code == 2
     assert "error[missing-input]: no row has the column `input`" in result.err
-    assert "the columns are id, question, answer: say --map input=COLUMN" in result.err
+    hint = "the columns are id, question, answer: say " + " ".join(MAPPED)
+    assert hint in result.err
     assert result.err.endswith("nothing was written\n")
+
+
+@pytest.mark.parametrize("columns", ["a,b", "question,query", "the question,answer"])
+def test_columns_that_could_be_anything_are_not_guessed(tmp_path: Path, columns: str) -> None:
+    arguments = ("import", "-", "--stdin-format", "csv")
+    result = evalcase(*arguments, cwd=tmp_path, stdin=f"{columns}\nx,y\n".encode())
+    assert "say --map input=COLUMN" in result.err
 
 
 @pytest.mark.parametrize(

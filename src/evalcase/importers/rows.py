@@ -16,7 +16,7 @@ from evalcase.types.message import OTHER_ROLES, ROLES, is_message, names_tool
 from evalcase.types.problem import Finding, KeyPath, Problem, did_you_mean
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.json import BadJsonError, parse_json
-from evalcase.util.text import list_some
+from evalcase.util.text import list_some, nearest_field
 
 ColumnHandler = Callable[[CaseDraft, Item], None]
 EXPECTED = "expected_output"
@@ -120,6 +120,19 @@ def parse_cell(text: JSON) -> JSON:
         return text
 
 
+def _guess_mapping(names: list[str]) -> str | None:
+    """The options for a table whose columns have names that other tools use; None where no column,
+    or more than one, may be the input."""
+    given = []
+    for field in ("input", EXPECTED):
+        near = [each for each in names if each.isidentifier() and nearest_field(each, [field])]
+        if len(near) == 1:
+            given.append(f"--map {field}={near[0]}")
+        elif field == "input":
+            return None
+    return " ".join(given)
+
+
 def _require_columns(
     source: ForeignFile, rows: list[Item], columns: Mapping[str, str], choices: Choices
 ) -> None:
@@ -141,7 +154,7 @@ def _require_columns(
         return
     else:
         message = f"no row has the column `{asked[0]}`, which would be the input"
-        hint = f"{hint}: say --map input=COLUMN"
+        hint = f"{hint}: say {_guess_mapping(names) or '--map input=COLUMN'}"
     document = source.header or next(iter(source.documents), None)
     if document is None:
         raise UnusableError([Problem("no-cases", "the file has no rows", source.path)])
