@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -183,3 +184,27 @@ def test_a_reply_that_ends_by_calls_and_has_none_is_told_of() -> None:
     message = {"role": "assistant", "content": "a"}
     read_answer({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, said.append)
     assert said == ["an answer has the finish reason `tool_calls`, and no calls"]
+
+
+@for_each(
+    "value",
+    [
+        {"type": "message", "role": "assistant", "content": [{"type": {}}], "stop_reason": "end"},
+        {"type": "message", "role": "assistant", "content": [{**USE, "id": []}]},
+        {"object": "response", "status": "incomplete", "output": [7]},
+        {
+            "object": "response",
+            "output": [
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": []}],
+                }
+            ],
+        },
+        [{"kind": "response", "parts": [{"part_kind": 7, "content": "x"}]}],
+    ],
+)
+def test_odd_values_in_replies_are_told_as_such_or_kept(value: Any) -> None:
+    with suppress(TargetError):
+        read_answer(value)

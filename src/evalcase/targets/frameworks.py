@@ -158,7 +158,9 @@ def _read_agents_items(items: list[Any], warn: Warn) -> list[JSON]:
 def _has_parts(item: dict[str, Any]) -> bool:
     parts = item.get("parts")
     is_list = isinstance(parts, list) and item.get("kind") in ("request", "response")
-    return is_list and (not parts or _all(parts, lambda part: "part_kind" in part))
+    return is_list and (
+        not parts or _all(parts, lambda part: isinstance(part.get("part_kind"), str))
+    )
 
 
 def _read_pydantic_ai(

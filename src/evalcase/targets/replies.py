@@ -113,7 +113,7 @@ def read_anthropic(value: dict[str, Any]) -> list[JSON]:
     if not blocks and reason is None:
         raise _no_answer("its `content` is empty", value)
     texts = [block for block in blocks if block.get("type") == "text"]
-    uses = [block for block in blocks if block.get("type") in BLOCKS]
+    uses = [block for block in blocks if block.get("type") in (*BLOCKS,)]
     rest: list[JSON] = [each for each in blocks if each.get("type") not in ("text", *BLOCKS)]
     cited: list[JSON] = [each for block in texts for each in block.get("citations") or ()]
     if not all(isinstance(block.get("text"), str) for block in texts):
@@ -141,7 +141,7 @@ def _read_uses(uses: Iterable[dict[str, Any]], others: Iterable[JSON]) -> list[J
     return [
         {
             **leave_out(use, ("type",)),
-            **({"output": outputs[use["id"]]} if use.get("id") in outputs else {}),
+            **({"output": outputs[use["id"]]} if use.get("id") in (*outputs,) else {}),
         }
         for use in uses
     ]
@@ -323,7 +323,8 @@ def read_response(value: dict[str, Any], warn: Warn) -> list[JSON]:
         raise _no_answer("it has no `output`", value)
     if status in ("failed", "cancelled", "in_progress", "queued"):
         raise TargetError(f"the response is `{status}`", kind="protocol")
-    if status == "incomplete" and not any(map(_is_plain_item, items)):
+    found = any(_is_plain_item(each) for each in items if isinstance(each, dict))
+    if status == "incomplete" and not found:
         items = [*items, {"type": "message", "role": "assistant", "content": None}]
     messages = read_items(items, warn)
     details = value.get("incomplete_details")
@@ -387,8 +388,13 @@ def _read_said(item: dict[str, Any]) -> dict[str, Any]:
     parts: Any = item.get("content")
     if isinstance(parts, list):
         parts = [_read_item_part(part) for part in parts]
-        if all(isinstance(part, dict) and part.keys() == {"type", "text"} for part in parts):
-            parts = "".join(part["text"] for part in parts)
+        texts = [
+            each["text"]
+            for each in parts
+            if isinstance(each, dict) and each.keys() == {"type", "text"}
+        ]
+        if len(texts) == len(parts) and all(isinstance(each, str) for each in texts):
+            parts = "".join(texts)
     if rest.get("status") == "incomplete":
         rest["finish_reason"] = "incomplete"
     return {"role": item["role"], "content": parts, **leave_out(rest, ("type", "role", "content"))}
