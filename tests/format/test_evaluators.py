@@ -86,6 +86,29 @@ def test_migrate_leaves_and_tells_of_what_another_name_would_change(project: Pat
     assert hints == {"another name here may change what the file means"}
 
 
+@pytest.mark.parametrize(
+    "aggregator", ["{type: code_judge, path: ./gate}", "{type: llm_judge, prompt: Decide.}"]
+)
+def test_migrate_finds_the_evaluators_of_a_composite_where_they_stand(
+    project: Path, aggregator: str
+) -> None:
+    path = project / "shop/evals/s.eval.yaml"
+    composite = f"""\
+evalcases:
+  - input: Hi
+    evaluators:
+      - type: composite
+        evaluators: [{{type: llm_judge, prompt: Is polite.}}]
+        aggregator: {aggregator}
+"""
+    before = cases(project, composite)
+    (migration,) = migrate_file(str(path), Catalogue())
+    after = migration.after.decode()
+    assert cases(project, after) == before
+    assert "evaluators: [{type: judge, prompt: Is polite.}]" in after
+    assert [each.span and each.span.line for each in migration.left] == [4]
+
+
 @for_each(
     ("evaluator", "grader"),
     [

@@ -330,6 +330,8 @@ def _convert_evaluator(written: _Written, findings: Findings) -> _Written:
     message = f"`{written.name}` of AgentV is read as `{name}`"
     findings.add("deprecated-name", written.name_path, message, differs, written.name_at)
     written_as = {new: old for old, new in _WRITTEN_AS.items() if old in written.options}
+    if "of" in options and "evaluators" in written.options:  # a script that aggregates
+        written_as |= {"of": "evaluators", "value": "aggregator"}
     return written._replace(name=name, options=options, written_as=written_as)
 
 
@@ -410,8 +412,9 @@ def _convert_composite(options: Options, findings: Findings) -> Converted | None
         options |= {"script": shlex.split(str(how.get("path"))), "of": members}
         return _convert_script(options, findings)
     if how.get("type") == "llm_judge":
-        judge = {"type": "llm_judge", "name": "aggregator", "prompt": how.get("prompt")}
-        options["value"] = [*members, judge]
+        judge = {"name": "aggregator", "prompt": how.get("prompt")}
+        _convert_judge(judge, findings)
+        options["value"] = [*members, {"type": "judge", **judge}]
         differs = "every evaluator must pass, and so must the judge, which sees only the answer"
         return "all", differs
     weights = how["weights"] if type(how.get("weights")) is dict else {}
