@@ -22,6 +22,7 @@ OPENAI = '[targets.bot]\nkind = "openai"\nmodel = "m"\n'
         ('[targets]\nkind = "echo"\n', "2:8", 'write [targets.NAME] and kind = "…" below it'),
         ('[targets.bot]\ntype = "echo"\n', "1:10", 'for example kind = "echo"'),
         ('[judge]\nmodel = "echo"\n', "2:1", "did you mean `target`?"),
+        ('[targets.bot]\nkind = "codex"\nargs = [7]\n', "3:8", "write it in quotes"),
     ],
 )
 def test_a_table_that_is_called_otherwise_is_told(

@@ -124,7 +124,8 @@ class Document(Struct, eq=False, dict=True):
             message += f" (used through the alias at {self._words(through)})"
         if hint == QUOTE_IT:
             hint, written = "write it in quotes", self.written_name(span)
-            if written[:1] != "*" and 0 < len(written) < 80:
+            # A position in TOML may be that of the whole list or table around it.
+            if written[:1] not in ("*", "[", "{") and 0 < len(written) < 80:
                 hint += f': "{written}"'
         edit = self._fix(fix, span) if fix is not None and through is None else None
         return self._problem(code, message, span, hint, edit, case)
