@@ -45,6 +45,25 @@ def test_reports_show_what_an_agent_changed(shop: Shop) -> None:
     assert "\n-    return a - b\n+    return a + b\n````\n" in shown
 
 
+def test_a_program_that_only_the_project_has_is_told_how_to_name(shop: Shop) -> None:
+    shop.suite(case("x", {"diff": {"max_files": 3}}))
+    for folder in ("", "shop/"):
+        shop.write(f"{folder}both.py", "raise SystemExit(2)\n")
+    hint = "write `{project}/agent.py` for that of the project; the command exited with code 2"
+    for program, hinted in (("agent.py", True), ("both.py", False)):
+        done = shop.evalcase("run", "--target", f"command:python3 {program}")
+        said = " ".join(done.out.split())
+        assert (hint in said, "exited with code 2" in said) == (hinted, True)
+
+
+def test_a_program_that_only_the_workspace_has_is_told_how_to_name(shop: Shop) -> None:
+    shop.suite(case("x", {"diff": {"max_files": 3}}))
+    shop.write("shop/inner.py", "print('hi')\n")
+    done = shop.evalcase("run", "--target", "command:python3 inner.py")
+    assert "one of a workspace is written {workspace}/inner.py" in done.err
+    assert shop.evalcase("run", "--target", "command:python3 {workspace}/inner.py").code == 0
+
+
 def test_each_trial_and_each_attempt_has_a_fresh_copy(shop: Shop) -> None:
     shop.write(
         "retrying.py",

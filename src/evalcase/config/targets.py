@@ -395,7 +395,10 @@ def _object_to_command(options: Mapping[str, object], root: str) -> Finding | No
         return unfit._replace(path=("command", 0))
     script = find_script(command)
     if script is not None and (unfit := object_to_script(script, root, cwd)) is not None:
-        return unfit._replace(path=("command", 1))
+        hint = unfit.hint
+        if unfit.code == "missing-file" and not cwd:
+            hint = f"{hint}; one of a workspace is written {{workspace}}/{script}"
+        return unfit._replace(path=("command", 1), hint=hint)
     return None
 
 

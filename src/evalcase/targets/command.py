@@ -48,7 +48,7 @@ from evalcase.util.code import program_sources
 from evalcase.util.files import read_start
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Output, Process, Watch, hide_paths, process_in
-from evalcase.util.project import find_program
+from evalcase.util.project import find_program, find_script
 from evalcase.util.snapshots import without_git
 from evalcase.util.text import Template, list_some
 
@@ -343,7 +343,7 @@ class CommandTarget(Target):
                     raise TargetError(what, kind="timeout", details=process.details())
                 # Coding agents exit with a code of their own, and say more in their transcript.
                 if code != 0 and (options.output not in FORMATS or not output.data.strip()):
-                    raise process.failure("the command", output.data)
+                    raise process.failure(self._name_command(question, argv), output.data)
                 if "output_file" in self._used:
                     output = self._read_file(process, folder)
                 if question.workspace is not None:
@@ -377,6 +377,17 @@ class CommandTarget(Target):
         environment |= {"PWD": space.path, "GIT_CEILING_DIRECTORIES": os.path.dirname(space.path)}
         environment |= space.env
         return space.path
+
+    def _name_command(self, question: Question, argv: list[str]) -> str:
+        """How a failure begins: with what to write if only the project has the file it runs."""
+        space, script = question.workspace, find_script(argv)
+        if space is None or script is None or self._options.cwd is not None:
+            return "the command"
+        in_workspace = os.path.lexists(os.path.join(space.path, script))
+        if in_workspace or not os.path.isfile(os.path.join(self._cwd, script)):
+            return "the command"
+        hint = f"write `{{project}}/{script}` for that of the project"
+        return f"the workspace has no `{script}`: {hint}; the command"
 
     def _read_file(self, process: Process, folder: str) -> Output:
         try:
