@@ -36,6 +36,19 @@ def test_a_hint_says_what_to_write(field: str, code: str, hint: str) -> None:
     assert (problem.hint or "").startswith(hint) or hint in (problem.hint or "")
 
 
+@for_each(
+    ("cases", "hint"),
+    [
+        ("{a: {input: q}, b: {input: q}}", "write each as `- id: a`, with its fields below"),
+        ("{input: {a: 1}}", "put `- ` before each case"),
+        ("{input: q, expected_output: x}", "put `- ` before each case"),
+        ("{}", "put `- ` before each case"),
+    ],
+)
+def test_cases_in_a_mapping_are_told_how_to_be_a_list(cases: str, hint: str) -> None:
+    assert only_problem(f"cases: {cases}\n").hint == hint
+
+
 def test_an_unknown_role_may_be_data() -> None:
     problem = only_problem("input: q\nexpected_output: {role: manager, content: Ana}\n")
     assert problem.code == "unknown-role"

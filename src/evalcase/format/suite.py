@@ -129,6 +129,15 @@ def _read_suite_fields(named: Named, default_name: str, findings: Findings) -> S
     return SuiteFields(fields, NOTHING_SHARED if shared == NOTHING_SHARED else shared)
 
 
+def _hint_for_cases(cases: JSON) -> str | None:
+    """How to write a mapping as a list: one case without its dash, or several by their ids."""
+    if type(cases) is not dict:
+        return None
+    if _ONLY_IN_CASES.isdisjoint(cases) and {type(each) for each in cases.values()} == {dict}:
+        return f"write each as `- id: {next(iter(cases))}`, with its fields below"
+    return "put `- ` before each case"
+
+
 def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     if type(value) is list:
@@ -150,8 +159,7 @@ def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
     cases, path = named.values.get("cases"), named.at("cases")
     if cases is not None and type(cases) is not list:
         message = f"`{path[-1]}` is a list of cases, not {describe_kind(cases)}"
-        hint = "put `- ` before each case" if type(cases) is dict else None
-        findings.add("wrong-type", path, message, hint)
+        findings.add("wrong-type", path, message, _hint_for_cases(cases))
     elif not cases and has_container:
         at = next(name for name in CASE_CONTAINERS if name in value) if cases is None else path[-1]
         findings.add("no-cases", (at,), f"`{at}` is empty", "write cases below it, each after `- `")
