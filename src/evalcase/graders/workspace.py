@@ -1,4 +1,4 @@
-"""Graders of a coding agent's work: `run`, `files`, `diff` and `skill_used`."""
+"""Graders of a workspace that a coding agent has worked in: `run`, `files` and `diff`."""
 
 from __future__ import annotations
 
