@@ -32,6 +32,7 @@ from evalcase.importers.javascript import (
     translate_pattern,
 )
 from evalcase.importers.source import FILE, Folder, Item
+from evalcase.types.problem import did_you_mean
 from evalcase.types.value import JSON, describe_kind
 
 Grader = dict[str, JSON]
@@ -63,7 +64,10 @@ ASSERTION_TYPES = frozenset({
 })  # fmt: skip
 """All that promptfoo documents."""
 _HINT = "a `judge`, or a function as `python: checks:function`, may grade it"
-_NEAR = {"skill-used": "skill_used", "skill-trigger": "skill_used", "levenshtein": "similarity"}
+_NEAR = {
+    "skill-used": "skill_used", "skill-trigger": "skill_used", "levenshtein": "similarity",
+    "composite": "weighted", "field-accuracy": "fields",
+}  # fmt: skip
 
 _CELL = re.compile(
     rf"(not-)?({'|'.join(map(re.escape, ASSERTION_TYPES))})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
@@ -229,6 +233,8 @@ class Mapper(Struct):
         if kind not in _MAPPERS:
             near = _NEAR.get(kind)
             hint = _HINT if near is None else f"`{near}` is near, and not the same"
+            if near is None and kind not in ASSERTION_TYPES:
+                hint = did_you_mean(kind, ASSERTION_TYPES) or hint
             raise NoCounterpartError(f"{name}: no grader says the same", hint)
         if assertion.fields.get("weight") == 0:
             hint = "give it a weight, if the test should fail by it"
