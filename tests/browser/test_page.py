@@ -155,6 +155,20 @@ def test_a_case_shows_what_differs_word_by_word(page: Page, project: Project) ->
     assert compared.locator("ins").all_inner_texts() == ["red"]
 
 
+def test_why_a_case_failed_stands_before_what_an_agent_changed(
+    page: Page, project: Project
+) -> None:
+    (project.path / "shop").mkdir()
+    (project.path / "shop/a.txt").write_text("a\n")
+    asked = {"id": "a", "input": "hi", "workspace": {"template": "shop"}}
+    project.suite({**asked, "graders": [{"diff": {"only": ["a.txt"]}}]})
+    project.run_process("run", "--target", "command:touch b.txt")
+    open_report(page, project, "")
+    rows(page).first.click()
+    headings = panel(page).locator(".trial h3").all_inner_texts()
+    assert headings[-2:] == ["Grades", "Changed: 1 file, +0 −0 lines"]  # noqa: RUF001 - a minus
+
+
 def test_markup_and_direction_marks_of_a_model_are_text(page: Page, project: Project) -> None:
     hostile = (
         "</script><img src=x onerror=document.title='owned'><script>document.title='owned'"

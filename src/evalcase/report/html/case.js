@@ -93,8 +93,8 @@ function drawTrial(detail, trial) {
     trial.turns ? [listSides(detail, trial).length > 0 && drawSides(detail, trial), h('h3', 'Conversation'), drawTalk(detail, trial)] : drawSides(detail, trial),
     (trial.notices || []).map((said) => h('p.notice', said)),
     trial.stderr && h('div', h('h3', 'Standard error'), drawText(trial.stderr, 'json')),
-    trial.changes && drawPatch(trial.changes),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
+    trial.changes && drawPatch(trial.changes), // it may be long, and the reasons are looked for first
     drawLabelling(detail, trial),
     trial.turns && drawBaseTalk(detail, trial),
     trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
