@@ -35,6 +35,7 @@ help: ## show this list
 
 demo: $(VENV)/.package ## install the package alone and show what it does
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+	@echo 'To have the command evalcase: . $(BIN)/activate'
 
 ray: $(VENV)/.dev ## install Ray, 250 MB, so that its tests are not skipped
 	$(BIN)/python $(PIP_INSTALL) --editable '.[ray]'
