@@ -81,9 +81,22 @@ def test_migrate_leaves_and_tells_of_what_another_name_would_change(project: Pat
     after = migration.after.decode()
     assert cases(project, after) == before
     assert "name: shop" in after
+    assert "    criteria_judge: false\n    criteria: Is polite.\n" in after
     assert "type: code_judge, script: [python3, ../judges/form.py]" in after
     hints = {each.hint for each in migration.left if each.span and each.span.line == 4}
     assert hints == {"another name here may change what the file means"}
+
+
+def test_migrate_writes_out_that_an_outcome_adds_no_judge_in_json_as_well(project: Path) -> None:
+    path = project / "shop/evals/s.eval.jsonl"
+    row = '{"input": "Hi", "expected_outcome": "Polite", "evaluators": [{"type": "json"}]}\n'
+    path.write_text(row)
+    (migration,) = migrate_file(str(path), Catalogue())
+    assert migration.after.decode() == (
+        '{"input": "Hi", "criteria_judge": false, "criteria": "Polite", '
+        '"graders": [{"type": "json"}]}\n'
+    )
+    assert migration.left == []
 
 
 @pytest.mark.parametrize(

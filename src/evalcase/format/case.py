@@ -307,6 +307,7 @@ class Shared(NamedTuple):
         return {name: fields[name] for name in CaseFields.__struct_fields__ if name in fields}
 
 
+ADDS_NO_JUDGE = "adds no judge"
 NOTHING_SHARED = Shared([], [], [], {})
 
 
@@ -552,7 +553,7 @@ def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
     of_case = named.at("graders")[-1] == "evaluators" and bool(named.values.get("graders"))
     if (of_case or of_suite) and "criteria_judge" not in named.values:
         named.values["criteria_judge"] = False
-        message = f"beside `evaluators`, `{named.at('criteria')[-1]}` adds no judge"
+        message = f"beside `evaluators`, `{named.at('criteria')[-1]}` {ADDS_NO_JUDGE}"
         hint = "judges see it; under our names that is `criteria_judge: false`"
         findings.add("deprecated-name", named.at("criteria"), message, hint, "key")
 

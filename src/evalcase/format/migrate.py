@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from evalcase.format.case import NOTHING_SHARED, Ids
+from evalcase.format.case import ADDS_NO_JUDGE, NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document
 from evalcase.format.fields import CASE_ALIASES, SUITE_ALIASES
 from evalcase.format.graders import SPELLINGS, Spelling
@@ -169,13 +169,13 @@ def _find_safe(
     planned: list[Rename], keeps_meaning: Callable[[list[Rename]], bool]
 ) -> list[Rename]:
     """The renames that keep what a file means: nearly always all, else those of each name that
-    can all be made."""
+    can all be made, perhaps because another one was."""
     if not planned or keeps_meaning(planned):
         return planned
     safe: list[Rename] = []
-    for old in dict.fromkeys(each.old for each in planned):
-        some = [each for each in planned if each.old == old]
-        if keeps_meaning(safe + some):
+    for old in 2 * [*dict.fromkeys(each.old for each in planned)]:
+        some = [each for each in planned if each.old == old and each not in safe]
+        if some and keeps_meaning(safe + some):
             safe += some
     return safe
 
@@ -190,7 +190,10 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
         new = _RENAMED[old]
         if new in _value_at(document.value, path[:-1]) or not is_plain:
             return finding._replace(hint=f"write `{new}` by hand, and nothing beside it")
-        edit = Edit(span, _swap(document.source_of(span), old, new))
+        pairs = [_swap(document.source_of(span), old, new)]
+        if finding.message.endswith(ADDS_NO_JUDGE):
+            pairs = [*_write_pairs({"criteria_judge": False}, document.format), *pairs]
+        edit = Edit(span, _join_pairs(pairs, path[:-1], span, document))
         return Rename(span, old, new, (edit,))
     spelling = SPELLINGS.get(old) if isinstance(old, str) else None
     if spelling is None:
