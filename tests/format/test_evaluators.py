@@ -87,6 +87,14 @@ def test_migrate_leaves_and_tells_of_what_another_name_would_change(project: Pat
     assert hints == {"another name here may change what the file means"}
 
 
+def test_migrate_writes_out_the_folder_of_a_script(project: Path) -> None:
+    before = cases(project, SUITE.replace(", algorithm: exact", ""))
+    (migration,) = migrate_file(str(project / "shop/evals/s.eval.yaml"), Catalogue())
+    after = migration.after.decode()
+    assert cases(project, after) == before
+    assert "type: script, cwd: shop/evals, value: [python3, ../judges/form.py]}" in after
+
+
 def test_migrate_writes_out_that_an_outcome_adds_no_judge_in_json_as_well(project: Path) -> None:
     path = project / "shop/evals/s.eval.jsonl"
     row = '{"input": "Hi", "expected_outcome": "Polite", "evaluators": [{"type": "json"}]}\n'

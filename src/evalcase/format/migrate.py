@@ -225,7 +225,11 @@ def _grader_edits(
     path, positions, is_key = finding.path, document.positions, finding.at == "key"
     span = positions.span(path, finding.at)
     renamed = _swap(document.source_of(span), old, spelling.name)
-    adds = _write_pairs(spelling.adds, document.format)
+    more = dict(spelling.adds)
+    folder = SuiteFiles(folder_of(document.path)).from_root
+    if old == "code_judge" and folder != ".":  # it runs in the folder of its suite
+        more["cwd"] = folder
+    adds = _write_pairs(more, document.format)
     if not is_key and path[-1] != "type":  # a name alone
         typed = _write_pairs({"type": spelling.name}, document.format) + adds
         return [Edit(span, "{" + ", ".join(typed) + "}" if adds else renamed)]
