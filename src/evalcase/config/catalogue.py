@@ -225,12 +225,11 @@ def _describe_targets() -> Schema:
 
 _BY_ADVICE = {
     "{equals: …}": "exact exact_match",
-    "{contains: …}": "contains_all include includes",
+    "{contains: …}": "contains_all includes",
     "{contains: {any: […]}}": "contains_any",
     "{type: contains, value: …, not: true}": "not_contains",
     "{regex: …}": "pattern",
     "{ends_with: …}": "match",
-    "{json_schema: …}": "isinstance",
     "{latency: …}": "maxduration",
     "`similarity`": "levenshtein",
     "{similarity: {value: …, embedding: TARGET}}": "semantic_similarity similar",
@@ -242,7 +241,7 @@ _BY_ADVICE = {
     "{judge: {rubric: faithful}}": "context_faithfulness faithfulness hallucination",
     "{judge: {rubric: harmless}}": "bias moderation toxicity",
     "{python: MODULE:FUNCTION}": (
-        "bertscore bleu f1 function gleu javascript meteor rouge rouge_l rouge_n webhook"
+        "bertscore bleu f1 function javascript rouge rouge_l rouge_n webhook"
     ),
 }
 INSTEAD = {name: advice for advice, names in _BY_ADVICE.items() for name in names.split()}
