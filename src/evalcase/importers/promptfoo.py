@@ -14,17 +14,21 @@ from evalcase.importers.draft import (
     asks_judge,
     number_id,
     slug_of,
+    split_history,
     write_grader,
 )
 from evalcase.importers.javascript import UnrenderableError, Variables, javascript_text
 from evalcase.importers.promptfoo_checks import (
+    JUDGED,
+    SET,
+    TOOL_USE,
     Assertion,
     Grader,
     Mapper,
     is_trim,
     to_seconds,
 )
-from evalcase.importers.promptfoo_providers import SIMULATED_USER, Providers
+from evalcase.importers.promptfoo_providers import Provider, Providers
 from evalcase.importers.promptfoo_tests import (
     MAX_CASES,
     PromptfooTest,
@@ -33,7 +37,7 @@ from evalcase.importers.promptfoo_tests import (
     read_prompts,
     vary_variables,
 )
-from evalcase.importers.rows import shape_input
+from evalcase.importers.rows import parse_cell, shape_input, shape_messages
 from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.value import JSON
 from evalcase.util.project import project_root
@@ -42,6 +46,8 @@ _READ = frozenset({
     "description", "prompts", "providers", "targets", "tests", "defaultTest", "scenarios",
     "evaluateOptions", "commandLineOptions", "metadata", "tags", "$schema", "assertionTemplates",
 })  # fmt: skip
+_MAX_TURNS = 10
+"""promptfoo's default for the turns of a simulated user."""
 _TRANSFORMS = ("transform", "postprocess")
 _USED_OPTIONS = (
     "prefix", "suffix", "repeat", "disableVarExpansion", "disableDefaultAsserts", *_TRANSFORMS,
@@ -150,9 +156,6 @@ class _CaseMaker(Struct):
                 raise ValueError(f"there are over {MAX_CASES:,} cases already")
             if "transformVars" in whole.options:
                 raise ValueError("code makes its variables")
-            provider = whole.fields.get("provider")
-            if provider is not None and SIMULATED_USER in str(provider.value):
-                raise ValueError("its user is simulated, which a case says by `user`")
             expands = not whole.is_set("disableVarExpansion")
             prompts = self._prompts_for(whole)
             for values in vary_variables(whole.variables, self.folder, expands=expands):
@@ -193,11 +196,14 @@ class _CaseMaker(Struct):
         case.fields["input"] = shape_input(asked)
         if test.metadata:
             case.fields["metadata"] = dict(test.metadata)
+        user = self.providers.simulated_user(test.fields.get("provider"))
+        if user is not None:
+            self._put_user(case, user, asked, variables)
         targets = self.providers.targets_for(test.fields, prompt, case)
         if targets is not None:
             case.fields["targets"] = targets
         self._read_options(case, test)
-        self._check(case, test, variables)
+        self._check(case, test, variables, is_simulated=user is not None)
         unused = [name for name in test.variables if name not in variables.used]
         for name in unused:  # a provider or code may have read it
             case.keep(name, test.variables[name]._replace(value=variables.values[name]))
@@ -215,6 +221,32 @@ class _CaseMaker(Struct):
             id = f"{id}:{slug_of(prompt.label)}"
         return number_id(id, self.ids)
 
+    def _put_user(
+        self, case: CaseDraft, provider: Provider, asked: JSON, variables: Variables
+    ) -> None:
+        """A simulated user; the prompt is the system message of the agent. Raise ValueError."""
+        config = provider.config
+        instructions = config.at("instructions").value
+        goal = variables.render(
+            instructions if isinstance(instructions, str) else "{{instructions}}"
+        )
+        if not goal.strip():
+            raise ValueError("its simulated user has no instructions")
+        said = variables.values.get("initialMessages", config.at("initialMessages").value)
+        messages = shape_messages(variables.render_all(parse_cell(said))) if said else []
+        if messages is None:
+            raise ValueError("`initialMessages` has other things than messages in it")
+        history, first = split_history(messages)
+        most = config.at("maxTurns").value
+        turns: JSON = _MAX_TURNS if most is None else most
+        case.fields["user"] = self.suite.user(goal, turns, first=first)
+        system: list[JSON] = [{"role": "system", "content": asked}]
+        before = shape_messages(asked) or (system if isinstance(asked, str) else [])
+        case.fields["input"] = [*before, *history]
+        for name, item in config.fields():
+            if name not in ("instructions", "maxTurns", "initialMessages") and item.value:
+                case.lose(item, f"`{name}` of a simulated user", at="key")
+
     def _read_options(self, case: CaseDraft, test: PromptfooTest) -> None:
         if "repeat" in test.options:
             case.fields["repeat"] = test.options["repeat"].value
@@ -226,7 +258,9 @@ class _CaseMaker(Struct):
             if name in test.fields:
                 case.lose(test.fields[name], f"`{name}`", at="key")
 
-    def _check(self, case: CaseDraft, test: PromptfooTest, variables: Variables) -> None:
+    def _check(
+        self, case: CaseDraft, test: PromptfooTest, variables: Variables, *, is_simulated: bool
+    ) -> None:
         threshold = test.fields.get("threshold")
         counts = threshold is not None and isinstance(threshold.value, int | float)
         shared = () if test.is_set("disableDefaultAsserts") else self.default.assertions
@@ -235,6 +269,8 @@ class _CaseMaker(Struct):
         made: list[tuple[Assertion, Grader]] = []
         for assertion in (*shared, *test.assertions):
             try:
+                if is_simulated and _reads_transcript(assertion):
+                    raise NoCounterpartError(f"`{assertion.name}` of a conversation as one text")
                 graders = mapper.map(assertion.render(variables), test.transform)
                 made += [(assertion, each) for each in graders]
             except UnrenderableError as error:
@@ -263,6 +299,13 @@ class _CaseMaker(Struct):
                 case.fields["expected_output"] = _only(grader, "equals")
             elif counts or grader not in case.graders:
                 case.add_grader(grader, assertion.item)
+
+
+def _reads_transcript(assertion: Assertion) -> bool:
+    """Whether it reads a conversation as one text, which no grader does."""
+    if assertion.type == SET:
+        return any(map(_reads_transcript, assertion.inner))
+    return assertion.type not in (*JUDGED, *TOOL_USE, "latency", "cost")
 
 
 def _only(grader: Grader, name: str) -> str | None:

@@ -6,8 +6,10 @@ A key is never carried over: the configuration names the environment variable th
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -15,12 +17,13 @@ from evalcase.config.registry import list_names
 from evalcase.importers.draft import CaseDraft, NoCounterpartError, SuiteDraft
 from evalcase.importers.javascript import has_tags
 from evalcase.importers.promptfoo_tests import PromptTemplate
+from evalcase.importers.rows import parse_cell
 from evalcase.importers.source import FILE, Folder, Item, is_code
 from evalcase.targets.presets import PRESETS
 from evalcase.types.value import JSON, fits_pattern
 
 _DEFAULT_EMBEDDING = "openai:embedding:text-embedding-3-large"
-SIMULATED_USER = "promptfoo:simulated-user"
+_SIMULATED_USER = "promptfoo:simulated-user"
 _LOST_FIELDS = ("transform", "delay", "env", "inputs", "functionToolCallbacks")
 _NO_NAME = re.compile(r"\s*:\s*")
 _Lose = Callable[[Item, str, str | None], None]
@@ -105,7 +108,8 @@ class Providers(Struct):
             held = provider.whole.at(field)
             if held.value is not None:
                 self._lose(held.without_value(), f"`{field}` of a provider", None)
-        base = provider.label or str(target.get("model", provider.id))
+        host = urlsplit(str(target.get("url", ""))).netloc.rpartition("@")[2]
+        base = provider.label or str(target.get("model") or host or provider.id.split(":")[0])
         base = _NO_NAME.sub("-", base).strip("- ")
         # Before its table is in the configuration, `http` would be a kind of target.
         if base != "echo" and base in (*list_names("targets"), ""):
@@ -151,7 +155,7 @@ class Providers(Struct):
     ) -> list[JSON] | None:
         """The targets of a case; None for all of the suite."""
         override = fields.get("provider")
-        if override is not None:
+        if override is not None and self.simulated_user(override) is None:
             try:
                 provider = next(read_providers(override, self.folder))
             except (ValueError, StopIteration) as error:
@@ -167,6 +171,14 @@ class Providers(Struct):
                      if any(fits_pattern(id, each) for each in meant)}  # fmt: skip
             names = [each for each in names if each in named]
         return None if names == list(self._prompts) or not names else [*names]
+
+    def simulated_user(self, item: Item | None) -> Provider | None:
+        """A provider that plays the user of a conversation."""
+        try:
+            found = next(read_providers(item, self.folder), None) if item is not None else None
+        except ValueError:
+            return None
+        return found if found is not None and found.id == _SIMULATED_USER else None
 
 
 _KINDS = {
@@ -187,16 +199,28 @@ _PARAMS = frozenset({
 })  # fmt: skip
 _BASE_URL = ("apiBaseUrl", "baseURL", "base_url")
 _SECRETS = ("apiKey", "api_key", "token", "password")
+_BEARER = re.compile(r"Bearer\s+\{\{\s*env\.(\w+)\s*\}\}")
+_PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
+_PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
+_STEP = re.compile(r"[\w-]+")
+_HTTP = "a provider over HTTP"
 
 
 def _read_service(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
     """The options of a target. Raise NoCounterpartError if no kind fits."""
     if id == "echo":
         return {"kind": "echo"}
+    if id.startswith("exec:"):
+        return _read_command(id.removeprefix("exec:").strip(), config, lose)
+    if id.startswith(("http://", "https://")) or id in ("http", "https"):
+        return _read_http(id, config, lose)
+    if id.startswith(("file://", "python:", "golang:", "ruby:", "package:")):
+        hint = "a function or a program of yours is a target, too: kinds python and command"
+        raise NoCounterpartError(f"the provider `{id}`, which is code", hint)
     name, _, model = id.partition(":")
     kind = _KINDS.get(name)
     if kind is None or not model:
-        hint = "any address, function or program can be a target: kinds http, python and command"
+        hint = "any service with OpenAI's or Anthropic's API, or any address, can be a target"
         raise NoCounterpartError(f"the provider `{id}`" if id else "a provider without id", hint)
     mode, colon, rest = model.partition(":")
     if mode in _OTHER_APIS or (colon and kind == "gemini"):
@@ -232,3 +256,63 @@ def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
 
 def _is_plain(value: JSON) -> bool:
     return not has_tags(value) and FILE not in str(value)
+
+
+def _read_command(line: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise NoCounterpartError(f"the provider `exec:{line}`: {error}") from None
+    if not words:
+        raise NoCounterpartError("the provider `exec:`, which names no program")
+    for name, item in config.fields():
+        lose(item.without_value(), f"`{name}` of a provider", None)
+    why = "the second and third argument of a program: it is given the prompt alone"
+    lose(config._replace(value=None, path=config.path[:-1]), why, None)
+    return {"kind": "command", "command": [*words, "{prompt}"]}
+
+
+def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+    url = config.at("url").value or id
+    if not isinstance(url, str) or "://" not in url or has_tags(url):
+        raise NoCounterpartError(f"{_HTTP} whose address is not written out")
+    if config.at("request").value is not None:
+        raise NoCounterpartError(f"{_HTTP} that is sent a request as it is written")
+    target: dict[str, JSON] = {"kind": "http", "url": url, "body": _read_body(config)}
+    for name, item in config.at("headers").fields():
+        named = _BEARER.fullmatch(str(item.value).strip())
+        if named is not None and name.lower() == "authorization":
+            target["key_env"] = named[1]
+        elif name.lower() != "content-type":
+            hint = "`headers`, `header_env` and `key_env` of a target say what is sent"
+            lose(item.hidden(), f"the header `{name}` of a provider", hint)
+    for name, item in config.fields():
+        if name in ("transformResponse", "responseParser"):
+            path = _PATH.fullmatch(str(item.value).strip())
+            if path is None:
+                lose(item, f"`{name}`, which is code", "`answer` is the path of the answer")
+            else:
+                target["answer"] = ".".join(_STEP.findall(path[1]))
+        elif name not in ("url", "method", "headers", "body"):
+            lose(item.without_value(), f"`{name}` of a provider", None)
+    return target
+
+
+def _read_body(config: Item) -> JSON:
+    body = parse_cell(config.at("body").value)
+    if config.at("method").value not in (None, "POST") or config.at("queryParams").value:
+        raise NoCounterpartError(f"{_HTTP} that is sent no body, or more than a body")
+    if not isinstance(body, dict | list):
+        raise NoCounterpartError(f"{_HTTP} without a body of JSON")
+    return _put_placeholders(body)
+
+
+def _put_placeholders(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {name: _put_placeholders(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_put_placeholders(each) for each in value]
+    text = _PROMPT.sub("{prompt}", value) if isinstance(value, str) else value
+    if has_tags(text):
+        raise NoCounterpartError(f"{_HTTP} that is sent more than the prompt")
+    return text
