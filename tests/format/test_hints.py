@@ -101,3 +101,16 @@ def test_indicators_and_criteria_that_no_judge_reads_grade_nothing() -> None:
     )
     problems = evalcase.check_text(text, "a.eval.yaml")
     assert [each.case for each in problems if each.code == "nothing-to-grade"] == ["a", "b"]
+
+
+@for_each("field", ["threshold: 0", "repeat: {times: 2, pass_rate: 0}"])
+def test_a_case_that_no_answer_can_fail_is_warned_of(field: str) -> None:
+    text = f"input: q\nexpected_output: x\n{field}\n"
+    problems = evalcase.check_text(text, "a.eval.yaml")
+    assert [each.message for each in problems if "no answer can fail" in each.message] != []
+    required = f"{text}graders: [{{type: contains, value: x, required: true}}]\n"
+    fails = "threshold" not in field
+    found = [
+        each for each in evalcase.check_text(required, "a.eval.yaml") if "can fail" in each.message
+    ]
+    assert bool(found) is fails

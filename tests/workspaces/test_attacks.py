@@ -157,7 +157,7 @@ def test_a_file_that_is_written_all_the_time_ends_in_a_result(shop: Shop) -> Non
         """
 import subprocess
 write = "while True: open('log', 'a').write('x')"
-subprocess.Popen([sys.executable, '-c', write], env={}, start_new_session=True,
+subprocess.Popen([sys.executable, '-c', write], start_new_session=True,
     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 while not Path('log').exists():
     pass

@@ -35,6 +35,17 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
             what, ways = "conversation", ways.removeprefix("`expected_output`, ")
         message = f"this {what} has nothing to grade, so it can never pass"
         findings.add("nothing-to-grade", written.path, message, f"add {ways}")
+    data = case._data
+    is_required = any(each.get("required") for each in data.get("graders", ()))
+    if data.get("repeat", {}).get("pass_rate") == 0:
+        _warn_of_zero("pass_rate", written, findings)
+    elif data.get("threshold") == 0 and not is_required:
+        _warn_of_zero("threshold", written, findings)
+
+
+def _warn_of_zero(name: str, written: Named, findings: Findings) -> None:
+    message = f"no answer can fail this case: its `{name}` is 0"
+    findings.add("nothing-to-grade", written.path, message, f"give it a `{name}` over 0")
 
 
 def _advise_part(part: Case, written: Named, findings: Findings) -> bool:
