@@ -107,3 +107,10 @@ def test_the_schema_has_all_of_it() -> None:
     shown = json.dumps(suite_schema())
     assert all(f'"{name}"' in shown for name in ("repo", "commit", "prepare", "solution", "sh"))
     assert '"type": ["string", "object", "null"]' in shown
+
+
+def test_a_solution_that_nothing_checks_is_warned_of(shop: Shop) -> None:
+    shop.suite(case("?", {"contains": "x"}), solution={"sh": "true"})
+    done = shop.evalcase("check")
+    assert done.code == 0
+    assert "warning[nothing-to-grade]: nothing checks the `solution`" in done.out

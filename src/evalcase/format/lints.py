@@ -41,11 +41,23 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
         _warn_of_zero("pass_rate", written, findings)
     elif data.get("threshold") == 0 and not is_required:
         _warn_of_zero("threshold", written, findings)
+    if "solution" in data.get("workspace", ()):
+        _advise_solution(data, written, findings)
 
 
 def _warn_of_zero(name: str, written: Named, findings: Findings) -> None:
     message = f"no answer can fail this case: its `{name}` is 0"
     findings.add("nothing-to-grade", written.path, message, f"give it a `{name}` over 0")
+
+
+def _advise_solution(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
+    """Warn of a solution that `run --oracle` has nothing to check by."""
+    graders = _each_grader(data.get("graders", ()), findings)
+    if not any(declared.kind.workspace != "none" for _, declared in graders):
+        is_own = "workspace" in written.values and "solution" in written.values["workspace"]
+        path = (*written.at("workspace"), "solution") if is_own else written.path
+        message = "nothing checks the `solution`: no grader of this case looks at its workspace"
+        findings.add_once("nothing-to-grade", path, message, "add `run`, `files` or `diff`")
 
 
 def _advise_part(part: Case, written: Named, findings: Findings) -> bool:
