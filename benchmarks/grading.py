@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.figures import Figure
 from evalcase import parse_case
-from evalcase.config.graders import make_grader
+from evalcase.config.graders import NO_SURROUNDINGS, make_grader
 from evalcase.graders.base import Context
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.message import Message
@@ -101,5 +101,6 @@ def grading_figures(_: Path) -> Iterator[Figure]:
     """Microseconds for each grader."""
     for name, spec, content, expected in ROWS:
         grader = make_grader(spec).grader
+        grader.load(NO_SURROUNDINGS)
         took = asyncio.run(time_grader(grader.grade, make_context(content, expected)))
         yield Figure(f"grade by {name}", took, "µs")
