@@ -35,12 +35,12 @@ def import_in(folder: Path, *arguments: str, name: str = "qa.csv", data: bytes =
 def test_without_an_output_the_suite_goes_to_standard_output(tmp_path: Path) -> None:
     result = import_in(tmp_path, *MAPPED)
     assert (result.code, result.out) == (0, WHOLE)
-    assert result.err == "2 cases of rows\n"
+    assert result.err == "2 cases from rows\n"
 
 
 def test_with_an_output_it_goes_there(tmp_path: Path) -> None:
     result = import_in(tmp_path, *MAPPED, "-o", "qa.eval.yaml")
-    assert (result.code, result.out) == (0, "wrote qa.eval.yaml: 2 cases of rows\n")
+    assert (result.code, result.out) == (0, "wrote qa.eval.yaml: 2 cases from rows\n")
     assert (tmp_path / "qa.eval.yaml").read_text() == WHOLE
 
 
@@ -55,7 +55,7 @@ def test_a_file_is_never_overwritten(tmp_path: Path) -> None:
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     result = import_in(tmp_path, "--map", "input=question", "--dry-run", "-o", "qa.eval.yaml")
     assert result.code == 1
-    line = "would write qa.eval.yaml: 2 cases of rows, 1 thing not imported\n"
+    line = "would write qa.eval.yaml: 2 cases from rows, 1 thing not imported\n"
     assert result.out == f"{line}2 cases have nothing to grade, and can never pass: 1, 2\n"
     assert "warning[not-imported]: left out: `answer`, which 2 rows have" in result.err
     assert not (tmp_path / "qa.eval.yaml").exists()

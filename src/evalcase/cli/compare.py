@@ -78,15 +78,15 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 )  # fmt: skip
 @cluster_option
 @click.option(
-    "--effect", type=Number(0, 1, min_open=True), default=EFFECT, show_default=True,
-    help="The change to detect; the output says how many cases that needs.",
+    "--effect", metavar="SHARE", type=Number(0, 1, min_open=True), default=EFFECT,
+    show_default=True, help="The change to detect; the output says how many cases that needs.",
 )  # fmt: skip
 @click.option(
     "--show", "shown", multiple=True, type=click.Choice(_KINDS), default=("broken",),
     show_default=True, help="Which cases to show with both answers. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--limit", type=click.IntRange(0), default=5, show_default=True,
+    "--limit", metavar="N", type=click.IntRange(0), default=5, show_default=True,
     help="How many cases of each kind to show.",
 )  # fmt: skip
 @run_option("max_errors", "With a gate: allow this many errored trials on each side. [default: 0]")

@@ -130,7 +130,7 @@ def import_command(
     print_problems(imported.problems)
     lost = len(imported.problems)
     left = f", {write_count(lost, 'thing')} not imported" if lost else ""
-    what = f"{write_count(imported.cases, 'case')} of {IMPORTERS[imported.name].tool}{left}"
+    what = f"{write_count(imported.cases, 'case')} from {IMPORTERS[imported.name].tool}{left}"
     talk = _write_suite(imported.text, path, what, dry_run=dry_run)
     if imported.ungraded:
         count = len(imported.ungraded)
