@@ -42,7 +42,7 @@ def feed(stopping: Stopping, *verdicts: str) -> Decision | None:
 
 
 def base(**verdicts: bool) -> Base:
-    table = Table("b")
+    table = Table(1)
     for case, passed in verdicts.items():
         table.add(mark_of(("agent", "s", case)), passed)
     return Base("before", {"agent": "agent"}, table)

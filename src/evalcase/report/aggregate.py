@@ -125,7 +125,7 @@ class Ledger:
         self.efforts: defaultdict[str, Effort] = defaultdict(Effort)
         """By target."""
         self.judging = Judging()
-        self._marks: defaultdict[str, array[int]] = defaultdict(lambda: array("Q"))
+        self._marks: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
         """By suite, a hash of the case for each case at a target."""
         self._open: dict[tuple[str, str, str], _OpenCase] = {}
 

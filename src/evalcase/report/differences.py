@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import fsum, inf
-from struct import Struct
 
 from evalcase.stats.intervals import Cluster, Estimate, find_mean, find_median, find_percentile
 from evalcase.stats.paired import (
@@ -23,7 +22,7 @@ from evalcase.stats.paired import (
     smallest_p,
 )
 from evalcase.types.value import Value, replace
-from evalcase.util.table import RowStore
+from evalcase.util.table import Table
 
 _DIGITS = 12
 """Differences that agree in as many are the same, but for the arithmetic."""
@@ -135,8 +134,6 @@ class ScoreDifferences(Differences):
         return replace(super().measure(), lost=self._lost)
 
 
-_PAIR = Struct("<dd")
-_IN_MEMORY = 1 << 20
 """Bytes of pairs above which they go to a file: four amounts have one each."""
 _SHORTEST_S = 0.001
 """Below that a latency is that of the machine and what else it does, and not of a target."""
@@ -177,7 +174,7 @@ class Amounts:
     def __init__(self, name: str) -> None:
         self.name = name
         self._known = 0
-        self._pairs = RowStore(_PAIR.size, _IN_MEMORY)
+        self._pairs = Table(2)
         self._ratios = Ratios()
         self._zeros = 0
         self._unknown = 0
@@ -187,25 +184,20 @@ class Amounts:
             self._unknown += 1
             return
         self._known += 1
-        self._pairs.append(_PAIR.pack(base, head))
+        self._pairs.add(self._known, base, head)
         if base > 0 and head > 0:
             self._ratios.add(base, head)
         else:
             self._zeros += 1
 
     def measure(self) -> Amount:
-        base, head = _measure_spread(self._side(0)), _measure_spread(self._side(1))
+        base, head = (_measure_spread(row[side] for row in self._pairs) for side in (1, 2))
         sides = (side for side in (base, head) if side is not None)
         is_noise = _is_short(self.name, *(side.median for side in sides))
         return Amount(
             self.name, self._known, base, head, None if is_noise else self._ratios.estimate(),
             self._zeros, self._unknown,
         )  # fmt: skip
-
-    def _side(self, number: int) -> Iterator[float]:
-        for block in self._pairs.blocks():
-            for pair in _PAIR.iter_unpack(block):
-                yield pair[number]
 
 
 def _is_short(name: str, *values: float) -> bool:

@@ -267,7 +267,7 @@ def read_trials(path: str, root: str, stack: ExitStack) -> Side:
     planned: dict[str, int | None] = {}
     counts: Counter[str] = Counter()
     broken, targets, mixed = dict[str, None](), dict[str, None](), set[str]()
-    cases, trials = Table("I"), Table("B")
+    cases, trials = Table(1), Table(1)
     begun, origin = ".", None
     folder = stack.enter_context(TemporaryDirectory(prefix="evalcase-"))
     run = Run("", folder, "", RunAbout({}))
@@ -364,7 +364,7 @@ class PairedCases:
         self._targets = targets
         self.base_suites: dict[str, str] = {}
         """How base names each suite that is compared, by its place in the project."""
-        self._known = Table("IB")
+        self._known = Table(2)
         """For each case of base at a target of head: its last repeat, and whether head has it."""
 
     def read_base(self) -> Iterator[CaseTrials]:

@@ -215,7 +215,7 @@ class LineFinder:
         from evalcase.config.catalogue import Catalogue  # most reports read no suite
         from evalcase.format.load import CaseStream, case_spans, load_file
 
-        lines, path = Table("I"), os.path.join(self._cwd, self.see(suite))
+        lines, path = Table(1), os.path.join(self._cwd, self.see(suite))
         real = os.path.realpath(path)
         if not real.startswith(self._root + os.sep) or not os.path.isfile(real):
             return lines

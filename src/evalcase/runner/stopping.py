@@ -99,7 +99,7 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
             # To be better, all that is run has to be compared.
             raise ConfigError(f"run {id} has no results of {', '.join(missing)} to compare with")
         place_of = paths_from(root, os.path.join(root, folder_of_run(stored.run)))
-        verdicts = Table("b")
+        verdicts = Table(1)
         for each in stored.cases():
             if each.verdict in ("passed", "failed", "ungraded"):
                 mark = mark_of((each.target, place_of(each.suite), each.case))

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from io import BufferedReader
 from itertools import groupby
-from math import fsum, isnan, nan
+from math import fsum
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -27,7 +27,6 @@ from evalcase.store.reader import (
 from evalcase.store.rows import Basis, CaseRow, End, GradingRow, LostRow, Row, TargetRow
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.result import (
-    VERDICTS,
     Counts,
     Folding,
     Outcome,
@@ -41,8 +40,6 @@ from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
 from evalcase.util.table import Table, mark_of
 
-_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
-_MOST_ASKED = 0xFFFF
 _INCOMPLETE = End("incomplete")
 Asked = tuple[str, TargetVersion | None]
 """A target, and the version that it was changed to."""
@@ -62,7 +59,7 @@ class FinishedTrial(NamedTuple):
     """The same for its grading."""
     case: int
     """The mark of its case at its target."""
-    verdict_number: int
+    verdict: Verdict
     answers: int
     """0 if it has no answer, 2 if the answer is from the cache or a record, else 1."""
     asked: int
@@ -74,20 +71,14 @@ class FinishedTrial(NamedTuple):
     graded_in: int
     """The number of its last grading."""
     pass_rate: float
-    answer_usd: float
-    """NaN where the cost is unknown, as the next one."""
-    grading_usd: float
-
-    @property
-    def verdict(self) -> Verdict:
-        return VERDICTS[self.verdict_number]
+    answer_usd: float | None
+    grading_usd: float | None
 
     @property
     def answered(self) -> bool:
         return self.answers > 0
 
 
-_TYPES = "QQQQQBBHIIIddd"
 _ANSWER_AT, _CASE, _NUMBER = (
     FinishedTrial._fields.index(name) - 1 for name in ("answer_at", "case", "number")
 )
@@ -160,8 +151,8 @@ class Index:
         """Whether a grading after `upto` has begun."""
         self._complete: set[int] = set()
         """The later gradings that were completed."""
-        self._trials = Table(_TYPES)
-        self._cases = Table("QB")
+        self._trials = Table(len(FinishedTrial._fields) - 1)
+        self._cases = Table(2)
         """The byte at which a case begins, and whether it has tags or variables."""
         self._has_repeats = False
         self._asked: dict[Asked, int] = {}
@@ -225,9 +216,9 @@ class Index:
         self._spent.extend([cost for cost in (cost_usd, grading_usd, user_usd) if cost is not None])
         self._trials.add(
             mark, mark_of(row.question_hash), mark_of(row.grading_hash), at, at, group,
-            _NUMBERS[row.verdict], 0 if answer is None else 1 + answer.cached,
+            row.verdict, 0 if answer is None else 1 + answer.cached,
             self._number_asked(key.target), row.number, row.repeats, 1, row.pass_rate,
-            nan if cost_usd is None else cost_usd, nan if grading_usd is None else grading_usd,
+            cost_usd, grading_usd,
         )  # fmt: skip
         if row.user is not None:
             target = row.user.target
@@ -246,13 +237,13 @@ class Index:
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
         self._trials.add(*found._replace(
             grading=mark_of(row.grading_hash), grading_at=at, repeats=row.repeats,
-            verdict_number=_NUMBERS[row.verdict], graded_in=row.grading, pass_rate=row.pass_rate,
-            grading_usd=nan if grading_usd is None else grading_usd,
+            verdict=row.verdict, graded_in=row.grading, pass_rate=row.pass_rate,
+            grading_usd=grading_usd,
         ))  # fmt: skip
 
     def _number_asked(self, target: str) -> int:
         asked = target, self.versions.get(target) if self.versions else None
-        return self._asked.setdefault(asked, min(len(self._asked), _MOST_ASKED))
+        return self._asked.setdefault(asked, len(self._asked))
 
     # One trial or case.
 
@@ -346,7 +337,7 @@ class Index:
             tally.count(each.case, each.verdict, each.repeats, each.pass_rate)
             if each.answered:
                 user_usd = self._users[each.mark][1] if each.mark in self._users else None
-                costs = _known(each.answer_usd), _known(each.grading_usd), user_usd
+                costs = each.answer_usd, each.grading_usd, user_usd
                 tally.pay(*costs, cached=each.answers > 1, is_new=False)
         return tally
 
@@ -354,17 +345,16 @@ class Index:
         found = self._repeated.find(mark_of(result.key[:3]))
         if found is None:
             return outcome_of(Counter([result.verdict]), 1, result.pass_rate)
-        return Outcome(None if found[0] < 0 else VERDICTS[found[0]], *found[1:])
+        return Outcome(*found)
 
     @cached_property
     def _repeated(self) -> Table:
-        """Verdict (-1 for none), passed, trials, repeats and pass rate of each repeated case."""
-        repeated, folding = Table("bIIId"), Folding[int]()
+        """The outcome of each repeated case."""
+        repeated, folding = Table(len(Outcome._fields)), Folding[int]()
         for each in self.by_case() if self._has_repeats else ():
             if each.repeats > 1:
-                verdict, *rest = folding.add(each.case, each.verdict, each.repeats, each.pass_rate)
-                number = -1 if verdict is None else _NUMBERS[verdict]
-                repeated.add(each.case, number, *rest)  # the last trial decides
+                outcome = folding.add(each.case, each.verdict, each.repeats, each.pass_rate)
+                repeated.add(each.case, *outcome)  # the last trial decides
         return repeated
 
     def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
@@ -427,10 +417,6 @@ def read_index(path: str, upto: int | None = None) -> Index:
     index = Index(upto)
     index.read(JournalLines(path))
     return index
-
-
-def _known(cost: float) -> float | None:
-    return None if isnan(cost) else cost
 
 
 def _mark_trial(key: TrialKey) -> int:

@@ -264,7 +264,7 @@ def _add_selected(shards: Sequence[SelectedCases | None]) -> SelectedCases | Non
 
 def _merge_lines(shards: Shards, root: str) -> Iterator[bytes]:
     """The lines of the journal. Raise ConfigError for a result that is not of its shard."""
-    first, seen, highest = shards.first, Table("B"), -1
+    first, seen, highest = shards.first, Table(1), -1
     path_of = paths_from(root, os.path.join(root, first.stored.run.about.cwd))
     if first.graders:
         # It is the only grading of this run, and no suite has these graders.

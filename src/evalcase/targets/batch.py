@@ -107,7 +107,7 @@ class ChatBatches:
         self._path = path
         self._run = ""
         self._rows: BinaryIO | None = None
-        self._places = Table("QB")
+        self._places = Table(2)
         """The offset of the row of a question, and whether it has an answer."""
 
     # What a service has of its own.
@@ -195,7 +195,7 @@ class ChatBatches:
     def close(self) -> None:
         if self._rows is not None:
             self._rows.close()
-            self._rows, self._places = None, Table("QB")
+            self._rows, self._places = None, Table(2)
 
     # Requests.
 
