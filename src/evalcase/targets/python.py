@@ -73,10 +73,11 @@ class PythonTarget(Target):
         self._arguments = dict(options.arguments or {})
         self._given: Any = None
         """The object of the name. It may only make the one that answers."""
-        self._entered = AsyncExitStack()
-        self._bound: BoundFunction | None = None
-        self._sessions: dict[str, tuple[BoundFunction, AsyncExitStack]] = {}
         self._is_per_session = False
+        self._bound: dict[str, BoundFunction] = {}
+        """What answers, by the session that it was made for; by "" if it answers all."""
+        self._stacks: dict[str, AsyncExitStack] = {}
+        """What tears each of them down."""
         self._tracing: Tracing | None = None
         self._sources: dict[str, str] | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
@@ -122,23 +123,33 @@ class PythonTarget(Target):
             )
             return
         try:
-            found = await _enter_object(await self._make_object(), self._entered)
+            bound = await self._open_object("")
         except (ConfigError, KeyboardInterrupt):
             raise
         except BaseException as error:
             # Set-up is the user's code, and may fail in any way.
             what = f"set-up failed: {describe_error(error)}"
             raise TargetError(f"python target `{self.name}`: {what}") from error
-        self._bound = self._bind(found)
         stateless = self._options.stateless
         if stateless is None:
-            stateless = self.traits.stateless and "session" not in self._bound.roles
+            stateless = self.traits.stateless and "session" not in bound.roles
         self.traits = replace(self.traits, stateless=stateless)
 
-    async def _make_object(self) -> Any:  # noqa: ANN401 - an object of the user's
+    async def _open_object(self, session: str) -> BoundFunction:
+        """What answers in a session, made if it is new. It may raise anything."""
+        if session not in self._bound:
+            made = await self._make_object(session)
+            stack = self._stacks[session] = AsyncExitStack()
+            self._bound[session] = self._bind(await _enter_object(made, stack))
+        return self._bound[session]
+
+    async def _make_object(self, session: str) -> Any:  # noqa: ANN401 - an object of the user's
         """The object that a class or a factory makes; anything else is there already."""
-        given, has_arguments = self._given, self._options.arguments is not None
-        is_factory = inspect.isclass(given) or has_arguments
+        given = self._given
+        if self._is_per_session:
+            make = partial(given, session=session, **self._arguments)
+            return await _settle(await run_in_thread(make))
+        is_factory = inspect.isclass(given) or self._options.arguments is not None
         if not is_factory and inspect.isroutine(given):
             is_factory = all(slot.role == "default" for slot in _make_slots(given, self.name))
         if not is_factory:
@@ -175,46 +186,24 @@ class PythonTarget(Target):
         hint = hint_at_answering(found)
         raise ConfigError(f"python target: `{self.name}` {how} {what}: {hint}")
 
+    async def end_session(self, session: str) -> None:
+        self._bound.pop(session, None)
+        stack = self._stacks.pop(session, None)
+        if stack is not None:
+            await stack.aclose()
+
     async def close(self) -> None:
         if self._tracing is not None:
             self._tracing.close()
-        try:
-            await close_all(partial(self.end_session, each) for each in [*self._sessions])
-        finally:
-            await self._entered.aclose()
-
-    # Sessions.
-
-    async def _open_session(self, session: str) -> BoundFunction:
-        """The object of a session, made if it is new. It may raise anything."""
-        if session not in self._sessions:
-            made = await run_in_thread(partial(self._given, session=session, **self._arguments))
-            stack = AsyncExitStack()
-            found = await _enter_object(await _settle(made), stack)
-            self._sessions[session] = self._bind(found), stack
-        return self._sessions[session][0]
-
-    async def end_session(self, session: str) -> None:
-        _, stack = self._sessions.pop(session, (None, None))
-        if stack is not None:
-            await stack.aclose()
+        await close_all(partial(self.end_session, each) for each in [*self._stacks])
 
     # Answers.
 
     async def answer(self, question: Question) -> Answer:
-        bound = self._bound
-        if self._is_per_session:
-            bound = await self._open_session(question.session)
-        else:
-            assert bound is not None, "open() comes first"
+        bound = await self._open_object(question.session if self._is_per_session else "")
+        if bound.sees_last_only:
             self._warn_of_hidden(question, bound)
         call, warn = bound.prepare(question), self._surroundings.warn
-        tracing = nullcontext() if self._tracing is None else self._tracing.call(question)
-        if bound.is_async:
-            with tracing as traced:
-                returned = await call()
-            answer = read_answer(returned, warn)
-            return answer if traced is None else traced.add_to(answer)
         loop = asyncio.get_running_loop()
 
         def warn_in_loop(said: str) -> None:
@@ -222,25 +211,23 @@ class PythonTarget(Target):
 
         def call_and_read() -> object:
             """The value is read in the thread, too: that may call user code."""
-            with tracing as traced:
-                returned = call()
-            if inspect.isawaitable(returned):
-                return returned
-            answer = read_answer(returned, warn_in_loop)
-            return answer if traced is None else traced.add_to(answer)
+            returned = call()
+            return (
+                returned if inspect.isawaitable(returned) else read_answer(returned, warn_in_loop)
+            )
 
-        read = await run_in_thread(call_and_read)
-        if isinstance(read, Answer):
-            return read
-        while inspect.isawaitable(read):
-            read = await read
-        return read_answer(read, warn)
+        tracing = nullcontext() if self._tracing is None else self._tracing.call(question)
+        with tracing as traced:
+            answer: Any = call() if bound.is_async else await run_in_thread(call_and_read)
+            if inspect.isawaitable(answer):
+                while inspect.isawaitable(answer):
+                    answer = await answer
+                answer = read_answer(answer, warn)
+        return answer if traced is None else traced.add_to(answer)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
         warn, roles = self._surroundings.warn, bound.roles
-        if not bound.sees_last_only:
-            return
         hint = "a parameter named `messages`, or annotated as `Question`, would see all"
         if "session" not in roles:
             warn_of_hidden(warn, question, f"`{self.name}` sees the last user message", hint)
@@ -254,7 +241,6 @@ class PythonTarget(Target):
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
         """The function, the project's modules that it brought with it or may import later, and the
         question."""
-        assert self._bound is not None, "open() comes first"
         if self._keyed_by is not None:
             return self._keyed_by(question)
         if self._sources is None:
@@ -264,7 +250,7 @@ class PythonTarget(Target):
             "arguments": self._options.arguments,
             **({"trace": True} if self._options.trace else {}),
             "sources": dict(self._sources),
-            "asked": key_of_question(question, whole="question" in self._bound.roles),
+            "asked": key_of_question(question, whole="question" in self._bound[""].roles),
         }
 
     def sources(self) -> dict[str, str]:
