@@ -29,7 +29,8 @@ from evalcase.format.positions import Format
 from evalcase.format.source import format_of, suite_name
 from evalcase.format.writer import suite_text
 from evalcase.graders.base import Grader, NamedGrader
-from evalcase.report.evaluated import Evaluated, Figuring, read_figures
+from evalcase.report.aggregate import Figuring, read_figures
+from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Figures, Interval
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.events import Event, RunNote, RunWarning, TrialFinished

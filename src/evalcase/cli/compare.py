@@ -20,7 +20,6 @@ from evalcase.cli.options import (
 )
 from evalcase.cli.stored import find_project, max_size_option, print_pieces
 from evalcase.cli.terminal import screen_for, tell_written
-from evalcase.errors import ConfigError
 from evalcase.report.aggregate import Clustering
 from evalcase.report.compare import compare_sides
 from evalcase.report.comparison_forms import comparison_lines, comparison_object, markdown_lines
@@ -126,17 +125,14 @@ def compare_command(
         raise WrongUsageError("give at most two runs: BASE and HEAD")
     config, _ = find_project(runs_dir)
     chosen = choose_form("json" if as_json else form, output, _COMPARED_FORMS)
-    try:
-        clustering = None if cluster is None else Clustering(cluster)
-    except ValueError as error:
-        raise ConfigError(f"--cluster: {error}") from None
+    clustering = None if cluster is None else Clustering(cluster)
     with ExitStack() as stack:
         sides = open_sides(
             runs, config, stack, baseline=baseline, targets=targets, runs_dir=runs_dir
         )
         comparison = compare_sides(*sides[:3], clustering, chosen=sides.chosen)
-        if clustering is not None and comparison.pairs and not clustering.found:
-            raise ConfigError(f"no compared case has a value at {clustering.path}")
+        if clustering is not None and comparison.pairs:
+            clustering.require_found()
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []
         judged = judge_gates(comparison, gated, gates, max_errors or 0)
         compared = Compared(comparison, gated, judged, effect, shown, limit)

@@ -10,8 +10,8 @@ import click
 from evalcase.cli.options import checked, cluster_option, runs_dir_option, verbose_option
 from evalcase.cli.stored import check_parts, max_size_option, open_run, print_pieces
 from evalcase.cli.terminal import screen_for, tell_written
+from evalcase.report.aggregate import Figuring
 from evalcase.report.details import UNFINISHED
-from evalcase.report.evaluated import Figuring
 from evalcase.report.figures import PART_KINDS, Interval, PartKind
 from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
 from evalcase.report.source import Reader, Reported, Wanted

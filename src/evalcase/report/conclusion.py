@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import NamedTuple
 
+from evalcase.report.aggregate import rate_totals
 from evalcase.report.evaluated import Evaluated, read_evaluated
-from evalcase.report.figures import Mean, rate_totals, write_money
+from evalcase.report.figures import Mean, write_money
 from evalcase.report.source import Reader
 from evalcase.report.terminal import seen_from
 from evalcase.store.folder import RUN_ID, Run, describe_name, describe_part, is_run

@@ -8,20 +8,15 @@ from math import fsum
 from typing import Any
 
 from evalcase.config.options import RunOptions
-from evalcase.errors import ConfigError
-from evalcase.report.aggregate import Clustering, Ledger, sum_up
 from evalcase.report.details import UNFINISHED
-from evalcase.report.figures import Figures, Interval
 from evalcase.report.tables import html_table, trial_row
 from evalcase.stats.intervals import find_mean
 from evalcase.store.folder import Run
 from evalcase.store.index import GradedBy
 from evalcase.store.rows import Status
 from evalcase.store.stored import StoredCases, StoredItems, StoredRun
-from evalcase.types.case import Case
 from evalcase.types.result import CaseVerdict, Decision, Outcome, Result, Totals
 from evalcase.types.value import Value, replace
-from evalcase.util.text import write_count
 
 _MOST_ROWS = 200
 """Trials that a notebook shows."""
@@ -281,53 +276,3 @@ def decide_exit_code(
         return 1 if needs_tries and fail_under != 0 else 0
     enough = 1.0 if fail_under is None else fail_under
     return 0 if totals.pass_rate >= enough else 1
-
-
-class Figuring(Value, frozen=True):
-    interval: Interval = "wilson"
-    cluster: str | None = None
-    """The path to what cases have in common that tend to come out alike."""
-    ks: tuple[int, ...] = ()
-    """The k of pass@k and pass^k."""
-
-    def open_ledger(self) -> Ledger:
-        """What results are added up in. Raise ConfigError where clusters are asked for
-        by what is no path."""
-        try:
-            clustering = None if self.cluster is None else Clustering(self.cluster)
-        except ValueError as error:
-            raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
-        return Ledger(clustering)
-
-    def finder(self, stored: StoredRun) -> Callable[[str, str], Case | None]:
-        """Finds cases, where more is needed than results."""
-        return stored.find_tagged if self.cluster is None else stored.find_case
-
-    def sum_up(self, ledger: Ledger, evaluated: Evaluated, *, whole: bool = True) -> Figures:
-        """The figures of a run, or of a part of it. Raise ConfigError where no case is in a
-        cluster, or cases have too few trials."""
-        clustering = ledger.clustering
-        if clustering is not None and not clustering.found:
-            raise ConfigError(f"no case has a value at `{clustering.path}` to cluster by")
-        decision = evaluated.decision
-        figures = sum_up(
-            ledger, self.interval, self.ks, not_run=evaluated.not_run,
-            targets=evaluated.run.about.targets, decision=decision if whole else None,
-            is_biased=evaluated.is_biased or decision is not None,
-        )  # fmt: skip
-        repeats, k = figures.all.repeats, max(self.ks, default=1)
-        fewest = repeats.fewest if repeats is not None else 1
-        if k > fewest:
-            only = write_count(fewest, "trial")
-            raise ConfigError(f"pass@{k} needs {k} trials, but some cases have only {only}")
-        return figures
-
-
-def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
-    """Those of all results of a run. Raise ConfigError as above."""
-    ledger = figuring.open_ledger()
-    with StoredRun(evaluated.run, evaluated.grading) as stored:
-        find = figuring.finder(stored)
-        for result in stored.results():
-            ledger.add(result, find(*result.key[:2]))
-    return figuring.sum_up(ledger, evaluated)

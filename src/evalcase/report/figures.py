@@ -1,36 +1,18 @@
-"""The figures of a run, of all cases and of parts: plain values, and how they are estimated."""
+"""The figures of a run, of all cases and of parts: plain values, and how they are written."""
 
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable
 from math import floor, fsum, log10
-from operator import attrgetter
 from typing import Literal
 
 from msgspec import Struct, field
 
-from evalcase.stats.intervals import (
-    Cluster,
-    Estimate,
-    StandardErrors,
-    all_pass,
-    any_passes,
-    bound_unseen,
-    clip_number,
-    estimate_around,
-    estimate_clusters,
-    estimate_exact_around,
-    estimate_units,
-    find_median,
-    find_percentile,
-    measure_spread,
-)
+from evalcase.stats.intervals import StandardErrors, find_median, find_percentile
 from evalcase.types.grade import Grade
-from evalcase.types.result import VERDICTS, Counts, Decision, Result, Totals, Verdict
-from evalcase.types.value import Value, replace
+from evalcase.types.result import Counts, Result
+from evalcase.types.value import Value
 
 Interval = Literal["wilson", "exact", "sequence"]
 """Wilson; Clopper and Pearson, never too narrow; or none but that of the decision that ended the
@@ -43,10 +25,6 @@ PartKind = str
 """`target`, `suite`, `tag`, `grader` or, for a variable, `vars.NAME`."""
 PART_KINDS: tuple[PartKind, ...] = ("target", "suite", "tag")
 """The parts whose rates are shown unless others are asked for."""
-
-TrialCounts = tuple[int, int, int]
-"""Trials of a case, or grades of a grader on a case: all, passed, errored."""
-ClusterName = str | None
 
 
 class Mean(Value, frozen=True):
@@ -228,174 +206,6 @@ class Figures(Value, frozen=True):
     """Variables with too many values to group by."""
     distinct: int = 0
     """Cases, each counted once however many targets it has."""
-
-
-class Sums(Struct):
-    """The number of values, their sum, and the sum of their squares."""
-
-    count: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def add(self, value: float, times: int = 1) -> None:
-        self.count += times
-        self.total += times * value
-        self.squares += times * value * value
-
-    def take(self, other: Sums) -> None:
-        self.count += other.count
-        self.total += other.total
-        self.squares += other.squares
-
-
-class FigureCell(Struct, eq=False):
-    """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
-
-    cluster: ClusterName = None
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    """Cases by verdict; of a grader, its grades."""
-    trials: Counter[TrialCounts] = field(default_factory=Counter)
-    """How many cases have such trials, skipped ones left out."""
-    scores: Sums = field(default_factory=Sums)
-    """Of each case the mean score of its trials."""
-    partial: bool = False
-
-    def add(
-        self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
-    ) -> None:
-        """Add a case by its verdict, or the grades of a grader on it; its trials, and the scores
-        that they have."""
-        for verdict in counted:
-            self.verdicts[verdict] += 1
-        if "skipped" not in trials:
-            self.trials[len(trials), trials.count("passed"), trials.count("errored")] += 1
-        if scores:
-            self.scores.add(sum(scores) / len(scores))
-            self.partial = self.partial or any(0 < score < 1 for score in scores)
-
-
-class Estimator(Value, frozen=True):
-    interval: Interval = "wilson"
-    clustered: bool = False
-    ks: tuple[int, ...] = ()
-    """The k of pass@k; without any, as many as the case with the fewest trials has."""
-
-    def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
-        rate = self._mean(cells, _rate_cell)
-        without_errors = self._mean(cells, partial(_rate_cell, errors=False))
-        return self._slice(cells, rate, without_errors, unfinished, self._repeats(cells))
-
-    def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
-        """Each case counts by the share of its grades that passed."""
-        rate = self._mean(cells, _sum_shares)
-        return self._slice(cells, rate, self._mean(cells, partial(_sum_shares, errors=False)))
-
-    def _slice(
-        self, cells: Sequence[FigureCell], rate: Mean, without_errors: Mean, unfinished: int = 0,
-        repeats: Repeats | None = None,
-    ) -> Slice:  # fmt: skip
-        units = rate.n if rate.clusters is None else rate.clusters
-        never_failed = rate.value == 1 and self.interval != "sequence"
-        verdicts: Counter[Verdict] = Counter()
-        for cell in cells:
-            verdicts.update(cell.verdicts)
-        return Slice(
-            Counts.of(verdicts), unfinished, rate, without_errors,
-            self._mean(cells, attrgetter("scores")), repeats, any(cell.partial for cell in cells),
-            bound_unseen(units) if never_failed else None,
-        )  # fmt: skip
-
-    def _mean(self, cells: Iterable[FigureCell], sum_cell: Callable[[FigureCell], Sums]) -> Mean:
-        by_cluster: dict[ClusterName, Sums] = {}
-        for cell in cells:
-            by_cluster.setdefault(cell.cluster, Sums()).take(sum_cell(cell))
-        groups = [sums for sums in by_cluster.values() if sums.count]
-        count = sum(sums.count for sums in groups)
-        clusters = len(groups) if self.clustered else None
-        if not count:
-            return Mean(0, None, clusters=clusters)
-        found = self._estimate(groups, count)
-        if found is None:
-            value = clip_number(sum(sums.total for sums in groups) / count)
-            return Mean(count, value, clusters=clusters)
-        return Mean(count, *found, clusters)
-
-    def _estimate(self, groups: Sequence[Sums], count: int) -> Estimate | None:
-        if self.interval == "sequence":
-            return None
-        around = estimate_around if self.interval == "wilson" else estimate_exact_around
-        if self.clustered:
-            return estimate_clusters((Cluster(each.count, each.total) for each in groups), around)
-        total, squares = sum(each.total for each in groups), sum(each.squares for each in groups)
-        if total == squares:  # only 0 and 1
-            return around(total / count, count) if count > 1 else None
-        return estimate_units(count, total, squares, around)
-
-    def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
-        several = [each for cell in cells for each in cell.trials.items() if each[0][0] > 1]
-        if not several:
-            return None
-        tried = [trials[0] for trials, _ in several]
-        fewest = min(tried)
-        shares, within = Sums(), 0.0
-        for (count, passed, _), times in several:
-            share = passed / count
-            shares.add(share, times)
-            within += times * share * (1 - share) / (count - 1)
-        return Repeats(
-            sum(times for _, times in several), fewest, max(tried),
-            self._mean(cells, partial(_sum_shares, fewest=2)),
-            sum(times for (count, passed, _), times in several if 0 < passed < count),
-            measure_spread(shares.count, shares.total, shares.squares, within),
-            tuple(
-                PassAt(
-                    k, self._mean(cells, partial(_sum_chances, chance=partial(any_passes, k))),
-                    self._mean(cells, partial(_sum_chances, chance=partial(all_pass, k))),
-                )
-                for k in self.ks or (fewest,) if k <= fewest
-            ),
-        )  # fmt: skip
-
-
-def rate_totals(
-    totals: Totals, interval: Interval = "wilson", decision: Decision | None = None
-) -> Slice:
-    """The rates that follow from the totals of a run alone; with the interval of a decision, where
-    one ended the run."""
-    cell, cases = FigureCell(), totals.cases
-    cell.verdicts.update({verdict: getattr(cases, verdict) for verdict in VERDICTS})
-    part = Estimator("sequence" if decision else interval).of_cases([cell], totals.unfinished)
-    if decision is None:
-        return part
-    return replace(part, rate=replace(part.rate, low=decision.low, high=decision.high))
-
-
-def _sum_shares(cell: FigureCell, *, errors: bool = True, fewest: int = 1) -> Sums:
-    """Of each case with at least so many trials, the share of them that passed."""
-    sums = Sums()
-    for (trials, passed, errored), times in cell.trials.items():
-        tried = trials if errors else trials - errored
-        if trials >= fewest and tried:
-            sums.add(passed / tried, times)
-    return sums
-
-
-def _sum_chances(cell: FigureCell, chance: Callable[[int, int], float]) -> Sums:
-    """Of each case with several trials, its chance in fewer trials."""
-    sums = Sums()
-    for (trials, passed, _), times in cell.trials.items():
-        if trials > 1:
-            sums.add(chance(trials, passed), times)
-    return sums
-
-
-def _rate_cell(cell: FigureCell, *, errors: bool = True) -> Sums:
-    """Cases that were tried, and those that passed."""
-    sums, verdicts = Sums(), cell.verdicts
-    sums.add(1, verdicts["passed"])
-    left_out = verdicts["passed"] + verdicts["skipped"] + (0 if errors else verdicts["errored"])
-    sums.add(0, verdicts.total() - left_out)
-    return sums
 
 
 def write_money(usd: float | None) -> str:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from evalcase.report.aggregate import Ledger, sum_up, variable_labels
+from evalcase.report.aggregate import Ledger, variable_labels
 from evalcase.report.case_data import CaseRow, PageObject, case_data
 from evalcase.report.compare import Comparison
 from evalcase.report.comparison_forms import (
@@ -278,7 +278,7 @@ def write_html(
 ) -> Iterator[bytes]:
     """The pieces of the page. One that is served has a way home, and may be watched."""
     stored, evaluated = reported.stored, reported.evaluated()
-    ledger = reported.figuring.open_ledger()
+    ledger = Ledger(reported.figuring)
     page = PageWriter(reported.max_size, served=bool(home))
     yield from page.write(read_case_rows(reported, ledger))
     figures = reported.sum_up(ledger, evaluated)
@@ -372,8 +372,8 @@ def write_compared_html(compared: Compared, max_size: int, home: str = "") -> It
     yield from page.write(_compared_rows(compared.comparison, *ledgers))
     # What is to be said of either side stands in the comparison already.
     told = {
-        "run": {"name": head.label, "figures": figures_object(sum_up(ledgers[1])), "remarks": []},
-        "base": {"name": base.label, "figures": figures_object(sum_up(ledgers[0]))},
+        "run": {"name": head.label, "figures": figures_object(ledgers[1].sum_up()), "remarks": []},
+        "base": {"name": base.label, "figures": figures_object(ledgers[0].sum_up())},
         "comparison": _comparison_data(compared), "home": home,
     }  # fmt: skip
     more = f"evalcase compare {base.label} {head.label} --format html --max-size 1GB"

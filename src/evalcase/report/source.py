@@ -11,9 +11,9 @@ from typing import NamedTuple
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.format.source import format_at
-from evalcase.report.aggregate import MOST_VALUES, Ledger
+from evalcase.report.aggregate import MOST_VALUES, Figuring, Ledger
 from evalcase.report.details import UNFINISHED
-from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
+from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import PART_KINDS, Figures, PartKind
 from evalcase.report.highlights import Highlights
 from evalcase.report.terminal import Screen, seen_from
@@ -124,7 +124,7 @@ class Reported(Value, frozen=True):
     def read(self, shown: Collection[Verdict | None] = ()) -> tuple[Evaluated, Highlights, Figures]:
         """What came of it, cases to show of these verdicts, and the figures of all results that
         count. Raise ConfigError where the run hasn't got them."""
-        highlights = Highlights(shown, self.figuring.open_ledger())
+        highlights = Highlights(shown, Ledger(self.figuring))
         find, evaluated = self.figuring.finder(self.stored), self.evaluated()
         for result in self._counted():
             highlights.add(result, find(*result.key[:2]))
@@ -132,7 +132,7 @@ class Reported(Value, frozen=True):
 
     def sum_up(self, ledger: Ledger, evaluated: Evaluated) -> Figures:
         """The figures of results that were added up elsewhere."""
-        figures = self.figuring.sum_up(ledger, evaluated, whole=self.wanted.is_all)
+        figures = ledger.sum_up(evaluated, whole=self.wanted.is_all)
         require_variables(self.by, figures)
         return figures
 

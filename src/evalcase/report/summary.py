@@ -19,7 +19,7 @@ from evalcase.report.conclusion import (
     why_incomplete,
 )
 from evalcase.report.details import UNFINISHED, FindCase, detail_lines, name_line, passed_of
-from evalcase.report.evaluated import Evaluated, Figuring, read_evaluated
+from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import (
     PART_KINDS,
     Effort,
@@ -102,7 +102,7 @@ def summary_lines(
     figures: Figures | None = None, by: Collection[PartKind] = PART_KINDS,
 ) -> Iterator[str]:  # fmt: skip
     """All of it. Parts of the kinds in `by` are shown if there are several."""
-    figures = figures or Figuring().sum_up(highlights.ledger, evaluated)
+    figures = figures or highlights.ledger.sum_up(evaluated)
     highlights.finish()
     screen, several = reader.screen, len(figures.by_target) > 1
     is_oracle = bool(evaluated.run.about.options.get("oracle"))

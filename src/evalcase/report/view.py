@@ -26,12 +26,12 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.report.aggregate import Ledger, sum_up
+from evalcase.report.aggregate import Estimator, Ledger
 from evalcase.report.case_data import CaseRow, case_data
 from evalcase.report.compare import compare_sides
 from evalcase.report.conclusion import remark_on
 from evalcase.report.evaluated import read_evaluated
-from evalcase.report.figures import Estimator, Mean
+from evalcase.report.figures import Mean
 from evalcase.report.gates import Compared, find_gated
 from evalcase.report.page import (
     RUNS_SCRIPTS,
@@ -114,7 +114,7 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
     totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
     is_lacking = evaluated.status == "incomplete" and evaluated.notice
-    figures = sum_up(ledger, decision=evaluated.decision, is_biased=evaluated.is_biased)
+    figures = ledger.sum_up(evaluated)
     estimator = Estimator(figures.interval)
     return {
         **({"status": evaluated.status} if is_lacking else {}),
@@ -123,7 +123,7 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
         "parts": [
             {
                 "suite": suite, "target": target,
-                "rate": _rate_data(estimator.of_cases([*cells.values()]).rate),
+                "rate": _rate_data(estimator.slice([*cells.values()]).rate),
             }
             for (suite, target), cells in ledger.places.items()
         ],

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from evalcase.report.aggregate import Clustering, Ledger, sum_up
+from evalcase.report.aggregate import Figuring, Ledger
 from evalcase.report.figures import Figures
 from evalcase.types.answer import Answer, Failure, Usage
 from evalcase.types.case import canonical_case
@@ -66,10 +66,9 @@ def priced(seconds: float, cost_usd: float | None, tokens: int | None) -> dict[s
 
 def figures(
     results: Iterable[Result], cases: dict[str, dict[str, Any]] | None = None,
-    cluster: str | None = None, **changes: Any,
+    cluster: str | None = None, ks: tuple[int, ...] = (),
 ) -> Figures:  # fmt: skip
-    clustering = Clustering(cluster) if cluster is not None else None
-    ledger = Ledger(clustering)
+    ledger = Ledger(Figuring(cluster=cluster, ks=ks))
     for result in results:
         data = (cases or {}).get(result.key.case)
         case = (
@@ -78,4 +77,4 @@ def figures(
             else None
         )
         ledger.add(result, case)
-    return sum_up(ledger, **changes)
+    return ledger.sum_up()

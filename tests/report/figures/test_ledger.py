@@ -43,8 +43,8 @@ def test_each_case_counts_once_however_often_it_is_tried() -> None:
 
 def test_a_case_without_all_of_its_trials_is_in_no_figure() -> None:
     results = trials("a", "ppp") + trials("b", "ppp")[:2]
-    found = figures(results, {"a": {"tags": ["x"]}, "b": {"tags": ["x", "y"]}}, not_run=4)
-    assert (found.all.cases.total, found.all.unfinished, found.not_run) == (1, 1, 4)
+    found = figures(results, {"a": {"tags": ["x"]}, "b": {"tags": ["x", "y"]}})
+    assert (found.all.cases.total, found.all.unfinished) == (1, 1)
     assert found.by_tag["x"].unfinished == 1
     assert "y" in found.by_tag
     assert (found.by_tag["y"].cases.total, found.by_tag["y"].unfinished) == (0, 1)

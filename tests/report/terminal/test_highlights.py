@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.report.aggregate import sum_up
 from evalcase.report.highlights import Highlights
 from evalcase.types.answer import Failure
 from evalcase.types.result import Outcome, Result, Verdict
@@ -29,7 +28,7 @@ def test_a_case_is_decided_by_its_last_trial() -> None:
     decided = highlights.add(third)
     assert decided is not None
     assert decided[0] == Outcome("passed", 2, 3, 3, 0.6)
-    assert sum_up(highlights.ledger).by_target["agent"].cases.passed == 1
+    assert highlights.ledger.sum_up().by_target["agent"].cases.passed == 1
     assert [name.case for name, *_ in highlights.shaky] == ["a"]
     assert highlights.shown("failed") == []
 
