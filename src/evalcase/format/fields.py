@@ -195,10 +195,12 @@ class WrittenRubric(Struct, frozen=True, kw_only=True):
 def _check_rubrics(rubrics: list[str | WrittenRubric], place: Place) -> Iterator[Finding]:
     if all(isinstance(each, WrittenRubric) and each.weight == 0 for each in rubrics):
         yield place.fault("has only weights of 0, so there is no score", "leave `weight` out")
-    ids = [each.id if isinstance(each, WrittenRubric) else None for each in rubrics]
-    for index, id in enumerate(ids):
-        if id is not None and id in ids[:index]:
-            yield Finding((*place.path, index, "id"), f"two rubrics have the id `{id}`")
+    seen = set[str]()
+    for index, each in enumerate(rubrics):
+        if isinstance(each, WrittenRubric) and each.id is not None:
+            if each.id in seen:
+                yield Finding((*place.path, index, "id"), f"two rubrics have the id `{each.id}`")
+            seen.add(each.id)
 
 
 Rubrics = Annotated[

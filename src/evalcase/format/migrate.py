@@ -130,8 +130,8 @@ def _migrate_piece(
 
     renames = _find_safe([rename for rename, _ in planned.values()], keeps_meaning)
     hint = "another name here may change what the file means"
-    unsafe = [finding for rename, finding in planned.values() if rename not in renames]
-    left += [finding._replace(hint=hint) for finding in unsafe]
+    safe = {rename.span for rename in renames}
+    left += [each._replace(hint=hint) for span, (_, each) in planned.items() if span not in safe]
     placed = [rename.moved_by(number - 1) for rename in renames]
     result.renames.extend(placed)
     # A key in an anchor may stand beside its primary in one case, and alone in the next.
@@ -172,11 +172,14 @@ def _find_safe(
     can all be made, perhaps because another one was."""
     if not planned or keeps_meaning(planned):
         return planned
+    by_name: dict[str, list[Rename]] = {}
+    for each in planned:
+        by_name.setdefault(each.old, []).append(each)
     safe: list[Rename] = []
-    for old in 2 * [*dict.fromkeys(each.old for each in planned)]:
-        some = [each for each in planned if each.old == old and each not in safe]
-        if some and keeps_meaning(safe + some):
-            safe += some
+    for _ in range(2):
+        for old, some in [*by_name.items()]:
+            if keeps_meaning(safe + some):
+                safe += by_name.pop(old)
     return safe
 
 
