@@ -5,8 +5,13 @@ is mapped as there."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
+from evalcase.config.catalogue import Catalogue
+from evalcase.format.document import Findings
+from evalcase.format.graders import read_grader_list
+from evalcase.format.tables import SuiteFiles
 from evalcase.importers.agentv_workspace import map_named_targets, map_target, map_workspace
 from evalcase.importers.draft import (
     NO_ARGUMENT,
@@ -23,7 +28,8 @@ from evalcase.importers.javascript import UnrenderableError, Variables, has_tags
 from evalcase.importers.promptfoo_checks import NEGATION, Assertion, Grader, Mapper, to_seconds
 from evalcase.importers.promptfoo_tests import PromptTemplate, TestReader, read_prompts
 from evalcase.importers.rows import put_field, shape_expected, shape_id, shape_input
-from evalcase.importers.source import Folder, ForeignFile, Item
+from evalcase.importers.source import FILE, Folder, ForeignFile, Item
+from evalcase.types.problem import CODES
 from evalcase.types.value import JSON
 from evalcase.util.project import project_root
 
@@ -34,7 +40,7 @@ _TARGETS = ("target", "targets", "providers")
 _SUITE_FIELDS = frozenset({
     *_CONTAINERS, *_DEFAULTS, *_CHECKS, *_TARGETS, "$schema", "version", "prompts", "execution",
     "name", "dataset", "description", "tags", "metadata", "input", "threshold",
-    "evaluate_options", "repeat", "scenarios", "workspace", "environment",
+    "evaluate_options", "repeat", "scenarios", "workspace", "environment", "governance",
 })  # fmt: skip
 _SUITE_TYPES = {"metadata": dict, "tags": list, "input": str | list | dict}
 _INPUTS = ("input", "input_messages")
@@ -89,6 +95,9 @@ def _describe_suite(root: Item, suite: SuiteDraft) -> None:
             suite.fields[name] = shape_input(value) if name == "input" else value
         elif name not in _SUITE_FIELDS and value is not None:
             suite.lose(item.without_value(), f"`{name}`", at="key")
+    if root.at("governance").value is not None:  # who answers for the tests, by which policy
+        given = {"governance": root.at("governance").value}
+        suite.fields["metadata"] = {**root.at("metadata").mapping(), **given}
     map_workspace(root, suite, suite)
     _read_execution(root, suite)
 
@@ -269,7 +278,12 @@ def _without_root(value: JSON) -> JSON:
 # Assertions
 
 _JUDGES = ("llm-rubric", "llm-grader", "llm-judge", "rubric", "rubrics", "g-eval")
-_SCRIPTS = ("script", "code-grader", "code-judge", "script-grader")
+_EVALUATORS = {
+    **dict.fromkeys(("script", "code-grader", "code-judge", "script-grader"), "code_judge"),
+    **{name.replace("_", "-"): name for name in ("tool_trajectory", "field_accuracy", "composite")},
+}
+"""Evaluators of its first releases, which `check` reads, too."""
+_OF_TEST = re.compile(r"\{\{\s*vars\.|\{[%#]")
 _SHARED = ("name", "weight", "required", "negate", "type", "metric")
 
 
@@ -300,8 +314,8 @@ def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[Grader]
     fields = {key: each for key, each in value.items() if key not in _SHARED}
     if kind in _JUDGES:
         graders = [_map_judge(item, fields, variables, mapper)]
-    elif kind in _SCRIPTS:
-        graders = [_map_script(fields, mapper)]
+    elif kind in _EVALUATORS:
+        graders = [_map_evaluator(item, _EVALUATORS[kind], fields, mapper)]
     elif kind in _OPTIONS:
         for name in fields:
             if name not in _OPTIONS[kind]:
@@ -350,6 +364,10 @@ def _to_promptfoo(kind: str, item: Item) -> Assertion:
 def _map_judge(item: Item, fields: dict[str, JSON], variables: Variables, mapper: Mapper) -> Grader:
     """A text is a statement; so is each item of a list of criteria."""
     held = next((n for n in ("rubrics", "criteria", "value") if fields.get(n) is not None), None)
+    prompt = fields.get("prompt")
+    if held is None and isinstance(prompt, str):
+        read = {**fields, "prompt": prompt.removeprefix(FILE)}
+        return _map_evaluator(item, "llm_judge", read, mapper)
     for name in fields:
         if name in ("target", "provider"):
             why = f"`{name}` of a judge: [judge] of the configuration says who judges"
@@ -383,28 +401,23 @@ def _read_rubric(value: JSON, variables: Variables) -> JSON:
     return {**named, "text": text, **kept} if named or kept else text
 
 
-def _map_script(fields: dict[str, JSON], mapper: Mapper) -> Grader:
-    """A program. AgentV runs it in the folder of the eval file, and passes every other key on."""
-    command = fields.get("command", fields.get("script", fields.get("value")))
-    if not isinstance(command, list) or not command:
-        hint = "a program is written as a list: [python, check.py]"
-        raise NoCounterpartError("a program that isn't written as a list", hint)
-    own, target = fields.get("cwd", "."), fields.get("target", fields.get("provider"))
-    cwd = os.path.relpath(os.path.join(mapper.folder.path, str(own)), mapper.root)
-    if cwd.startswith(".."):
-        raise NoCounterpartError("a program that runs outside the project")
-    config = fields.get("config")
-    if config is not None and not isinstance(config, dict):
-        raise NoCounterpartError("a program whose `config` is not a mapping")
-    read = ("command", "script", "value", "cwd", "target", "provider", "config")
-    rest = {name: each for name, each in fields.items() if name not in read}
-    most = target.get("max_calls", 50) if isinstance(target, dict) else None
-    given: dict[str, JSON] = {**(config or {}), **rest}
-    return write_grader(
-        "script", command, cwd=None if cwd == "." else cwd, config=given or None,
-        target=target if isinstance(target, str) else None,
-        max_calls=50 if target is True else most,
-    )  # fmt: skip
+def _map_evaluator(item: Item, kind: str, fields: dict[str, JSON], mapper: Mapper) -> Grader:
+    """An evaluator as `check` reads it."""
+    name = f"`{item.at('type').value}`"
+    target = fields.pop("target", fields.pop("provider", None))
+    command = fields.pop("command", fields.pop("value", None))
+    given = {"script": command, "target": None if isinstance(target, str) else target}
+    written = {**fields, **{name: each for name, each in given.items() if each is not None}}
+    if _OF_TEST.search(str(written)):
+        raise NoCounterpartError(f"{name} that differs from test to test")
+    findings = Findings(Catalogue(needs_graders=True), SuiteFiles(mapper.folder.path))
+    read = read_grader_list([{"type": kind, **written}], ("assert",), findings)
+    if not read:
+        wrong = next(each for each in findings.found if CODES[each.code].severity == "error")
+        raise NoCounterpartError(f"{name}: {wrong.message}", wrong.hint)
+    if findings.references and project_root(mapper.folder.path) != mapper.root:
+        raise NoCounterpartError(f"{name} with files outside the project")
+    return add_options(read[0], {"target": target if isinstance(target, str) else None})
 
 
 _METRICS = {
@@ -415,7 +428,6 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "ends-with": ("value",),
     "token-usage": ("max_total", "max_input", "max_output"),
     "execution-metrics": tuple(_METRICS),
-    "tool-trajectory": ("mode", "minimums", "expected"),
 }
 """The options of assertions that promptfoo doesn't have."""
 
@@ -423,8 +435,6 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
 def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[Grader]:
     if kind == "ends-with":
         return [write_grader("ends_with", fields.get("value"))]
-    if kind == "tool-trajectory":
-        return [_map_trajectory(fields, name)]
     limits: dict[str, float] = {}
     for option, limit in fields.items():
         if not isinstance(limit, int | float) or isinstance(limit, bool):
@@ -442,18 +452,3 @@ def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[Grader]:
         write_grader(each, max=limit) if each == "tool_calls" else write_grader(each, limit)
         for each, limit in graders.items()
     ]
-
-
-def _map_trajectory(fields: Mapping[str, JSON], name: str) -> Grader:
-    mode, expected = fields.get("mode"), fields.get("expected")
-    if mode == "any_order" and isinstance(fields.get("minimums"), dict) and expected is None:
-        return write_grader("tool_calls", needed=fields["minimums"])
-    if mode not in ("in_order", "exact") or not isinstance(expected, list) or not expected:
-        raise NoCounterpartError(f"{name} of the mode `{mode}`")
-    calls: list[JSON] = []
-    for each in expected:
-        if not isinstance(each, dict) or not set(each) <= {"tool", "args"}:
-            raise NoCounterpartError(f"{name} with more than tools and arguments")
-        given, call = each.get("args"), {"tool": each.get("tool")}
-        calls.append(call if given in (None, "any") else {**call, "input": given})
-    return write_grader("trajectory", calls, order="exact" if mode == "exact" else None)

@@ -35,6 +35,7 @@ from evalcase.types.value import JSON, copy_value
 _MAX_ROUNDS = 10
 """One mistake may hide another, but no case has so many that hide each other."""
 _ROWS_READ = 20
+_JANUARY_NAMES = frozenset({"input_messages", "expected_outcome"})
 _AGENTV_NAMES = frozenset({"assertions", "assert", "criteria", "expected_outcome", "evaluators"})
 _AGENTV_KEYS = frozenset({"name", "default_test", "evaluate_options", "assert", "assertions"})
 """Keys of a whole file that promptfoo doesn't have."""
@@ -177,6 +178,8 @@ def _is_agentv(value: dict[str, JSON], names: set[str]) -> bool:
     tests = value.get("tests")
     if isinstance(tests, str):
         return "prompts" not in value
+    if names >= _JANUARY_NAMES:
+        return True
     has_names = isinstance(tests, list) and not _AGENTV_NAMES.isdisjoint(names)
     return has_names and ("input" in names or "turns" in names)
 

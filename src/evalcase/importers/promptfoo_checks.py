@@ -75,7 +75,7 @@ _CELL = re.compile(
 """`contains(0.5): Paris`"""
 _TRIM = re.compile(r"\s*output\.trim\(\);?\s*")
 _STRICT = write_grader("json", strict=True)
-_SHARED = frozenset({"value", "weight", "metric", "assert", "transform"})
+_SHARED = frozenset({"value", "weight", "metric", "assert", "transform", "id", "reason"})
 _WITH_THRESHOLD = ("latency", "cost", SET, *_SIMILAR)
 _OF_JUDGES = {
     "provider": "`provider` of a judge: [judge] of the configuration says who judges",
@@ -222,8 +222,11 @@ class Mapper(Struct):
             graders = [any_of([write_not(each) for each in graders])]
         if self.counts_scores:
             graders = [all_of(graders)]
-        weight, metric = assertion.fields.get("weight"), assertion.fields.get("metric")
-        given = {"weight": None if weight == 1 else weight, "name": metric or None}
+        if "reason" in assertion.fields:
+            self.notes.append((assertion.item.at("reason"), "`reason` of an assertion"))
+        weight, named = assertion.fields.get("weight"), assertion.fields.get("id")
+        name = assertion.fields.get("metric") or (str(named) if named else None)
+        given = {"weight": None if weight == 1 else weight, "name": name}
         return [add_options(each, given) for each in graders]
 
     def _refuse_unlike(self, assertion: Assertion) -> None:
