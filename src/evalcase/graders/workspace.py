@@ -418,10 +418,10 @@ class DiffGrader(_LooksAtWorkspace):
         if self.empty is not None and self.empty is not (not paths):
             wrong.append("nothing was changed" if not paths else f"{_list(paths)} changed")
         if self.max_files is not None and number > self.max_files:
-            wrong.append(f"{number} files changed, at most {self.max_files} may")
+            wrong.append(f"{write_count(number, 'file')} changed, at most {self.max_files} may")
         if self.max_lines is not None:
             if lines > self.max_lines:
-                wrong.append(f"{lines} lines changed, at most {self.max_lines} may")
+                wrong.append(f"{write_count(lines, 'line')} changed, at most {self.max_lines} may")
             if binary := [each.path for each in changes.changed if each.binary]:
                 wrong.append(f"{_list(binary)} changed, which is no text and has no lines")
         if self.only and (outside := [path for path in paths if not matches(path, self.only)]):

@@ -327,7 +327,8 @@ class _Conditions:
                 cases = write_count(noted.count, "case")
                 yield f"{cases} {what}: {list_some(noted.names, noted.count)}"
         for (base, head), count in self._repeats.most_common(_NAMED):
-            yield f"{count:,} cases run {base:,} times in base and {head:,} times in head"
+            often = f"{write_count(base, 'time')} in base and {write_count(head, 'time')} in head"
+            yield f"{write_count(count, 'case')} run {often}"
 
 
 def _say_sides(base: Side, head: Side) -> Iterator[str]:

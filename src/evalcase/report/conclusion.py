@@ -52,7 +52,7 @@ def say_saved(evaluated: Evaluated) -> str:
     if evaluated.decision is None or not left:
         return ""
     cost = f", about {write_money(spent / done * left)}" if spent and done else ""
-    return f"{left:,} cases that were not run{cost}"
+    return f"{write_count(left, 'case')}{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
@@ -128,7 +128,7 @@ def note_run(evaluated: Evaluated) -> dict[str, str]:
     """What every report says of a run beside its figures, by topic; empty where there is nothing to
     say. Of a run that was decided for the better, nothing more is needed."""
     run, decision, by = evaluated.run, evaluated.decision, evaluated.graded_by
-    left = f"{evaluated.not_run:,} cases were not run"
+    left = f"{write_count(evaluated.not_run, 'case')} not run"
     missing = [why_incomplete(evaluated), left if evaluated.not_run else ""]
     is_settled = decision is not None and decision.is_good
     return {

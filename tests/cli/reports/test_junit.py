@@ -138,7 +138,7 @@ def test_an_incomplete_run_has_a_test_that_says_so(project: Project) -> None:
     assert_allowed(root)
     error = root.find("./testsuite[@name='evalcase']/testcase/error")
     assert error is not None
-    assert "3 cases were not run" in str(error.get("message"))
+    assert "3 cases not run" in str(error.get("message"))
     assert root.get("errors") == "1"
 
 
