@@ -81,7 +81,7 @@ def expected_calls(case: Case) -> list[Call]:
     for message in case._data.get("expected_output", ()):
         if message["role"] == "assistant" and "tool_calls" in message:
             calls += map(ToolCall, message["tool_calls"] or ())
-    return read_calls(calls)
+    return read_calls(calls) if calls else []
 
 
 # Coding agents

@@ -136,9 +136,12 @@ def wait_before_retry(
 class Start(Struct):
     """The start of an attempt."""
 
-    at: float
+    at: float = 0.0
+    """When it was, where requests or tokens a minute are counted."""
     tokens: float = 0.0
     """What it takes of the tokens of a minute, as far as that is known."""
+    halvings: int = 0
+    """How often the limit of its target had been halved by then."""
 
 
 class Rates:
@@ -219,7 +222,7 @@ class Pace:
         self.rates = rates
         self._warn_untold = warn_untold
         self._loop = asyncio.get_running_loop()
-        self._slowed_at = -inf
+        self._halvings = 0
         self._pause_end: asyncio.TimerHandle | None = None
         self._rate_end: asyncio.TimerHandle | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -240,8 +243,9 @@ class Pace:
         if (self._waiting and self.rates is not None and not is_next) or self._room() <= 0:
             return None
         self.active += 1
-        now = self._loop.time()
-        return Start(now) if self.rates is None else self.rates.take(now)
+        start = Start() if self.rates is None else self.rates.take(self._loop.time())
+        start.halvings = self._halvings
+        return start
 
     def end(self, start: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if it was cancelled."""
@@ -254,8 +258,8 @@ class Pace:
         self.active -= 1
         if isinstance(error, TargetError) and error.overloaded:
             # Attempts that were under way when the limit was last halved say nothing new.
-            if start.at >= self._slowed_at:
-                self._slowed_at = self._loop.time()
+            if start.halvings == self._halvings:
+                self._halvings += 1
                 self.limit = max(1.0, min(self.limit, self.active + 1) / 2)
             # A longer pause is not waited for: the next attempts are refused, and say why.
             if error.retry_after_s and error.retry_after_s <= LONGEST_PAUSE_S:

@@ -134,7 +134,7 @@ class Regrading:
         )  # fmt: skip
 
     def store(self, trial: Trial, result: Result) -> Awaitable[None]:
-        return self._writer.append_grading(trial, result)
+        return self._writer.append(trial, result, is_graded_again=True)
 
     def find_end(self, engine: Engine) -> End:
         """How the grading ended. If all answers are graded, the run is as complete as before."""

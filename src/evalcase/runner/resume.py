@@ -98,9 +98,8 @@ class Pending:
         return [each for each in self._index.batches.values() if each.target == target]
 
     def store(self, trial: Trial, result: Result) -> Awaitable[None]:
-        if self._regrading.pop(result.key, None) is not None:
-            return self._writer.append_grading(trial, result)
-        return self._writer.append(trial, result)
+        is_graded_again = self._regrading.pop(result.key, None) is not None
+        return self._writer.append(trial, result, is_graded_again=is_graded_again)
 
     def find_end(self, engine: Engine) -> End:
         """How the run ended, as far as its trials say. It is completed if every trial that is

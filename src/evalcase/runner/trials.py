@@ -134,7 +134,8 @@ class Trials:
         grades: tuple[Grade, ...] = ()
         graders = self._plan.graders.of(case)
         if answer is not None:
-            self._check_cost(target, answer.cost_usd)
+            if self._is_capped:
+                self._check_cost(target, answer.cost_usd)
             verdict, grades = await self._grade(
                 case, question, answer, self._looking(target, graders), asked.duration_s
             )

@@ -462,6 +462,8 @@ class Tally:
         """Count the costs of an answer, its grading and its simulated user."""
         self._cached += cached
         self._unpriced += cost_usd is None
+        if cost_usd is grading_usd is user_usd is None:
+            return
         costs = (self._costs, cost_usd), (self._grading, grading_usd), (self._users, user_usd)
         for paid, cost in costs:
             if cost is not None:

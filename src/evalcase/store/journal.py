@@ -95,7 +95,8 @@ class Journal:
 
     def hurry(self) -> None:
         """Write queued rows at once, because a caller waits for them."""
-        self._is_awaited.set()
+        if not self._is_awaited.is_set():
+            self._is_awaited.set()
 
     def close(self) -> None:
         """Wait until every row is on disk, and release the lock. RecordError if one is not."""
@@ -258,31 +259,32 @@ class RunWriter:
         self.errored = 0
         """How many of those errored."""
 
-    async def append(self, trial: Trial, result: Result) -> None:
-        """Queue a result, and wait for room before the next trial. If the journal has failed, that
-        never ends: the owner of the journal was told, and cancels."""
+    async def append(self, trial: Trial, result: Result, *, is_graded_again: bool = False) -> None:
+        """Queue a result, or a later grading of an answer that is on disk, and wait for room before
+        the next trial. If the journal has failed, that never ends: the owner of the journal was
+        told, and cancels."""
+        self._replaces = self._replaces or is_graded_again
         try:
-            self._queue(trial, result, result)
+            self._queue(trial, result, is_graded_again)
         except ValueError as error:
-            why = Failure("protocol", f"the result can't be recorded: {error}")
-            took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
-            result = replace(
-                result, verdict="errored", answer=None, grades=(), failure=why, duration_s=took_s
-            )
-            self._queue(trial, result, result)
-        await self._wait_for_room()
-
-    async def append_grading(self, trial: Trial, result: Result) -> None:
-        """The same for a later grading of an answer that is on disk."""
-        self._replaces = True
-        try:
-            self._queue(trial, result, _without_answer(result))
-        except ValueError as error:
-            why = Failure("grader", f"the grades can't be recorded: {error}")
-            broken = Grade("record", None, False, why.message, failure=why)
-            result = replace(result, verdict="errored", grades=(broken,))
-            self._queue(trial, result, _without_answer(result))
-        await self._wait_for_room()
+            if is_graded_again:
+                why = Failure("grader", f"the grades can't be recorded: {error}")
+                broken = Grade("record", None, False, why.message, failure=why)
+                result = replace(result, verdict="errored", grades=(broken,))
+            else:
+                why = Failure("protocol", f"the result can't be recorded: {error}")
+                took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
+                result = replace(
+                    result, verdict="errored", answer=None, grades=(), failure=why,
+                    duration_s=took_s,
+                )  # fmt: skip
+            self._queue(trial, result, is_graded_again)
+        if self._journal.failure is not None:
+            await asyncio.Event().wait()
+        while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
+            room = asyncio.get_running_loop().create_future()
+            self._waiting.append(room)
+            await room
 
     def note(self, row: Row) -> None:
         self._journal.append(row, lambda: None)
@@ -303,8 +305,14 @@ class RunWriter:
         """The totals of the run; None if only the journal can count."""
         return None if self._replaces and self.taken else self._tally.totals()
 
-    def _queue(self, trial: Trial, result: Result, row: Result | Regraded) -> None:
+    def _queue(self, trial: Trial, result: Result, is_graded_again: bool) -> None:
         secrets = self._journal.scrubber.look()
+        row: Result | Regraded = result
+        if is_graded_again:
+            row = Regraded(
+                result.key, result.verdict, result.grading_hash, result.grading, result.grades,
+                result.pass_rate, result.repeats,
+            )  # fmt: skip
         lines, clean = encode_clean(row, secrets)
         number = trial.number
         if number >= len(self._cases):
@@ -323,7 +331,7 @@ class RunWriter:
         except RecordError:
             if self._journal.failure is None:
                 raise
-            return
+            return  # the result is lost, and the run ends
         self._cases[number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -331,14 +339,6 @@ class RunWriter:
         self._bytes += size
         if 2 * self._rows >= self._ahead or 2 * self._bytes >= _MOST_BYTES:
             self._journal.hurry()  # so that there is room again before all is taken
-
-    async def _wait_for_room(self) -> None:
-        if self._journal.failure is not None:
-            await asyncio.Event().wait()  # the owner of the journal was told, and cancels
-        while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
-            room = asyncio.get_running_loop().create_future()
-            self._waiting.append(room)
-            await room
 
     def _stored(self, result: Result, size: int) -> None:
         self._rows -= 1
@@ -349,13 +349,6 @@ class RunWriter:
                 waiting.set_result(None)
         self._tally.add(result)
         self._report(result)
-
-
-def _without_answer(result: Result) -> Regraded:
-    return Regraded(
-        result.key, result.verdict, result.grading_hash, result.grading, result.grades,
-        result.pass_rate, result.repeats,
-    )  # fmt: skip
 
 
 class TooLargeError(ValueError):
@@ -369,10 +362,10 @@ class TooLargeError(ValueError):
 def cap_answer(answer: Answer, limit: int) -> Answer:
     """An answer whose messages have at most `limit` bytes each, marked where a text was cut. Raise
     TooLargeError if something else than a text is too long."""
-    messages = [*map(partial(_cap_message, limit=limit), answer.messages)]
+    messages = tuple([_cap_message(each, limit) for each in answer.messages])
     if all(map(is_, messages, answer.messages)):
         return answer
-    return replace(answer, messages=tuple(messages), truncated=True)
+    return replace(answer, messages=messages, truncated=True)
 
 
 def _cap_message(message: Message, limit: int) -> Message:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
-from evalcase.types.answer import Answer, Count, Seconds, Usd, split_turns
+from evalcase.types.answer import Answer, Count, Failure, Seconds, Usd, split_turns
 from evalcase.types.case import Case, check_case
 from evalcase.types.result import Decision, Regraded, Result
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
@@ -205,10 +205,12 @@ def check_values(value: Struct) -> None:
     if answer is not None:
         for step in answer.steps:
             copy_json(step.input)
-    failures = [getattr(value, "failure", None), *getattr(value, "retried", ())]
+    failures: list[Failure | None] = [getattr(value, "failure", None)]
+    failures += getattr(value, "retried", ())
     for grade in getattr(value, "grades", ()):
         if grade.details:
             copy_json(grade.details)
         failures.append(grade.failure)
-    for failure in filter(None, failures):
-        copy_json(failure.details)
+    for failure in failures:
+        if failure is not None:
+            copy_json(failure.details)

@@ -116,7 +116,8 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        return any(type(each.get("content")) in (list, dict) for each in self._written())
+        contents = [each.get("content") for each in self._written()]
+        return not {list, dict}.isdisjoint(map(type, contents))
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:
@@ -125,10 +126,13 @@ class Case:
 
     def _written(self) -> list[dict[str, Any]]:
         data = self._data
-        written = [*data.get("input", ())]
-        for turn in data.get("turns", ()):
-            written += turn["input"]
-        return written + data["user"].get("first", []) if "user" in data else written
+        written: list[dict[str, Any]] = data.get("input", [])
+        if "turns" in data or "user" in data:
+            written = [*written]
+            for turn in data.get("turns", ()):
+                written += turn["input"]
+            written += data.get("user", {}).get("first", ())
+        return written
 
     @property
     def is_conversation(self) -> bool:

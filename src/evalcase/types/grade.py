@@ -11,7 +11,7 @@ from msgspec import Meta, field
 from evalcase.types.answer import Asking, Failure
 from evalcase.types.options import Place, Text, of_kind
 from evalcase.types.problem import Finding
-from evalcase.types.value import Value, expect
+from evalcase.types.value import Value
 
 
 class Score(Value, frozen=True):
@@ -30,15 +30,16 @@ class Score(Value, frozen=True):
 
     def __post_init__(self) -> None:
         value, passed, details = self.value, self.passed, self.details
-        expect(_is_share(value), "the value of a Score is a number from 0 to 1", value)
-        expect(passed in (None, True, False), "`passed` of a Score is a boolean", passed)
-        expect(isinstance(self.reason, str), "the reason of a Score is text", self.reason)
-        expect(isinstance(details, dict), "the details of a Score are a dict", details)
-        expect(not passed or value is not None, "a Score that passed has a value", None)
-
-
-def _is_share(value: object) -> bool:
-    return value is None or (type(value) in (int, float) and 0 <= value <= 1)  # type: ignore[operator]
+        if value is not None and not (type(value) in (int, float) and 0 <= value <= 1):
+            raise ValueError(f"the value of a Score is a number from 0 to 1, not {value!r:.60}")
+        if passed not in (None, True, False):
+            raise ValueError(f"`passed` of a Score is a boolean, not {passed!r:.60}")
+        if not isinstance(self.reason, str):
+            raise ValueError(f"the reason of a Score is text, not {self.reason!r:.60}")
+        if not isinstance(details, dict):
+            raise ValueError(f"the details of a Score are a dict, not {details!r:.60}")
+        if passed and value is None:
+            raise ValueError(f"a Score that passed has a value, not {None!r:.60}")
 
 
 class Grade(Asking, frozen=True):

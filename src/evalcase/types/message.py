@@ -183,9 +183,10 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
 
 
 def check_messages(messages: object, whose: str) -> None:
-    if type(messages) is not tuple or not {*map(type, messages)} <= {Message}:
-        what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
-        raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
+    if type(messages) is tuple and [*map(type, messages)].count(Message) == len(messages):
+        return
+    what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
+    raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
 
 
 def is_message(value: object) -> bool:

@@ -257,7 +257,7 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> TrialKey:
-        return TrialKey(self.suite, self.case.id, self.target, self.repeat)
+        return TrialKey(self.suite, self.case._data["id"], self.target, self.repeat)
 
 
 StopRule = Literal["certain", "likely"]

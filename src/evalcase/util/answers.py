@@ -85,9 +85,10 @@ def finish_reason_of(said: Mapping[str, Any]) -> str | None:
 
 def read_ending(answer: Answer) -> Ending:
     """The end of the last message of the assistant."""
-    last = answer.messages[answer.last_at :]
-    message = next((each for each in reversed(last) if each["role"] == "assistant"), None)
-    if message is None:
+    for message in reversed(answer.messages[answer.last_at :]):
+        if message["role"] == "assistant":
+            break
+    else:
         return Ending(None, None)
     reason, refusal = finish_reason_of(message), message.get("refusal")
     if type(content := message.get("content")) is not str:
