@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from sys import intern
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -165,7 +166,8 @@ class _Reader:
                         self.find_tag(event, _SCALAR_TAGS)
                         self.note_anchor(event, value)
                     is_odd = value in mapping or value == "<<"  # type: ignore[operator]
-                    key = self.read_odd_key(mapping, event) if is_odd else value
+                    # The names of fields stand in every case, and in memory once.
+                    key = self.read_odd_key(mapping, event) if is_odd else intern(value)
                     continue
                 if is_marked:
                     value = self.read_marked(event)
