@@ -18,8 +18,8 @@ from evalcase.format.fields import (
     CASE,
     EXCLUSIVE,
     FILE_SCHEME,
+    PRIVATE_PREFIX,
     TURN,
-    USER,
     CaseFile,
     Named,
     Vocabulary,
@@ -346,26 +346,21 @@ def _name_turn(item: Any, path: KeyPath, findings: Findings) -> Named:
 
 
 def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
-    if type(raw) is not dict:
-        hint = "write {goal: …, target: …, max_turns: 10}"
-        findings.add("wrong-type", path, f"`user` is a mapping, not {describe_kind(raw)}", hint)
+    if type(raw) is dict:
+        written = drop_nulls(raw)
+        raw = {name: each for name, each in written.items() if name[:2] != PRIVATE_PREFIX}
+    if not findings.accepts(_FIELDS["user"], raw, path, lacking="missing-option"):
         return None
     before = findings.errors
-    values = settle_names(raw, path, USER, findings).values
-    user: dict[str, Any] = {}
-    for name, option in fields_of(WrittenUser).items():
-        at = (*path, name)
-        if name == "first" and name in values:
-            user[name] = read_input(values[name], at, findings)
-        elif name in values and findings.accepts(option, values[name], at):
-            user[name] = values[name]
-        elif name not in values and option.needed and not findings.suggested(name, path):
-            findings.add("missing-option", path, f"the user has no `{name}`", option.about)
-    if "target" in user:
-        findings.mention("asked", user["target"], (*path, "target"))
+    user = {name: raw[name] for name in fields_of(WrittenUser) if name in raw}
+    if "first" in user:
+        user["first"] = read_input(user["first"], (*path, "first"), findings)
+    if findings.errors > before:
+        return None
+    findings.mention("asked", user["target"], (*path, "target"))
     if type(user.get("facts")) is str:
         user["facts"] = [user["facts"]]
-    return user if findings.errors == before else None
+    return user
 
 
 def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:

@@ -270,11 +270,15 @@ class Findings(Struct, eq=False):
         named = FileReference(name, path, self.case, from_root, holds, is_folder)
         self.references.append(named)
 
-    def accepts(self, option: Option, value: Any, path: KeyPath) -> bool:
-        """Whether a value is of a declared type. What is wrong with it is added."""
+    def accepts(
+        self, option: Option, value: Any, path: KeyPath, lacking: str = "wrong-type"
+    ) -> bool:
+        """Whether a value is of a declared type. What is wrong with it is added; `lacking` is the
+        code where a part of it is missing."""
         before = self.errors
+        codes = {"unknown-option": "unknown-field", "missing-option": lacking}
         for fault in problems_of(option, value, path):
-            self.add_finding(fault._replace(code=_IN_FIELDS.get(fault.code, fault.code)))
+            self.add_finding(fault._replace(code=codes.get(fault.code, fault.code)))
         return self.errors == before
 
     def suggested(self, name: str, path: KeyPath) -> bool:
@@ -315,7 +319,3 @@ class Findings(Struct, eq=False):
     def drain(self) -> None:
         """Forget what has been reported; `add_once` remembers it."""
         self.found, self.references, self.errors = [], [], 0
-
-
-_IN_FIELDS = {"unknown-option": "unknown-field", "missing-option": "wrong-type"}
-"""The codes of problems in fields that have other codes in options."""

@@ -224,12 +224,23 @@ class WrittenTurn(Struct, frozen=True, kw_only=True):
 class WrittenUser(Struct, frozen=True, kw_only=True):
     """A user whom a target plays."""
 
-    goal: Annotated[Prose, about("What the user wants. The target that is tested is not told.")]
+    goal: Annotated[
+        Prose,
+        about(
+            "What the user wants. The target that is tested is not told.",
+            elsewhere=("instructions", "scenario", "task"),
+        ),
+    ]
     target: Annotated[
         Text, about("What plays the user: a target named in the configuration, or `kind:value`.")
     ]
-    max_turns: Annotated[Count, about("How often the user may speak.", example=10)]
-    persona: Annotated[Prose, about("Who the user is, and how they talk.")] = ABSENT
+    max_turns: Annotated[
+        Count, about("How often the user may speak.", example=10, elsewhere=("max_steps",))
+    ]
+    persona: Annotated[
+        Prose,
+        about("Who the user is, and how they talk.", elsewhere=("user_description",)),
+    ] = ABSENT
     facts: Annotated[
         Prose | Annotated[list[str], Meta(min_length=1)] | Filled,
         about("What the user knows and tells if asked: sentences, or values by name."),
@@ -237,7 +248,10 @@ class WrittenUser(Struct, frozen=True, kw_only=True):
     first: Annotated[
         Any,
         _part("input"),
-        about("What the user says first; by default, the one who plays them decides."),
+        about(
+            "What the user says first; by default, the one who plays them decides.",
+            elsewhere=("initial_message", "first_message"),
+        ),
     ] = ABSENT
 
 
@@ -274,7 +288,9 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
         ABSENT
     )
     user: Annotated[
-        Any, about("A conversation in which another target plays the user."), _part("user")
+        WrittenUser,
+        about("A conversation in which another target plays the user."),
+        of_kind("a mapping", hint=lambda _: "write {goal: …, target: …, max_turns: 10}"),
     ] = ABSENT
     description: Annotated[str, about("What the case is about, for readers.")] = ABSENT
     tags: Tags = ABSENT
@@ -419,7 +435,6 @@ CASE = Vocabulary("a case", frozenset(CASE_FIELDS), CASE_ALIASES)
 LONE_CASE = Vocabulary("a case", frozenset(field_names(CaseFile)), CASE_ALIASES)
 SUITE = Vocabulary("a suite", frozenset(SUITE_FIELDS), SUITE_ALIASES)
 TURN = Vocabulary("a turn", frozenset(field_names(WrittenTurn)), CASE_ALIASES, has_execution=False)
-USER = Vocabulary("a user", frozenset(field_names(WrittenUser)), {}, has_execution=False)
 
 
 class Named(Struct):

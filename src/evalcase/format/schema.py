@@ -21,13 +21,11 @@ from evalcase.format.fields import (
     EXECUTION,
     SUITE,
     TURN,
-    USER,
     Vocabulary,
     WrittenCase,
     WrittenRubric,
     WrittenSuite,
     WrittenTurn,
-    WrittenUser,
 )
 from evalcase.format.graders import SPELLINGS
 from evalcase.graders.base import SHARED, DeclaredGrader
@@ -92,8 +90,7 @@ def _has_any(names: Sequence[str]) -> Schema:
 
 def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
     case, suite = describe_fields(WrittenCase), describe_fields(WrittenSuite)
-    user = describe_fields(WrittenUser)
-    user_needs = [name for name, each in fields_of(WrittenUser).items() if each.needed]
+    case["user"]["patternProperties"] = {"^x-": {}}
     cases = refer_to("caseList", description="The eval cases. Ids, if given, must be unique.")
     case_of_file = {name: refer_to_field("case", name) for name in case}
     suite_of_file = {name: refer_to_field("suite", name) for name in suite}
@@ -133,13 +130,6 @@ def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
             "if": {"type": "object"},
             "then": _describe_named("Turn", describe_fields(WrittenTurn), TURN, _one_of(_INPUTS)),
             "examples": ["And in winter?"],
-        },
-        "user": {
-            "type": ["object", "null"],
-            "if": {"type": "object"},
-            "then": _describe_named(
-                "User", user, USER, {"allOf": [match_present(name) for name in user_needs]}
-            ),
         },
         "rubric": {
             "title": "Rubric",

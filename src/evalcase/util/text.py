@@ -246,8 +246,6 @@ _FIELDS_ELSEWHERE = {
     "provider": "target", "providers": "targets", "model": "target", "name": "id",
     "timeout": "timeout_s", "meta": "metadata", "epochs": "repeat", "samples": "cases",
     "data": "cases",
-    "instructions": "goal", "scenario": "goal", "task": "goal", "max_steps": "max_turns",
-    "user_description": "persona", "initial_message": "first", "first_message": "first",
 }  # fmt: skip
 """What other tools call the fields of a case or a suite."""
 
