@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
+from typing import TextIO
 
 import click
 
@@ -16,7 +17,6 @@ from evalcase.cli.options import WrongUsageError, stdin_format
 from evalcase.cli.terminal import is_live, print_lines, screen_for, scrub_problems
 from evalcase.config.catalogue import Catalogue, check_project
 from evalcase.config.config import read_config
-from evalcase.format.load import Loaded
 from evalcase.format.migrate import Fixed, fix_file
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, discover_files, enters_folder
@@ -131,48 +131,41 @@ def check_command(
         raise WrongUsageError("--watch can't be combined with --fix, and only writes text")
 
     def check() -> int:
-        tally, catalogue = _Tally(), Catalogue(read_config(os.getcwd(), os.getcwd()))
+        catalogue = Catalogue(read_config(os.getcwd(), os.getcwd()))
         if fix:
-            talk = sys.stdout if output == "text" else sys.stderr
-            for path in discover_files(paths):
-                fixed = fix_file(path, catalogue) if isinstance(path, str) else None
-                if fixed is not None and fixed.edits:
-                    print_lines(_write_fixed(fixed, screen_for(talk)), talk)
-        _print_problems(tally.watch(check_project(paths, catalogue, stdin_format)), output, tally)
-        return 2 if tally.errors or (strict and tally.warnings) else 0
+            _fix_files(paths, catalogue, sys.stdout if output == "text" else sys.stderr)
+        checked, found = Checked(), dict[tuple[str, str], None]()
+
+        def problems() -> Iterator[list[Problem]]:
+            for loaded in check_project(paths, catalogue, stdin_format):
+                checked.files += loaded.is_read
+                checked.cases += loaded.cases
+                found.update(dict.fromkeys((each.code, each.severity) for each in loaded.problems))
+                yield scrub_problems(loaded.problems) if loaded.problems else []
+
+        if output == "text":
+            screen, is_terminal = screen_for(sys.stdout), sys.stdout.isatty()
+            print_lines(as_text(problems(), checked, screen, is_broken=is_terminal))
+            for code, _ in [*found][:1] if is_terminal else ():
+                print_lines([screen.paint(f"evalcase explain {code} tells more", "dim")])
+        else:
+            print_lines(_FORMS[output](chain.from_iterable(problems())))
+        serious = {"error", "warning"} if strict else {"error"}
+        return 2 if any(severity in serious for _, severity in found) else 0
 
     return _watch_files(paths, check) if watch else check()
 
 
-class _Tally:
-    """Counts what passes by, so that problems can be printed while files are still read."""
-
-    def __init__(self) -> None:
-        self.checked = Checked()
-        self.errors = self.warnings = 0
-        self.first_code: str | None = None
-
-    def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[list[Problem]]:
-        for loaded in loaded_files:
-            self.checked.files += loaded.is_read
-            self.checked.cases += loaded.cases
-            for problem in loaded.problems:
-                self.first_code = self.first_code or problem.code
-                self.errors += problem.severity == "error"
-                self.warnings += problem.severity == "warning"
-            yield scrub_problems(loaded.problems) if loaded.problems else []
+_FORMS: dict[str, Callable[[Iterator[Problem]], Iterable[str]]] = {
+    "github": as_github,
+    "json": lambda problems: [format_json(problems)],
+    "sarif": lambda problems: [as_sarif(problems, version=__version__)],
+}
 
 
-def _print_problems(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
-    problems = chain.from_iterable(files)
-    if output == "text":
-        screen, is_terminal = screen_for(sys.stdout), sys.stdout.isatty()
-        print_lines(as_text(files, tally.checked, screen, is_broken=is_terminal))
-        if tally.first_code is not None and is_terminal:
-            print_lines([screen.paint(f"evalcase explain {tally.first_code} tells more", "dim")])
-    elif output == "github":
-        print_lines(as_github(problems))
-    elif output == "json":
-        print_lines([format_json(problems)])
-    else:
-        print_lines([as_sarif(problems, version=__version__)])
+def _fix_files(paths: Sequence[str], catalogue: Catalogue, talk: TextIO) -> None:
+    screen = screen_for(talk)
+    for path in discover_files(paths):
+        fixed = fix_file(path, catalogue) if isinstance(path, str) else None
+        if fixed is not None and fixed.edits:
+            print_lines(_write_fixed(fixed, screen), talk)

@@ -15,11 +15,11 @@ from evalcase.cli.options import (
     WrongUsageError,
     checked,
     cluster_option,
+    max_size_option,
     run_option,
     runs_dir_option,
 )
-from evalcase.cli.stored import find_project, max_size_option, print_pieces
-from evalcase.cli.terminal import screen_for, tell_written
+from evalcase.cli.terminal import find_project, print_pieces, screen_for, tell_written
 from evalcase.report.aggregate import Clustering
 from evalcase.report.compare import compare_sides
 from evalcase.report.comparison_forms import comparison_lines, comparison_object, markdown_lines

@@ -26,7 +26,6 @@ from evalcase.importers.sessions import find_case, read_session
 from evalcase.importers.source import FileShape, UnusableError
 from evalcase.report.diff import diff_style, unified_diff
 from evalcase.report.problems import problem_lines
-from evalcase.report.terminal import Screen
 from evalcase.runner.plan import make_scrubber
 from evalcase.targets.transcripts import STORED, StoredFormat
 from evalcase.tracing.otlp import BadTraceError
@@ -303,35 +302,24 @@ def migrate_command(paths: tuple[str, ...], diff: bool, check: bool, stdin_forma
     Standard input ('-') is written to standard output. Exit code: 0, 1 with --check if something
     would change, 2 if a file can't be read.
     """
-    changed = failed = 0
-    for migration in _find_migrations(paths, stdin_format):
-        changed += migration.changed
-        if diff:
-            _write_diff(migration)
-        elif not check:
-            _write_migration(migration)
-        failed += bool(migration.errors)
-        # Standard output is for the text itself when that is what was asked for.
-        talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
-        print_lines(
-            _report_migration(
-                migration, screen_for(talk), is_broken=talk.isatty(), done=not (diff or check)
-            ),
-            talk,
-        )
-    return 2 if failed else 1 if check and changed else 0
-
-
-def _find_migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[Migration]:
     seen: set[str] = set()
+    changed = failed = 0
     for path in discover_files(paths):
-        if isinstance(path, Problem):
-            yield Migration.of_unreadable(path)
-            continue
-        for migration in migrate_file(path, Catalogue(), stdin_format):
-            if migration.path not in seen:
-                seen.add(migration.path)
-                yield migration
+        unread = [Migration.of_unreadable(path)] if isinstance(path, Problem) else None
+        for migration in unread or migrate_file(str(path), Catalogue(), stdin_format):
+            if migration.path in seen:
+                continue
+            seen.add(migration.path)
+            changed += migration.changed
+            if diff:
+                _write_diff(migration)
+            elif not check:
+                _write_migration(migration)
+            failed += bool(migration.errors)
+            # Standard output is for the text itself when that is what was asked for.
+            talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
+            print_lines(_report_migration(migration, talk, done=not (diff or check)), talk)
+    return 2 if failed else 1 if check and changed else 0
 
 
 def _write_migration(migration: Migration) -> None:
@@ -349,27 +337,24 @@ def _write_migration(migration: Migration) -> None:
 
 
 def _write_diff(migration: Migration) -> None:
-    if not migration.changed:
-        return
+    screen = screen_for(sys.stdout)
     for line in unified_diff(migration.before, migration.after, migration.path):
         if sys.stdout.isatty():
             text = make_visible(line.decode("utf-8", "replace").rstrip("\r\n"))
-            sys.stdout.write(screen_for(sys.stdout).paint(text, diff_style(text)) + "\n")
+            print_lines([screen.paint(text, diff_style(text))])
         else:
             sys.stdout.flush()
             sys.stdout.buffer.write(line)
 
 
-def _report_migration(
-    migration: Migration, screen: Screen, *, is_broken: bool, done: bool
-) -> Iterator[str]:
+def _report_migration(migration: Migration, talk: TextIO, *, done: bool) -> Iterator[str]:
+    screen = screen_for(talk)
     path = screen.paint(make_visible(migration.path), "place")
     for span, old, new, _ in migration.renames:
         yield f"{path}:{span.line}:{span.column}: {old} → {screen.paint(new, 'good')}"
-    count = len(migration.renames)
-    if count:
+    if count := len(migration.renames):
         yield f"{path}: {write_count(count, 'name')} {'renamed' if done else 'to rename'}"
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"
     for problem in (*migration.left, *migration.errors):
-        yield from problem_lines(problem, screen, is_broken=is_broken)
+        yield from problem_lines(problem, screen, is_broken=talk.isatty())

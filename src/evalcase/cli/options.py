@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from evalcase.config.options import RunFlag, Shard, list_run_flags
+from evalcase.report.source import MAX_SIZE
 
 F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
@@ -201,3 +202,19 @@ verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Show all figures: latency, tokens, judging, votes."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def _read_size(text: str) -> int:
+    """A number of bytes, as people write one: `50MB`, `800 kB`."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kmg]?)b?", text.strip().lower())
+    size = round(float(found[1]) * 1000 ** " kmg".index(found[2] or " ")) if found else 0
+    if size <= 0:
+        raise click.BadParameter(f"`{text}` is not a size; write 50MB, or 800kB")
+    return size
+
+
+max_size_option = click.option(
+    "--max-size", metavar="SIZE", default=f"{MAX_SIZE // 1_000_000}MB", show_default=True,
+    callback=checked(_read_size),
+    help="Size limit of an HTML page: above it, details of passed cases are left out.",
+)  # fmt: skip

@@ -13,7 +13,7 @@ import click
 from msgspec import UNSET
 
 from evalcase.cli.options import WrongUsageError, stdin_format
-from evalcase.cli.terminal import columns_of, print_lines, print_problems, screen_for, write_prose
+from evalcase.cli.terminal import print_lines, print_problems, screen_for, write_prose
 from evalcase.config.catalogue import (
     Catalogue,
     config_schema,
@@ -58,7 +58,7 @@ def explain_command(code: str | None) -> int:
     """
     if code is None:
         wide = max(map(len, CODES)) + 2
-        room = columns_of(sys.stdout) if sys.stdout.isatty() else None
+        room = screen_for(sys.stdout).width if sys.stdout.isatty() else None
         for name, (severity, title) in CODES.items():
             rows = hang_text(title, room, indent=wide + 9, taken=wide + 9 if room else 0)
             print_lines([f"{name:{wide}}{severity:9}{rows[0]}", *rows[1:]])
@@ -232,69 +232,61 @@ def show_command(
 
     Exit code: 0, or 2 if a file has errors or there is no such case.
     """
-    shown = _Shown(set(ids))
-    as_lines = output == "jsonl"
-    # A JSONL file may be larger than memory: it is checked first, and read again to be printed.
-    files = load_each(paths, Catalogue(), stdin_format, keep=not as_lines or STDIN in paths)
-    if as_lines:
-        chosen = (case for loaded in shown.valid(files) for case in shown.chosen(loaded))
-        print_lines(json_line(case.to_dict()) for case in chosen)
-        return shown.exit_code()
-    values: list[Any] = []
-    for loaded in shown.valid(files):
-        if ids:
-            values += [case.to_dict() for case in shown.chosen(loaded)]
-        elif loaded.suite is not None:
-            values.append(loaded.suite.to_dict())
-    # What is printed depends on what was asked for, and not on how much of it was found.
-    one = len(paths) == 1 and not os.path.isdir(paths[0]) and len(ids) < 2
-    if values and output == "json":
-        print_lines([json_text(values[0] if one else values)])
-    elif values and (one or ids):
-        sys.stdout.writelines(write_yaml(values[0] if one else values))
-    else:  # cases are a list that loads; suites can only stand one after the other
-        for value in values:
-            sys.stdout.write("---\n")
-            sys.stdout.writelines(write_yaml(value))
-    return shown.exit_code()
+    as_lines, others, failed = output == "jsonl", list[str](), False
+    missing = dict.fromkeys(ids)
 
-
-class _Shown:
-    """Picks what is to be shown, and remembers what could not be."""
-
-    def __init__(self, ids: set[str]) -> None:
-        self._ids = ids
-        self._missing = set(ids)
-        self._others: list[str] = []
-        self._failed = False
-
-    def valid(self, loaded_files: Iterable[Loaded]) -> Iterator[Loaded]:
-        for loaded in loaded_files:
+    def read() -> Iterator[dict[str, Any]]:
+        """Cases, or whole suites if that is what is asked for."""
+        nonlocal failed
+        # A JSONL file may be larger than memory: it is checked, and read again to be printed.
+        keeps = not as_lines or STDIN in paths
+        for loaded in load_each(paths, Catalogue(), stdin_format, keep=keeps):
             if loaded.suite is None:
-                self._failed = True
+                failed = True
                 print_problems(each for each in loaded.problems if each.severity == "error")
+            elif ids or as_lines:
+                yield from _choose_cases(loaded, ids, missing, others)
             else:
-                yield loaded
+                yield loaded.suite.to_dict()
 
-    def chosen(self, loaded: Loaded) -> Iterator[Case]:
-        cases: Iterable[Case] = loaded.suite or ()
-        if not cases and format_of(loaded.path) == "jsonl":  # they were let go after the check
-            stream = CaseStream(loaded.path, Catalogue())
-            cases = (item for item in stream if isinstance(item, Case))
-        for case in cases:
-            if not self._ids or case.id in self._ids:
-                self._missing.discard(case.id)
-                yield case
-            elif len(self._others) < _MOST_SUGGESTED:
-                self._others.append(case.id)
+    if as_lines:
+        print_lines(map(json_line, read()))
+    elif values := [*read()]:
+        # What is printed depends on what was asked for, and not on how much of it was found.
+        one = len(paths) == 1 and not os.path.isdir(paths[0]) and len(ids) < 2
+        _print_values(values[0] if one else values, output, is_one=one or bool(ids))
+    for id in sorted(missing):
+        hint = did_you_mean(id, others)
+        where = " in a file without errors" if failed else ""
+        write_prose(f"evalcase: there is no case `{id}`{where}{f'; {hint}' if hint else ''}")
+    return 2 if failed or missing else 0
 
-    def exit_code(self) -> int:
-        for id in sorted(self._missing):
-            hint = did_you_mean(id, self._others)
-            where = " in a file without errors" if self._failed else ""
-            write_prose(f"evalcase: there is no case `{id}`{where}{f'; {hint}' if hint else ''}")
-        return 2 if self._failed or self._missing else 0
+
+def _print_values(value: Any, output: str, *, is_one: bool) -> None:  # noqa: ANN401 - JSON
+    if output == "json":
+        print_lines([json_text(value)])
+    elif is_one:
+        sys.stdout.writelines(write_yaml(value))
+    else:  # cases are a list that loads; suites can only stand one after the other
+        for each in value:
+            sys.stdout.writelines(["---\n", *write_yaml(each)])
 
 
 _MOST_SUGGESTED = 1000
 """How many ids are compared with one that isn't there."""
+
+
+def _choose_cases(
+    loaded: Loaded, ids: Sequence[str], missing: dict[str, None], others: list[str]
+) -> Iterator[dict[str, Any]]:
+    """The cases of a valid file, or those with some ids, which are no longer missing then."""
+    cases: Iterable[Case] = loaded.suite or ()
+    if not cases and format_of(loaded.path) == "jsonl":  # they were let go after the check
+        stream = CaseStream(loaded.path, Catalogue())
+        cases = (item for item in stream if isinstance(item, Case))
+    for case in cases:
+        if not ids or case.id in ids:
+            missing.pop(case.id, None)
+            yield case.to_dict()
+        elif len(others) < _MOST_SUGGESTED:
+            others.append(case.id)

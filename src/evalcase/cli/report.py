@@ -7,18 +7,34 @@ import sys
 
 import click
 
-from evalcase.cli.options import checked, cluster_option, runs_dir_option, verbose_option
-from evalcase.cli.stored import check_parts, max_size_option, open_run, print_pieces
-from evalcase.cli.terminal import screen_for, tell_written
+from evalcase.cli.options import (
+    checked,
+    cluster_option,
+    max_size_option,
+    runs_dir_option,
+    verbose_option,
+)
+from evalcase.cli.terminal import find_project, print_pieces, screen_for, tell_written
 from evalcase.report.aggregate import Figuring
 from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import PART_KINDS, Interval, PartKind
 from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
-from evalcase.report.source import Reader, Reported, Wanted
+from evalcase.report.source import PARTS, Reader, Reported, Wanted
 from evalcase.store.folder import is_own
+from evalcase.store.runs import find_run
+from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
+
+
+def _check_parts(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words, if each names a kind of parts."""
+    for word in words:
+        if word not in PARTS and not (word.startswith("vars.") and word != "vars."):
+            known = ", ".join(PARTS)
+            raise click.BadParameter(f"{word!r} is not one of {known} and vars.NAME.")
+    return words
 
 
 @click.command("report")
@@ -35,7 +51,7 @@ from evalcase.util.environment import this_environment
     "-o FILE, else text]",
 )  # fmt: skip
 @click.option(
-    "--by", multiple=True, metavar="PART", callback=checked(check_parts),
+    "--by", multiple=True, metavar="PART", callback=checked(_check_parts),
     help="Break pass rates down by target, tag, suite, grader or variable (vars.NAME). Repeatable. "
     "[default: target, tag]",
 )  # fmt: skip
@@ -72,7 +88,8 @@ def report_command(
 
     Only the record is read: its suites may be gone, and it may come from somebody else.
     """
-    with open_run(run, runs_dir) as (kept, config):
+    config, folder = find_project(runs_dir)
+    with StoredRun(*find_run(run, folder)) as kept:
         own = is_own(kept.run, this_environment().state, config.root)
         reader = Reader(os.getcwd(), config, is_own=own, verbose=verbose)
         reported = Reported(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -13,16 +13,10 @@ import click
 
 from evalcase.api import prepare_run
 from evalcase.cli.options import WrongUsageError, run_options, runs_dir_option
-from evalcase.cli.running import OutputOptions, Session, output_options
-from evalcase.cli.stored import (
-    find_project,
-    refuse_graders,
-    refuse_stranger,
-    specs_of,
-    trust_option,
-)
-from evalcase.cli.terminal import write_prose
-from evalcase.config.config import load_config
+from evalcase.cli.running import Session, output_options
+from evalcase.cli.terminal import find_project, print_lines, write_prose
+from evalcase.config.config import Config, load_config
+from evalcase.config.graders import make_grader, runs_code
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
@@ -42,14 +36,78 @@ from evalcase.runner.resume import (
     read_request,
     request_rest,
 )
-from evalcase.store.folder import Run, find_sealer, is_own, left_no_record
+from evalcase.store.folder import Run, find_sealer, is_own, is_run, left_no_record, why_unsealed
 from evalcase.store.merge import merge_shards, read_shards
 from evalcase.store.rows import GradingRow
 from evalcase.store.runs import FoundRun, find_run, list_runs, newest_run, newest_unfinished
 from evalcase.store.stored import StoredRun
+from evalcase.types.case import Case
 from evalcase.types.result import first_code
-from evalcase.types.value import replace
+from evalcase.types.value import JSON, replace
 from evalcase.util.environment import this_environment
+from evalcase.util.json import compact_encoder
+from evalcase.util.text import make_visible, shorten_text
+
+_to_json = compact_encoder()
+_MOST_SHOWN, _LONGEST = 20, 300
+_REFUSED = "nothing was done; if you trust the record, add --trust"
+
+trust_option = click.option(
+    "--trust", is_flag=True, help="Use what the record names, even if somebody else made it."
+)
+
+
+def refuse_stranger(run: Run) -> int:
+    """Say what a record names, each thing on its line, and that nothing of it is used."""
+    request = read_request(run)
+    where = "by you on this machine and in this folder, or was changed since"
+    write_prose(f"evalcase: {run.path} was not made {where}")
+    if why := why_unsealed(run, this_environment().state):
+        write_prose(why)
+    default = run.about.default_target
+    named = {
+        "target": request.targets or ([default] if default else []),
+        "env file": [request.env_file] if request.env_file is not None else [],
+        "folder": [run.about.cwd],
+        "path": request.paths,
+    }
+    print_lines(["continuing it would use:", *_list_named(named), _REFUSED], sys.stderr)
+    return 2
+
+
+def _specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
+    for case in cases:
+        for part in case.graded_parts:
+            yield from part._data.get("graders", ())
+
+
+def _refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Config) -> int | None:
+    """Say which graders of a journal would run code, or ask whom the configuration doesn't name,
+    each on its line; None if none would.
+
+    A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
+    """
+    known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
+    named = {_to_json(spec): make_grader(spec, config) for spec in graders}
+    found = [
+        text for text, each in named.items()
+        if runs_code(each) or not known.issuperset(each.grader.asks())
+    ]  # fmt: skip
+    if not found:
+        return None
+    why = "that would run code, or ask targets that the configuration does not name"
+    write_prose(f"evalcase: {run.path} names graders {why}:")
+    print_lines([*_list_named({"grader": found}), _REFUSED], sys.stderr)
+    return 2
+
+
+def _list_named(named: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Each text of a stranger on one line, and of a sane length."""
+    for what, values in named.items():
+        for value in values[:_MOST_SHOWN]:
+            yield f"  {what:<9} {make_visible(shorten_text(value, _LONGEST))}"
+        if len(values) > _MOST_SHOWN:
+            yield f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more"
 
 
 @click.command("grade")
@@ -75,7 +133,7 @@ from evalcase.util.environment import this_environment
 @output_options
 def grade_command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool, trust: bool,
-    output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
+    **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Grade the answers of a run again, without calling targets. Judges are called.
 
@@ -92,31 +150,35 @@ def grade_command(
     if recorded and suites:
         raise WrongUsageError("--recorded and --suite can't be combined")
     config = load_config(os.getcwd(), os.getcwd())
-    session = Session(output, config, asked["runs_dir"])
-    if asked["env_file"] is not None:
-        asked["env_file"] = os.path.abspath(asked["env_file"])
+    session = _open_session(config, asked)
     found, grading = find_run(run, session.folder)
     if grading is not None and not recorded:
         said = f"say --recorded with `{run}`"
         raise ConfigError(f"the cases of a grading are stored in the record: {said}")
-    options, state = read_request(found), this_environment().state
-    basis = GradingBasis(options, suites, graders, recorded=recorded)
-    if not trust and not is_own(found, state, config.root):
-        if not basis.graders and not basis.suites:
-            return refuse_stranger(found, options, state)
+    basis = GradingBasis(read_request(found), suites, graders, recorded=recorded)
+    if not trust and not is_own(found, this_environment().state, config.root):
+        if not graders and not suites:
+            return refuse_stranger(found)
         basis = basis.of_stranger()
     with open_graded(found, grading) as kept:
         return _grade_answers(session, kept, basis, asked, trust=trust)
 
 
-def finish_grading(
+def _open_session(config: Config, asked: dict[str, Any]) -> Session:
+    """A session that may go on in another folder."""
+    if asked["env_file"] is not None:
+        asked["env_file"] = os.path.abspath(asked["env_file"])
+    return Session(config, asked)
+
+
+def _finish_grading(
     session: Session, run: Run, broken: GradingRow, asked: Mapping[str, Any], *, trust: bool
 ) -> int:
     """Go on with a grading that was broken off, by what it was begun by. The journal says that, and
     has no seal: graders that it names are held to what those of recorded cases are."""
     basis = basis_of_broken(run, broken, read_request(run))
     if not trust:
-        code = refuse_graders(run, parse_graders(broken.graders), session.config)
+        code = _refuse_graders(run, parse_graders(broken.graders), session.config)
         if code is not None:
             return code
     with StoredRun(run, broken.cases_of) as kept:
@@ -133,7 +195,7 @@ def _grade_answers(
     basis = basis._replace(options=replace(options, fail_fast=False, cache=None))
     held = recorded_suites(kept) if basis.recorded else None
     if held is not None and not basis.graders and not trust:
-        code = refuse_graders(kept.run, specs_of(case for _, case in held), session.config)
+        code = _refuse_graders(kept.run, _specs_of(case for _, case in held), session.config)
         if code is not None:
             return code
     if basis.is_as_now:
@@ -158,7 +220,7 @@ def _grade_answers(
 @trust_option
 @output_options
 def resume_command(
-    run: str | None, retry_errored: bool, trust: bool, output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
+    run: str | None, retry_errored: bool, trust: bool, **asked: Any,  # noqa: ANN401 - each of its option's type
 ) -> int:  # fmt: skip
     """Continue a run that is not complete: only unfinished trials are run.
 
@@ -181,23 +243,21 @@ def resume_command(
     evalcase resume --retry-errored      run errored trials again, too
     evalcase resume latest               the newest run, complete or not
     """
-    config, state = load_config(os.getcwd(), os.getcwd()), this_environment().state
-    session = Session(output, config, asked["runs_dir"])
+    config = load_config(os.getcwd(), os.getcwd())
+    session = _open_session(config, asked)
     chosen = _choose_run(run, session.folder, errored=retry_errored)
     if not trust:
         # If no run is named, the newest decides about the exit code, too.
         newest = [] if run is not None else [each.run for each in list_runs(session.folder, 1)]
-        for each in (*newest, chosen):
-            if each is not None and not is_own(each, state, config.root):
-                return refuse_stranger(each, read_request(each), state)
+        for each in filter(None, (*newest, chosen)):
+            if not is_own(each, this_environment().state, config.root):
+                return refuse_stranger(each)
     if chosen is None:
         sys.stderr.write("there is no run to continue; `evalcase run` creates one\n")
         return 2
-    if asked["env_file"] is not None:
-        asked["env_file"] = os.path.abspath(asked["env_file"])
     broken = find_broken_grading(chosen)
     if broken is not None and broken.origin == "grade":
-        code = finish_grading(session, chosen, broken, asked, trust=trust)
+        code = _finish_grading(session, chosen, broken, asked, trust=trust)
     else:
         options = read_request(chosen).override(asked)
         session.go_back(chosen)
@@ -247,9 +307,7 @@ def _choose_run(name: str | None, folder: str, *, errored: bool) -> Run | None:
 )  # fmt: skip
 @runs_dir_option
 @output_options
-def merge_command(
-    runs: tuple[str, ...], partial: bool, output: OutputOptions, runs_dir: str | None,
-) -> int:  # fmt: skip
+def merge_command(runs: tuple[str, ...], partial: bool, **asked: Any) -> int:  # noqa: ANN401 - each of its option's type
     """Merge the shards of a run into one.
 
     RUNS are runs made with --shard, given by id or folder, or folders of such runs. The result is
@@ -264,8 +322,8 @@ def merge_command(
     one is missing or not complete and --partial is not given, and otherwise that of an unsharded
     run.
     """
-    (config, folder), environment = find_project(runs_dir), this_environment()
-    session = Session(output, config, runs_dir)
+    (config, folder), environment = find_project(asked["runs_dir"]), this_environment()
+    session = Session(config, asked)
     with ExitStack() as stack:
         named = [each for name in runs for each in _find_runs(name, folder)]
         found = {os.path.realpath(each.run.path): each for each in named}  # each once
@@ -284,21 +342,18 @@ def merge_command(
         )  # fmt: skip
     options = RunOptions.from_dict(run.about.options)
     evaluated = hold_to_gates(read_evaluated(StoredRun(run)), options)
-    session.is_own = sealer is not None
+    session.reader = session.reader._replace(is_own=sealer is not None)
     return first_code(evaluated.exit_code, session.conclude(evaluated))
 
 
 def _find_runs(name: str, folder: str) -> list[FoundRun]:
-    if os.path.isdir(name) and not os.path.exists(os.path.join(name, "run.json")):
-        listed = list_runs(os.path.abspath(name))
-        damaged = [each.problem for each in listed if each.run is None]
-        if damaged:
-            raise RecordError(damaged[0])
-        runs = [FoundRun(each.run, None) for each in listed if each.run is not None]
-        if runs:
-            return runs
-        try:
-            return [find_run(name, folder)]
-        except ConfigError:
-            raise ConfigError(f"the folder {name} has no runs") from None
-    return [find_run(name, folder)]
+    if not os.path.isdir(name) or is_run(name):
+        return [find_run(name, folder)]
+    runs = []
+    for each in list_runs(os.path.abspath(name)):
+        if each.run is None:
+            raise RecordError(each.problem)
+        runs.append(FoundRun(each.run, None))
+    if not runs:
+        raise ConfigError(f"the folder {name} has no runs")
+    return runs

@@ -12,7 +12,7 @@ import click
 
 from evalcase.api import prepare_run
 from evalcase.cli.options import GroupedCommand, run_options
-from evalcase.cli.running import OutputOptions, Session, output_options
+from evalcase.cli.running import Session, output_options
 from evalcase.config.config import Config, read_config
 from evalcase.config.options import make_options
 from evalcase.errors import ConfigError
@@ -47,9 +47,7 @@ def _note_start(config: Config, runs_dir: str | None) -> None:
     "--dry-run", is_flag=True, help="Check suites and configuration, and show what would run."
 )
 @output_options
-def run_command(
-    paths: tuple[str, ...], dry_run: bool, output: OutputOptions, **asked: Any,  # noqa: ANN401 - each of its option's type
-) -> int:  # fmt: skip
+def run_command(paths: tuple[str, ...], dry_run: bool, **asked: Any) -> int:  # noqa: ANN401 - each of its option's type
     """Run cases against targets, grade the answers and keep every result.
 
     \b
@@ -67,14 +65,14 @@ def run_command(
     config = read_config(os.getcwd(), os.getcwd())
     if not dry_run:
         _note_start(config, asked["runs_dir"])
-    session = Session(output, config, asked["runs_dir"], is_new=True)
+    session = Session(config, asked, is_new=True)
     if asked["failed_of"] is not None:
         asked["failed_of"] = find_failed(asked["failed_of"], session.folder, config.root)
     asked |= {"paths": paths or (".",), "targets": tuple(dict.fromkeys(asked["targets"]))}
     request = session.request(*make_options(asked, this_environment().entropy))
     plan = session.plan(request)
     if dry_run:
-        session.print(_say_what_would_run(plan, output.as_json))
+        session.print(_say_what_would_run(plan, asked["as_json"]))
         return 0
     return session.execute(prepare_run(request, plan))
 

@@ -8,19 +8,17 @@ import json
 import os
 import signal
 import stat
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, wraps
-from typing import NamedTuple, TextIO
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, TextIO
 
 import click
 from rich.file_proxy import FileProxy
 
-from evalcase.cli.options import json_option, verbose_option
+from evalcase.cli.options import F, json_option, verbose_option
 from evalcase.cli.terminal import (
     CRASH_CODE,
-    columns_of,
     discard_stream,
-    has_colour,
     is_live,
     print_lines,
     same_streams,
@@ -72,48 +70,28 @@ _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
 
 
-class OutputOptions(NamedTuple):
-    reports: tuple[str, ...]
-    quiet: bool
-    verbose: bool
-    as_json: bool
-
-
-def output_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add options to a command, which gets them as `output`."""
-
-    @click.option(
+def output_options(command: F) -> F:
+    """Add the options of what is shown and written, which a Session takes."""
+    report = click.option(
         "-o", "--report", "reports", multiple=True, metavar="FILE",
         help="Write a report at the end; the extension of FILE sets its format. Repeatable.",
     )  # fmt: skip
-    @click.option("-q", "--quiet", is_flag=True, help="Print only the last lines.")
-    @verbose_option
-    @json_option
-    @wraps(command)
-    def with_output(
-        reports: tuple[str, ...], quiet: bool, verbose: bool, as_json: bool, **given: object
-    ) -> int:
-        return command(output=OutputOptions(reports, quiet, verbose, as_json), **given)
-
-    return with_output
+    quiet = click.option("-q", "--quiet", is_flag=True, help="Print only the last lines.")
+    return report(quiet(verbose_option(json_option(command))))
 
 
 class Session:
     """A command at work on a run, and how a person sees that. Standard output is kept for evalcase,
     which user code shares with it."""
 
-    def __init__(
-        self, output: OutputOptions, config: Config, runs_dir: str | None, *, is_new: bool = False
-    ) -> None:
-        """`is_new` says that all results are made now: then the record need not be read for a
-        summary."""
+    def __init__(self, config: Config, asked: dict[str, Any], *, is_new: bool = False) -> None:
+        """`asked` has the options of a command. `is_new` says that all results are made now: then
+        the record need not be read for a summary."""
         self.config = config
-        self.folder = config.find_runs(runs_dir)
-        self.reader = Reader(os.getcwd(), config, verbose=output.verbose)
-        self.is_own = True
-        """Whether the record is this user's own, with which `resume` goes on."""
-        self._requests = _request_reports(output.reports)
-        self._output = output
+        self.folder = config.find_runs(asked["runs_dir"])
+        self.reader = Reader(os.getcwd(), config, verbose=asked["verbose"])
+        self._reports = _request_reports(asked["reports"])
+        self._is_quiet, self._as_json = asked["quiet"], asked["as_json"]
         self._is_new = is_new
         self._streams = take_streams()
         self._scrubber = Scrubber({})
@@ -122,13 +100,14 @@ class Session:
     def view(self) -> RunView:
         """On standard error: standard output is for what came of it."""
         stream = self._streams.err
-        if self._output.quiet or self._output.as_json:
-            return RunView(stream, columns_of(stream) if stream.isatty() else None)
+        screen = screen_for(stream)
+        if self._is_quiet or self._as_json:
+            return RunView(stream, screen.width if stream.isatty() else None)
         if not is_live(stream):
             log = LogView(stream)
             log.has_summary = _is_same_log(stream, self._streams.out)
             return log
-        view = LiveView(stream, colour=has_colour(stream))
+        view = LiveView(stream, colour=screen.colour)
         for lent in self._streams.lent:
             lent.above = FileProxy(view.console, lent)
         return view
@@ -237,25 +216,23 @@ class Session:
         """Say what came of a run, and write the reports that are wanted: 0 if that could be done.
         Without highlights, the record is read for them."""
         with StoredRun(evaluated.run) as kept:
-            if self._output.as_json:
+            if self._as_json:
                 self.print([json.dumps(summary_object(evaluated))])
             else:
                 self._print_summary(evaluated, highlights, kept)
-            if self._requests:
-                return self._write_reports(kept)
-        return 0
+            return self._write_reports(kept)
 
     def _print_summary(
         self, evaluated: Evaluated, highlights: Highlights | None, kept: StoredRun
     ) -> None:
-        reader = self.reader._replace(screen=screen_for(self._streams.out), is_own=self.is_own)
-        if highlights is None and not self._output.quiet:
+        reader = self.reader._replace(screen=screen_for(self._streams.out))
+        if highlights is None and not self._is_quiet:
             try:
                 highlights = gather_highlights(kept)
             except RecordError:
                 if evaluated.status != "failed":  # else it may be the record that failed
                     raise
-        if self._output.quiet or highlights is None:
+        if self._is_quiet or highlights is None:
             lines = last_lines(evaluated, reader)
         else:
             lines = summary_lines(evaluated, highlights, kept.find_case, reader)
@@ -265,10 +242,10 @@ class Session:
         """Write what was asked for; 0, or the exit code for what could not be written. What was run
         is kept all the same, and can be reported again."""
         code = 0
-        for form, path in self._requests:
+        for form, path in self._reports:
             try:
                 write_file(form, Reported(kept, self.reader), path)
-                if not self._output.quiet:
+                if not self._is_quiet:
                     tell_written(seen_from(self.reader.cwd, path))
             except EvalcaseError as error:
                 write_prose(f"evalcase: {error}")

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from evalcase.cli.options import WrongUsageError, checked, runs_dir_option
-from evalcase.cli.stored import find_project
-from evalcase.cli.terminal import columns_of, has_colour, print_lines, write_prose
+from evalcase.cli.terminal import find_project, print_lines, screen_for, write_prose
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.conclusion import rate_of, remark_on
 from evalcase.report.evaluated import read_evaluated
@@ -107,8 +106,8 @@ def list_command(
 def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     """Some runs, of so many: a line for each, and what has to be said of it."""
     # A program that reads this gets one line for each run, however long.
-    width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    environment, screen = this_environment(), Screen(width, colour=has_colour(sys.stdout))
+    screen = screen_for(sys.stdout) if sys.stdout.isatty() else Screen(sys.maxsize)
+    environment = this_environment()
     now, sealer = environment.now(), find_sealer(environment.state, root)
     rows, remarks = [list(_COLUMNS)], [""]
     for listed in runs:
@@ -120,7 +119,7 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     table = screen.table(list(zip(*news, strict=True)), narrowest=max(map(len, news[0])))
     for line, remark in zip(table, remarks, strict=True):
         painted = screen.paint(remark, "warning")
-        if remark and len(line) + 2 + len(remark) <= width:
+        if remark and len(line) + 2 + len(remark) <= screen.width:
             print_lines([f"{line}  {painted}"])
         else:
             print_lines([line, *([f"  {painted}"] if remark else [])])

@@ -8,7 +8,7 @@ import sys
 import click
 
 from evalcase.cli.options import runs_dir_option
-from evalcase.cli.stored import find_project
+from evalcase.cli.terminal import find_project
 from evalcase.report.source import Reader
 from evalcase.runner.event_loop import run_async
 from evalcase.store.runs import find_run

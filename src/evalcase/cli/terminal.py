@@ -30,30 +30,20 @@ if TYPE_CHECKING:
 
 
 def screen_for(stream: TextIO) -> Screen:
-    """What draws for a stream: its width and, on a terminal, colours."""
-    return Screen(columns_of(stream), colour=has_colour(stream))
-
-
-def has_colour(stream: TextIO) -> bool:
-    """A terminal, unless NO_COLOR is set or it can't show colours."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return stream.isatty()
-
-
-def is_live(stream: TextIO) -> bool:
-    """Whether lines can be drawn anew: a terminal that understands more than text."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def columns_of(stream: TextIO) -> int:
-    """How wide a terminal is just now; elsewhere COLUMNS, or 80."""
+    """What draws for a stream: as wide as the terminal is just now, elsewhere COLUMNS, or 80; with
+    colours on a terminal that can show them, unless NO_COLOR is set."""
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         given = os.environ.get("COLUMNS", "")
         columns = int(given) if given.isdecimal() else 0
-    return max(20, columns) if columns else 80
+    colour = is_live(stream) and not os.environ.get("NO_COLOR")
+    return Screen(max(20, columns or 80), colour=colour)
+
+
+def is_live(stream: TextIO) -> bool:
+    """Whether lines can be drawn anew: a terminal that understands more than text."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
@@ -63,11 +53,19 @@ def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
         write(line + "\n")
 
 
+def print_pieces(pieces: Iterable[str | bytes]) -> None:
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            sys.stdout.buffer.write(piece)
+        else:
+            sys.stdout.write(piece)
+
+
 def write_prose(text: str, stream: TextIO | None = None) -> None:
     """Write a sentence that may hold anybody's text, to standard error if nothing else is said. On
     a terminal it is broken between words; the reader of a file takes a line for one problem."""
     stream = stream or sys.stderr
-    width = columns_of(stream) if stream.isatty() else None
+    width = screen_for(stream).width if stream.isatty() else None
     print_lines(defuse_lines(hang_text(make_visible(text), width, indent=2)), stream)
 
 
@@ -177,6 +175,14 @@ def tell_crash(
     print_lines((make_visible(scrub(line)) for line in trace), stream)
     write_prose(f"evalcase: can't continue: {said}; {_WHY}", stream)
     return said
+
+
+def find_project(runs_dir: str | None) -> tuple[Config, str]:
+    """The configuration of this project, whatever is wrong with it, and the folder of its runs."""
+    config = read_config(os.getcwd(), os.getcwd())
+    if config.problems():
+        sys.stderr.write("the configuration has errors, which `evalcase check` shows\n")
+    return config, config.find_runs(runs_dir)
 
 
 def scrub_problems(problems: Sequence[Problem]) -> list[Problem]:

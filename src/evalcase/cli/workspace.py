@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import click
 
 from evalcase.cli.options import runs_dir_option
-from evalcase.cli.stored import refuse_stranger, trust_option
+from evalcase.cli.resume import refuse_stranger, trust_option
 from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, load_config, read_env_file
@@ -55,14 +55,12 @@ def workspace_command(
     """
     config, environment = load_config(os.getcwd(), os.getcwd()), this_environment()
     found, _ = find_run(run, config.find_runs(runs_dir))
-    options = read_request(found)
     if not trust and not is_own(found, environment.state, config.root):
-        return refuse_stranger(found, options, environment.state)
+        return refuse_stranger(found)
     if os.path.lexists(folder):
         raise ConfigError(f"{folder} is there already: name a new folder")
-    if options.env_file is not None:
-        for name, value in read_env_file(options.env_file).items():
-            environment.variables.setdefault(name, value)
+    if (env_file := read_request(found).env_file) is not None:
+        environment.variables.update({**read_env_file(env_file), **environment.variables})
     with StoredRun(found) as stored:
         result = _find_trial(stored.results(), case, target, repeat)
     changes = result.workspace

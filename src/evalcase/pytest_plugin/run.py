@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Client, Connection, Listener
 from secrets import token_hex
 from threading import Lock, Thread
@@ -79,12 +80,11 @@ def describe_outcome(
     if each.verdict == "passed":
         return Outcome("passed", "", "", each.duration_s, properties)
     trial = each.telling
+    lines = [f"{each.verdict} at {make_visible(each.target)}"]
     reason = " ".join(make_visible(reason_of(trial)).split())
-    votes = ""
     if each.outcome.repeats > 1:
-        votes = f": {passed_of(each.outcome)}"
+        lines = [f"{lines[0]}: {passed_of(each.outcome)}"]
         reason = f"{passed_of(each.outcome)}; {reason}"
-    lines = [f"{each.verdict} at {make_visible(each.target)}{votes}"]
     lines += detail_lines(trial, result_heard(trial), case, Screen(width))
     text = scrubber.text("\n".join(lines))
     return Outcome(each.verdict, scrubber.text(reason), text, each.duration_s, properties)
@@ -123,20 +123,20 @@ class BackgroundRun:
     def start(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
         """Start the run of these cases, once; `whole` means that their suites have no others."""
         with self._lock:
-            if self._outcomes is None:
-                self._outcomes = {key: Future() for key in keys}
-                try:
-                    self._execution = self._prepare(keys, whole=whole)
-                except EvalcaseError as error:
-                    self._give_up(str(error))
-                except BaseException as error:
-                    self._give_up(f"{type(error).__name__}: {error}")
-                    raise
-                else:
-                    self._thread = Thread(
-                        target=self._run, args=(self._execution,), name="evalcase", daemon=True
-                    )
-                    self._thread.start()
+            if self._outcomes is not None:
+                return
+            self._outcomes = {key: Future() for key in keys}
+            try:
+                execution = self._execution = self._prepare(keys, whole=whole)
+            except EvalcaseError as error:
+                self._give_up(str(error))
+            except BaseException as error:
+                self._give_up(f"{type(error).__name__}: {error}")
+                raise
+            else:
+                run = partial(self._run, execution)
+                self._thread = Thread(target=run, name="evalcase", daemon=True)
+                self._thread.start()
 
     def wait(self, key: CaseKey) -> Outcome:
         """Wait for the outcome of a case. Raise NotRunError if it was not run."""
@@ -201,8 +201,7 @@ class BackgroundRun:
         execution = prepare_evaluation(
             paths, settings.targets or None, root=settings.config.root, **keywords
         )
-        plan = execution.plan
-        chosen = plan.selector.select(plan.suites)
+        chosen = execution.plan.selector.select(execution.plan.suites)
         self._cases = {(suite, case.id): case for suite, case in chosen}
         return execution
 
