@@ -23,7 +23,6 @@ HINTS = [
     ("graders: [{contains: 30}]", "wrong-type", 'write it in quotes: "30"'),
     ("graders: [{json_schema: s/a.json}]", "wrong-type",
      "write {type: json_schema, file: s/a.json}"),
-    ("graders: [{tool_calls: {max: 1, required: [a]}}]", "wrong-type", "stand in `needed`"),
     ("graders: [{python: 'nosuch.py:f'}]", "bad-value", "did you mean `./nosuch.py:f`?"),
     ("graders: [{name: contains, value: x}]", "bad-grader", "write {type: NAME, value: …}"),
 ]  # fmt: skip

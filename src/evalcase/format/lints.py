@@ -8,7 +8,7 @@ from typing import Any
 
 from evalcase.format.document import Findings
 from evalcase.format.fields import PRIVATE_PREFIX, Named
-from evalcase.graders.base import DeclaredGrader, Half, expected_halves
+from evalcase.graders.base import Grader, Half, expected_halves
 from evalcase.types.case import Case, needs_judge
 from evalcase.types.message import is_message
 from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
@@ -53,7 +53,7 @@ def _warn_of_zero(name: str, written: Named, findings: Findings) -> None:
 def _advise_solution(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
     """Warn of a solution that `run --oracle` has nothing to check by."""
     graders = _each_grader(data.get("graders", ()), findings)
-    if not any(declared.kind.workspace != "none" for _, declared in graders):
+    if not any(grader.workspace != "none" for _, grader in graders):
         is_own = "workspace" in written.values and "solution" in written.values["workspace"]
         path = (*written.at("workspace"), "solution") if is_own else written.path
         message = "nothing checks the `solution`: no grader of this case looks at its workspace"
@@ -74,14 +74,14 @@ def _advise_part(part: Case, written: Named, findings: Findings) -> bool:
 
 def _each_grader(
     graders: Graders, findings: Findings
-) -> Iterator[tuple[Mapping[str, Any], DeclaredGrader]]:
+) -> Iterator[tuple[Mapping[str, Any], Grader]]:
     """The graders of known kinds, each followed by those inside of it."""
-    for grader in graders:
-        declared = findings.declared(grader["type"])
+    for spec in graders:
+        declared = findings.declared(spec["type"])
         if declared is not None:
-            yield grader, declared
+            yield spec, declared.make(spec)
             for name in declared.naming("graders"):
-                yield from _each_grader(grader.get(name, ()), findings)
+                yield from _each_grader(spec.get(name, ()), findings)
 
 
 # Graders and judges
@@ -91,7 +91,7 @@ def _advise_graders(part: Case, written: Named, findings: Findings) -> None:
     """Look over how a case or a turn is graded."""
     data, path, expected = part._data, written.path, part._data.get("expected_output")
     graders = list(_each_grader(data.get("graders", ()), findings))
-    halves = frozenset[Half]().union(*(kind.compared(each) or () for each, kind in graders))
+    halves = frozenset[Half]().union(*(grader.compares() for _, grader in graders))
     is_compared = expected is not None and halves and expected_halves(expected) <= halves
     if part.needs_judge:
         name = "criteria" if "criteria" in data else "rubrics"
@@ -106,14 +106,14 @@ def _advise_graders(part: Case, written: Named, findings: Findings) -> None:
         message = "the weights of its graders are all 0, so none of them counts"
         findings.add("bad-value", path, message, "leave `weight` out")
     if expected is None and not part.needs_judge:
-        needing = (each for each, kind in graders if kind.compared(each) and not kind.kind.judges)
-        if (grader := next(needing, None)) is not None:
-            what = f"the grader `{grader['type']}` compares with `expected_output`, which is absent"
+        needing = [each.name for _, each in graders if each.compares() and not each.judges]
+        if needing:
+            what = f"the grader `{needing[0]}` compares with `expected_output`, which is absent"
             findings.add("nothing-to-grade", path, what, "add `expected_output`")
-    for grader, declared in graders:
-        missing = declared.missing_in(grader, part)
+    for spec, grader in graders:
+        missing = grader.missing_in(part)
         if missing is not None:
-            name = grader.get("name", grader["type"])
+            name = spec.get("name", spec["type"])
             what = f"the grader `{name}` needs {missing}, which this case doesn't have"
             # A judge says in its message where it looks.
             space = "add `workspace: {template: FOLDER}`" if "`workspace`" in missing else None
@@ -128,7 +128,7 @@ def _are_all_0(data: Mapping[str, Any]) -> bool:
 
 def _check_judges(
     data: Mapping[str, Any],
-    graders: Sequence[tuple[Mapping[str, Any], DeclaredGrader]],
+    graders: Sequence[tuple[Mapping[str, Any], Grader]],
     path: KeyPath,
     findings: Findings,
 ) -> None:
@@ -137,10 +137,9 @@ def _check_judges(
         return
     judges: dict[str | None, bool] = {}
     """None is the configured judge. The values say whether it reads `criteria` and `rubrics`."""
-    for grader, declared in graders:
-        if declared.kind.judges:
-            named = [name for _, name in declared.named_targets(grader)]
-            judges |= dict.fromkeys(named or (None,), declared.judges_case(grader))
+    for _, grader in graders:
+        if grader.judges:
+            judges |= dict.fromkeys(grader.asks() or (None,), grader.judges_case())
     if needs_judge(data) and True not in judges.values():
         judges[None] = True  # the configured judge reads what no grader reads
     for judge in judges:
@@ -176,16 +175,17 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
     is_compared = has_calls or (last is not None and is_comparable(expected[last]["content"]))
     if is_misnamed or (is_compared and not context) or needs_judge(data):
         return
-    graders = _each_grader(data.get("graders", ()), findings)
-    compared = [declared.compared(grader) for grader, declared in graders]
-    if is_compared and not any(compared):
+    graders = [grader for _, grader in _each_grader(data.get("graders", ()), findings)]
+    is_replaced = any(grader.compares() for grader in graders)
+    if is_compared and not is_replaced:
         first = min(context)
         reason = "only the last assistant content is compared; this one is context"
         if expected[first]["role"] != "assistant":
             role = expected[first]["role"]
             reason = f"messages of the role `{role}` are context and are not compared"
         findings.add("not-compared", (*path, first), reason)
-    elif not any(compared) and None not in compared:  # the code of a grader may compare anything
+    elif not is_replaced and not any(grader.runs_code for grader in graders):
+        # The code of a grader may compare anything.
         message = "there is nothing here to compare an answer with, so no answer can pass"
         hint = "it takes tool calls, or content that is text or data, of the assistant"
         findings.add("nothing-to-grade", path, message, hint)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from msgspec import NODEFAULT, Meta, Struct, field
@@ -47,16 +47,19 @@ BOTH: frozenset[Half] = frozenset({"calls", "content"})
 NEITHER: frozenset[Half] = frozenset()
 
 
+CALLS: frozenset[Half] = frozenset({"calls"})
+CONTENT: frozenset[Half] = frozenset({"content"})
+
+
 def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
     """What there is to compare in an expected output: calls, and content that is not empty."""
     said = [message for message in messages if message["role"] == "assistant"]
     contents = [each["content"] for each in said if each.get("content") is not None]
     last = contents[-1] if contents else None
     text = text_of_content(last)
-    halves: list[Half] = ["calls"] if any(each.get("tool_calls") for each in said) else []
-    if is_comparable(last) and (text is None or text.strip()):
-        halves.append("content")
-    return frozenset(halves)
+    has_content = is_comparable(last) and (text is None or text.strip())
+    has_calls = any(each.get("tool_calls") for each in said)
+    return (CALLS if has_calls else NEITHER) | (CONTENT if has_content else NEITHER)
 
 
 class Part(NamedTuple):
@@ -149,6 +152,8 @@ class Grader(Struct, dict=True, weakref=True):
     """A sentence for people: when it passes."""
     argument: ClassVar[str | None] = None
     """The option that `{name: argument}` gives; None if it takes none."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Options of which at least one has to be there. `min` and `max` of a grader are bounds."""
     reads: ClassVar[Literal["answer", "text", "value", "either", "figures", "ending"]] = "answer"
     threshold: ClassVar[Literal["optional", "needed", "none"]] = "optional"
     """Whether it has the option `threshold`, and can't do without."""
@@ -160,6 +165,10 @@ class Grader(Struct, dict=True, weakref=True):
     """What it looks at of a workspace: what was changed, or the files themselves."""
     example: ClassVar[str] = ""
     """YAML that shows it."""
+
+    def conflicts(self) -> Iterator[Finding]:
+        """What is wrong with its options together, with paths seen from the grader."""
+        yield from check_needs(self, self.needs, f"the grader `{self.name}`")
 
     def load(self, surroundings: Surroundings) -> None:
         """Get ready, before the first answer: import what it names. Raise ConfigError."""
@@ -271,11 +280,6 @@ Graders = Annotated[
 """The option of a grader that is made of graders."""
 
 
-def _hint_at_required(value: JSON) -> str | None:
-    names = isinstance(value, list)
-    return "tools that must be called stand in `needed`, as {search: 1}" if names else None
-
-
 class SharedOptions(Value, frozen=True):
     """How a grader counts in its case: options of every grader, which none has to know."""
 
@@ -283,11 +287,9 @@ class SharedOptions(Value, frozen=True):
         Text | None, about("Its name in results; by default, its type.", words="a name")
     ] = None
     weight: Annotated[Amount, about("How much it counts in the weighted mean.", example=2)] = 1.0
-    required: Annotated[
-        bool,
-        about("Whether it must pass, regardless of the weighted mean."),
-        of_kind(hint=_hint_at_required),
-    ] = False
+    required: Annotated[bool, about("Whether it must pass, regardless of the weighted mean.")] = (
+        False
+    )
     indicator: Annotated[
         bool, about("Whether its grade is only shown, and doesn't count in the verdict.")
     ] = False
@@ -316,13 +318,19 @@ def names_file(prompt: str) -> bool:
     return _PROMPT_FILE.fullmatch(prompt) is not None
 
 
-def check_bounds(least: int | None, most: int | None, whose: str = "") -> Iterator[Finding]:
-    """Faults of `min` and `max`: that one is over the other, or, if it says whose, that both are
-    missing."""
-    if whose and least is None and most is None:
-        yield Finding((), f"{whose} needs `min` or `max`", code="missing-option")
+def check_needs(options: Struct, needs: Sequence[str], whose: str) -> Iterator[Finding]:
+    """Whether options have one of those that are needed, and whether their bounds are sound."""
+    known = fields_of(type(options))
+    given = [name for name in needs if getattr(options, name) != known[name].default]
+    if needs and not given:
+        *names, last = [f"`{name}`" for name in needs]
+        what = f"{', '.join(names)} or {last}" if names else last
+        yield Finding((), f"{whose} needs {what}", code="missing-option")
+    least, most = getattr(options, "min", None), getattr(options, "max", None)
     if least is not None and most is not None and least > most:
         yield Finding(("min",), f"`min` is {least}, and `max` only {most}")
+    if least == 0 and given == ["min"]:
+        yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
 
 
 def object_to_count(number: int, said: str, least: int | None, most: int | None) -> str | None:
@@ -334,16 +342,13 @@ def object_to_count(number: int, said: str, least: int | None, most: int | None)
     return None
 
 
-@cache  # looked up several times for each case: a tenth of `resume`
-def _options_naming(kind: type[Grader], what: str) -> tuple[str, ...]:
-    return tuple(name for name, each in fields_of(kind).items() if each.names == what)
-
-
 class DeclaredGrader(NamedTuple):
     """A class of graders, and the options of all graders that it has."""
 
     kind: type[Grader]
     shared: Mapping[str, Option]
+    names: Mapping[str | None, tuple[str, ...]]
+    """Its options that name something, or that hold other graders, by what they name."""
 
     @property
     def options(self) -> dict[str, Option]:
@@ -356,8 +361,7 @@ class DeclaredGrader(NamedTuple):
         return argument is not None and _takes_mapping(argument)
 
     def naming(self, what: str) -> tuple[str, ...]:
-        """Its options that name something, or that hold other graders."""
-        return _options_naming(self.kind, what)
+        return self.names.get(what, ())
 
     @property
     def in_name(self) -> str | None:
@@ -375,33 +379,14 @@ class DeclaredGrader(NamedTuple):
             found += [(path, each) for path, each in several if isinstance(each, str) and each]
         return found
 
-    def faults(self, values: Mapping[str, JSON]) -> Iterator[Finding]:
+    def faults(self, values: Mapping[str, JSON]) -> list[Finding]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
-        what = f"the grader `{self.kind.name}`"
-        for fault in problems_in(self.kind, values, what, beside=self.shared):
-            if self.kind.threshold == "none" and fault.path == ("threshold",):
-                hint = "it passes as its name says; a mean with a threshold is `weighted`"
-                fault = fault._replace(hint=hint)  # noqa: PLW2901
-            yield fault
+        return problems_in(self.kind, values, f"the grader `{self.kind.name}`", beside=self.shared)
 
     def make(self, values: Mapping[str, JSON]) -> Grader:
         """One with these sound options."""
         own = {name: values[name] for name in fields_of(self.kind) if name in values}
         return make(self.kind, own)
-
-    def compared(self, values: Mapping[str, JSON]) -> frozenset[Half] | None:
-        """What one with these sound options compares with; None where only its code says so."""
-        return None if self.kind.runs_code else self.make(values).compares()
-
-    def missing_in(self, values: Mapping[str, JSON], case: Case) -> str | None:
-        """What one with these sound options needs and the case doesn't have."""
-        if self.kind.missing_in is Grader.missing_in:
-            return None
-        return self.make(values).missing_in(case)
-
-    def judges_case(self, values: Mapping[str, JSON]) -> bool:
-        """Whether one with these sound options reads `criteria` and `rubrics`."""
-        return self.kind.judges and self.make(values).judges_case()
 
 
 def _takes_mapping(option: Option) -> bool:
@@ -423,7 +408,10 @@ def declared_grader(kind: type[Grader]) -> DeclaredGrader:
         shared["threshold"] = replace(shared["threshold"], default=NODEFAULT)
     elif kind.threshold == "none":
         del shared["threshold"]
-    return DeclaredGrader(kind, shared)
+    names: dict[str | None, tuple[str, ...]] = {}
+    for name, each in fields_of(kind).items():
+        names[each.names] = (*names.get(each.names, ()), name)
+    return DeclaredGrader(kind, shared, names)
 
 
 What = Literal["grader", "target", "asked", "judge", "code", "program", "script", "repo"]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import UNSET, Meta, UnsetType
 
 from evalcase.errors import EvalcaseError
-from evalcase.graders.base import NEITHER, Context, Grader, Half, check_bounds
+from evalcase.graders.base import CONTENT, NEITHER, Context, Grader, Half, check_needs
 from evalcase.graders.differences import NOTHING, are_within, expected_value, is_number, quote_value
 from evalcase.graders.json import graded_value
 from evalcase.graders.text import Searcher, settle
@@ -19,7 +19,7 @@ from evalcase.types.grade import Score
 from evalcase.types.options import Amount, Pattern, Place, Text, Whole, about, check_path, of_kind
 from evalcase.types.problem import Finding
 from evalcase.types.read_options import make, problems_in
-from evalcase.types.value import JSON, Value, are_same, describe_kind
+from evalcase.types.value import JSON, Value, are_same, describe_kind, replace
 from evalcase.util.json import JsonPath, MissingError
 
 _NAMED, _LISTED = 5, 10
@@ -83,10 +83,10 @@ class Bounds(Value, frozen=True):
     max: Annotated[Whole | None, about("The maximum.")] = None
 
     def conflicts(self) -> Iterator[Finding]:
-        yield from check_bounds(self.min, self.max, "it")
+        yield from check_needs(self, ("min", "max"), "it")
 
 
-class MatcherOptions(Value, frozen=True):
+class Matcher(Value, frozen=True):
     """One of the first ten says what is checked, the others how."""
 
     equals: Annotated[JSON | UnsetType, about("The value it must equal, as JSON.")] = UNSET
@@ -134,29 +134,73 @@ class MatcherOptions(Value, frozen=True):
         False
     )
 
+    @property
     def checks(self) -> list[str]:
         """The names of what it checks: one, if it is right."""
-        absent = dict.fromkeys(CHECKS) | {"equals": UNSET}
-        return [name for name in CHECKS if getattr(self, name) is not absent[name]]
+        return [name for name in CHECKS
+                if getattr(self, name) is not (UNSET if name == "equals" else None)]  # fmt: skip
 
     def conflicts(self) -> Iterator[Finding]:
-        checks = self.checks()
-        if not checks:
+        if not self.checks:
             listed = ", ".join(f"`{name}`" for name in CHECKS)
             hint = "data is written as {equals: {…}}"
             yield Finding((), f"a matcher needs one of {listed}", hint, code="missing-option")
             return
-        if len(checks) > 1:
-            what = f"`{checks[1]}` can't be used with `{checks[0]}`"
-            yield Finding((checks[1],), what, "a matcher checks one thing", at="key")
+        check, *others = self.checks
+        if others:
+            what = f"`{others[0]}` can't be used with `{check}`"
+            yield Finding((others[0],), what, "a matcher checks one thing", at="key")
             return
         for name, fitting in _GOES_WITH.items():
-            if getattr(self, name) and checks[0] not in fitting:
+            if getattr(self, name) and check not in fitting:
                 what = f"`{name}` goes with {', '.join(f'`{each}`' for each in fitting)} only"
                 yield Finding((name,), what, at="key")
         if self.date is not None and _read_moment(self.date, self.formats, or_iso=True) is None:
             by = " or any of ".join(filter(None, ["ISO 8601", ", ".join(self.formats)]))
             yield Finding(("date",), f"`date` is not a date by {by}: {self.date:.60}")
+
+    def against(self, path: JsonPath, expected: JSON) -> Matcher | None:
+        """The matcher for what is expected at its path; None if that is nothing. Raise
+        EvalcaseError if it can't be compared so."""
+        if self.expected is None:
+            return self
+        try:
+            (found,) = path.find_all(expected)
+        except (MissingError, ValueError):
+            return None
+        kind = {"number": int | float, "date": str}.get(self.expected, object)
+        is_moment = self.expected != "date" or _read_moment(
+            str(found.value), self.formats, or_iso=True
+        )
+        if not isinstance(found.value, kind) or not is_moment:
+            what = f"`expected_output` has {quote_value(found.value)} at `{found.path}`"
+            raise EvalcaseError(f"{what}, which is not a {self.expected}")
+        return replace(self, expected=None, **{self.expected: found.value})
+
+    def __str__(self) -> str:
+        """What it looks for, after "expected"."""
+        (check,) = self.checks
+        wanted = getattr(self, check)
+        several = wanted if isinstance(wanted, tuple) else (wanted,)
+        if check == "type":
+            return " or ".join(several)
+        if check == "exists":
+            return "something" if wanted else "nothing"
+        if isinstance(wanted, Bounds):
+            end = "or more" if wanted.max is None else f"to {wanted.max:,}"
+            return f"a length of {wanted.min or 0:,} {end}"
+        said = str(wanted)
+        if check == "regex":
+            said = f"a match of `{wanted}`"
+        elif check != "date":
+            more = ", …" if len(several) > _LISTED else ""
+            lead = {"contains": "something with ", "one_of": "one of "}.get(check, "")
+            said = f"{lead}{', '.join(map(quote_value, several[:_LISTED]))}{more}"
+        margins = [f"{self.within:g}"] if self.within else []
+        margins += [f"{self.within_percent:g} %"] if self.within_percent else []
+        if margins:
+            said += f" ± {' or '.join(margins)}{' days' if check == 'date' else ''}"
+        return f"{said} (case ignored)" if self.ignore_case else said
 
 
 CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length",
@@ -169,32 +213,6 @@ _GOES_WITH = {
 }
 
 
-class Matcher(Value, frozen=True):
-    """What is checked of a field, by which argument, and how."""
-
-    check: str
-    argument: Any
-    how: MatcherOptions
-
-    def against(self, path: JsonPath, expected: JSON) -> Matcher | None:
-        """The matcher for what is expected at its path; None if that is nothing. Raise
-        EvalcaseError if it can't be compared so."""
-        if self.check != "expected":
-            return self
-        try:
-            (found,) = path.find_all(expected)
-        except (MissingError, ValueError):
-            return None
-        kind = {"number": int | float, "date": str}.get(self.argument, object)
-        is_moment = self.argument != "date" or _read_moment(
-            str(found.value), self.how.formats, or_iso=True
-        )
-        if not isinstance(found.value, kind) or not is_moment:
-            what = f"`expected_output` has {quote_value(found.value)} at `{found.path}`"
-            raise EvalcaseError(f"{what}, which is not a {self.argument}")
-        return Matcher(self.argument, found.value, self.how)
-
-
 def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
     if not value:
         yield place.fault("is empty: it names no field")
@@ -203,7 +221,7 @@ def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
         for fault in check_path(key, Place(here, len(here) - 1)):
             yield fault._replace(at="key")
         if isinstance(each, dict):
-            faults = problems_in(MatcherOptions, each, f"the matcher of `{key}`", here)
+            faults = problems_in(Matcher, each, f"the matcher of `{key}`", here)
             # What is misspelt is not missing.
             yield from [
                 each for each in faults if len(faults) == 1 or each.code != "missing-option"
@@ -214,9 +232,7 @@ def _check_fields(value: dict[str, JSON], place: Place) -> Iterator[Finding]:
 
 
 def _read_field(value: JSON) -> Matcher:
-    how = make(MatcherOptions, value if isinstance(value, dict) else {"equals": value})
-    (check,) = how.checks()
-    return Matcher(check, getattr(how, check), how)
+    return make(Matcher, value if isinstance(value, dict) else {"equals": value})
 
 
 FieldMatchers = Annotated[
@@ -226,36 +242,9 @@ FieldMatchers = Annotated[
         written=dict[str, Any],
         check=_check_fields,
         read=lambda value: {path: _read_field(each) for path, each in value.items()},
-        inside=MatcherOptions,
+        inside=Matcher,
     ),
 ]
-
-
-def describe_matcher(matcher: Matcher) -> str:
-    """What a matcher looks for, after "expected"."""
-    check, wanted, how = matcher.check, matcher.argument, matcher.how
-    several = wanted if isinstance(wanted, tuple) else (wanted,)
-    if check == "type":
-        return " or ".join(several)
-    if check == "exists":
-        return "something" if wanted else "nothing"
-    if isinstance(wanted, Bounds):
-        least, most = wanted.min or 0, wanted.max
-        end = "or more" if most is None else f"to {most:,}"
-        return f"a length of {least:,} {end}"
-    if check == "date":
-        said = str(wanted)
-    elif check == "regex":
-        said = f"a match of `{wanted}`"
-    else:
-        more = ", …" if len(several) > _LISTED else ""
-        leads = {"contains": "something with ", "one_of": "one of "}
-        said = f"{leads.get(check, '')}{', '.join(map(quote_value, several[:_LISTED]))}{more}"
-    margins = [f"{how.within:g}"] if how.within else []
-    margins += [f"{how.within_percent:g} %"] if how.within_percent else []
-    if margins:
-        said += f" ± {' or '.join(margins)}{' days' if check == 'date' else ''}"
-    return f"{said} (case ignored)" if how.ignore_case else said
 
 
 # Whether a field is what its matcher says
@@ -273,19 +262,19 @@ class FieldOutcome(NamedTuple):
 
     def tell(self, matcher: Matcher) -> str:
         note = f" ({self.note})" if self.note else ""
-        return f"expected {describe_matcher(matcher)}, got {self.got}{note}"
+        return f"expected {matcher}, got {self.got}{note}"
 
 
 def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searcher) -> FieldOutcome:
     """Whether all values that a path leads to match."""
-    is_about_existence = matcher.check == "exists"
+    exists = matcher.exists
     try:
-        found = path.find_all(value, is_needed=not is_about_existence or bool(matcher.argument))
+        found = path.find_all(value, is_needed=exists is not False)
     except MissingError as error:
-        return FieldOutcome(False, "nothing", str(error), is_unseen=not is_about_existence)
-    if is_about_existence:
+        return FieldOutcome(False, "nothing", str(error), is_unseen=exists is None)
+    if exists is not None:
         got = quote_value(found[0].value) if found else "nothing"
-        return FieldOutcome(bool(found) is matcher.argument, got)
+        return FieldOutcome(bool(found) is exists, got)
     outcomes = [_match_one(each.value, matcher, searcher) for each in found]
     if len(found) == 1:
         return outcomes[0]
@@ -300,11 +289,12 @@ def match_field(path: JsonPath, matcher: Matcher, value: JSON, searcher: Searche
 
 
 def _match_one(got: JSON, matcher: Matcher, searcher: Searcher) -> FieldOutcome:
-    kinds = _LOOKS_INTO.get(matcher.check)
+    (check,) = matcher.checks
+    kinds = _LOOKS_INTO.get(check)
     if kinds is not None and not isinstance(got, kinds):
         why = f"it is {describe_kind(got)}"
         return FieldOutcome(False, quote_value(got), why, is_unseen=True)
-    note = _object_to(matcher, got, searcher)
+    note = _object_to(check, matcher, got, searcher)
     return FieldOutcome(note is None, quote_value(got), note or "")
 
 
@@ -315,11 +305,11 @@ _TYPES = {
 }  # fmt: skip
 
 
-def _object_to(matcher: Matcher, got: Any, searcher: Searcher) -> str | None:  # noqa: ANN401
+def _object_to(check: str, how: Matcher, got: Any, searcher: Searcher) -> str | None:  # noqa: ANN401
     """Why a value doesn't match: empty if the two show it, None if it does."""
-    wanted, how, note = matcher.argument, matcher.how, ""
+    wanted, note = getattr(how, check), ""
     several = wanted if isinstance(wanted, tuple) else (wanted,)
-    match matcher.check:
+    match check:
         case "number":
             return _object_to_number(wanted, got, how)
         case "date":
@@ -354,7 +344,7 @@ def _is_in(got: str | list[JSON], wanted: JSON, ignore_case: bool) -> bool:
     return wanted.casefold() in got.casefold() if ignore_case else wanted in got
 
 
-def _object_to_number(wanted: float, got: JSON, how: MatcherOptions) -> str | None:
+def _object_to_number(wanted: float, got: JSON, how: Matcher) -> str | None:
     if not isinstance(got, int | float) or not is_number(got):
         return f"it is {describe_kind(got)}, not a number"
     margin = max(how.within, abs(wanted) * how.within_percent / 100)
@@ -366,7 +356,7 @@ def _object_to_number(wanted: float, got: JSON, how: MatcherOptions) -> str | No
         return "off by more than a number can hold"
 
 
-def _object_to_date(text: str, got: JSON, how: MatcherOptions) -> str | None:
+def _object_to_date(text: str, got: JSON, how: Matcher) -> str | None:
     if not isinstance(got, str):
         return f"it is {describe_kind(got)}, not text"
     wanted = _read_moment(text, how.formats, or_iso=True)
@@ -403,8 +393,8 @@ class FieldsGrader(Grader):
     ]
 
     def compares(self) -> frozenset[Half]:
-        compares = any(each.check == "expected" for each in self.value.values())
-        return frozenset({"content"}) if compares else NEITHER
+        compares = any(each.expected is not None for each in self.value.values())
+        return CONTENT if compares else NEITHER
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         expected = expected_value(context.case) if self.compares() else None
@@ -421,12 +411,12 @@ class FieldsGrader(Grader):
             (path, each, match_field(JsonPath(path), each, value, searcher))
             for path, each in matchers.items()
         ]
-        total = fsum(each.how.weight for _, each, _ in fields)
-        right = fsum(each.how.weight for _, each, outcome in fields if outcome.matches)
-        missed = [field for field in fields if field[1].how.required and not field[2].matches]
+        total = fsum(each.weight for _, each, _ in fields)
+        right = fsum(each.weight for _, each, outcome in fields if outcome.matches)
+        missed = [field for field in fields if field[1].required and not field[2].matches]
         # With fields that had nothing to check it might have passed, so `not` makes no pass of it:
         # unless one that is required is something else.
-        counted = [outcome for _, each, outcome in fields if each.how.weight or each.how.required]
+        counted = [outcome for _, each, outcome in fields if each.weight or each.required]
         unseen = any(each.is_unseen for each in counted)
         might_pass = unseen and all(outcome.is_unseen for *_, outcome in missed)
         # A share of 0.8 that comes out as 0.7999999999999999 is still 0.8.
@@ -441,10 +431,10 @@ _Field = tuple[str, Matcher, FieldOutcome]
 
 def _make_row(path: str, matcher: Matcher, outcome: FieldOutcome) -> dict[str, JSON]:
     row: dict[str, JSON] = {
-        "field": path, "expected": describe_matcher(matcher), "got": outcome.got,
-        "matches": outcome.matches, "weight": matcher.how.weight,
+        "field": path, "expected": str(matcher), "got": outcome.got,
+        "matches": outcome.matches, "weight": matcher.weight,
     }  # fmt: skip
-    row |= {"required": True} if matcher.how.required else {}
+    row |= {"required": True} if matcher.required else {}
     return {**row, "note": outcome.note} if outcome.note else row
 
 
@@ -455,10 +445,10 @@ def _write_reason(fields: Sequence[_Field], right: float, total: float) -> str:
     said = [f"`{path}`: {outcome.tell(matcher)}" for path, matcher, outcome in failed[:_NAMED]]
     if len(failed) > _NAMED:
         said.append(f"and {len(failed) - _NAMED} more")
-    needed = [f"`{path}`" for path, matcher, _ in failed if matcher.how.required]
+    needed = [f"`{path}`" for path, matcher, _ in failed if matcher.required]
     said += [f"required: {', '.join(needed)}"] if needed else []
     if len(fields) == 1:
         return "; ".join(said)
-    is_even = all(matcher.how.weight == 1 for _, matcher, _ in fields)
+    is_even = all(matcher.weight == 1 for _, matcher, _ in fields)
     weighed = "" if is_even else f" ({right:g} of {total:g} by weight)"
     return f"{len(fields) - len(failed)} of {len(fields)} fields match{weighed}: {'; '.join(said)}"

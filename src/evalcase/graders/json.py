@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from msgspec import UNSET, UnsetType
 
 from evalcase.errors import ConfigError
-from evalcase.graders.base import NEITHER, Context, Grader, Half
+from evalcase.graders.base import CONTENT, NEITHER, Context, Grader, Half
 from evalcase.graders.differences import (
     NOTHING,
     Difference,
@@ -241,6 +241,7 @@ class JsonSchemaGrader(Grader):
     name = "json_schema"
     description = "The answer, as JSON, is valid against a JSON Schema."
     argument = "value"
+    needs = ("value", "file")
     reads = "value"
     example = "- json_schema: {type: object, required: [riskLevel]}"
 
@@ -257,9 +258,7 @@ class JsonSchemaGrader(Grader):
     path: str = ""
 
     def conflicts(self) -> Iterator[Finding]:
-        if self.value is None and self.file is None:
-            needs = "the grader `json_schema` needs a schema, or a `file` with one"
-            yield Finding((), needs, code="missing-option")
+        yield from super().conflicts()
         if self.value is not None and self.file is not None:
             yield Finding(("file",), "`file` replaces `value`: use only one of them")
 
@@ -353,7 +352,7 @@ class JsonEqualsGrader(Grader):
                 yield Finding(("ignore", number), what, "name what doesn't matter")
 
     def compares(self) -> frozenset[Half]:
-        return frozenset({"content"}) if self.value is UNSET else NEITHER
+        return CONTENT if self.value is UNSET else NEITHER
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         if isinstance(self.value, UnsetType):

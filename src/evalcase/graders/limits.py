@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Literal
 
 from evalcase.errors import GraderError
-from evalcase.graders.base import Context, Grader, check_bounds, object_to_count
+from evalcase.graders.base import Context, Grader, object_to_count
 from evalcase.graders.calls import about_steps, steps_like, without_steps
 from evalcase.graders.differences import quote_value
 from evalcase.types.answer import Answer, Usage
 from evalcase.types.grade import Score
 from evalcase.types.options import Amount, Count, Seconds, Text, Texts, Whole, about
-from evalcase.types.problem import Finding
 from evalcase.util.answers import read_ending
 from evalcase.util.text import write_count
 
@@ -102,6 +100,7 @@ class TokensGrader(Grader):
     name = "tokens"
     description = "Limits how many tokens are used: in total, for input or for output."
     argument = "value"
+    needs = ("value", "input", "output")
     reads = "figures"
     example = "- tokens: {output: 200}"
 
@@ -111,29 +110,21 @@ class TokensGrader(Grader):
     input: Annotated[Whole | None, about("The most input tokens.")] = None
     output: Annotated[Whole | None, about("The most output tokens.")] = None
 
-    def conflicts(self) -> Iterator[Finding]:
-        if self.value is None and self.input is None and self.output is None:
-            needs = "the grader `tokens` needs a number, `input` or `output`"
-            yield Finding((), needs, code="missing-option")
-
     def grade(self, context: Context) -> Score:
         usage = context.answer.usage or Usage()
-        counts = (usage.input_tokens, usage.output_tokens)
-        known = [count for count in counts if count is not None]
+        given, made = usage.input_tokens, usage.output_tokens
+        total = None if given is None or made is None else given + made
         faults: list[str] = []
         told: list[str] = []
-        for what, most, number in (
-            ("in all", self.value, sum(known) if len(known) == 2 else None),
-            ("in", self.input, usage.input_tokens),
-            ("out", self.output, usage.output_tokens),
-        ):
+        limits = (
+            ("in all", self.value, total), ("in", self.input, given), ("out", self.output, made),
+        )  # fmt: skip
+        for what, most, number in limits:
             if most is None:
                 continue
             if number is None:
-                unknown = f"the target did not report how many tokens there were {what}"
-                raise GraderError(
-                    "unreported", f"{unknown}; a target says `usage` beside its answer"
-                )
+                unknown = f"the target did not report how many tokens there were {what}; "
+                raise GraderError("unreported", f"{unknown}a target says `usage` beside its answer")
             told.append(f"{number:,} tokens {what}")
             if number > most:
                 faults.append(f"{told[-1]}, but at most {most:,} are allowed")
@@ -144,6 +135,7 @@ class FinishGrader(Grader):
     name = "finish"
     description = "The target reports an accepted finish reason."
     argument = "value"
+    needs = ("value", "refusal")
     reads = "ending"
     example = "- finish: [stop, end_turn]"
 
@@ -151,11 +143,6 @@ class FinishGrader(Grader):
         Text | Texts | None, about("The accepted finish reason, or several.", example="stop")
     ] = None
     refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"
-
-    def conflicts(self) -> Iterator[Finding]:
-        if self.value is None and self.refusal == "allow":
-            needs = "the grader `finish` needs a reason, or `refusal: forbid`"
-            yield Finding((), needs, code="missing-option")
 
     def grade(self, context: Context) -> Score:
         end = read_ending(context.answer)
@@ -174,6 +161,7 @@ class FinishGrader(Grader):
 class TurnsGrader(Grader):
     name = "turns"
     description = "Limits how many turns the conversation takes."
+    needs = ("min", "max")
     reads = "figures"
     example = "- turns: {max: 6}"
 
@@ -181,9 +169,6 @@ class TurnsGrader(Grader):
     max: Annotated[Count | None, about("The most turns.", example=6, elsewhere=("max_turns",))] = (
         None
     )
-
-    def conflicts(self) -> Iterator[Finding]:
-        yield from check_bounds(self.min, self.max, "the grader `turns`")
 
     def grade(self, context: Context) -> Score:
         told = write_count(context.turns, "turn")

@@ -7,13 +7,13 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache
 from math import fsum, hypot
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import regex
 from msgspec import Meta
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.graders.base import NEITHER, Context, Grader, Half, check_bounds, object_to_count
+from evalcase.graders.base import CONTENT, NEITHER, Context, Grader, Half, object_to_count
 from evalcase.graders.differences import (
     NOTHING,
     compare_texts,
@@ -104,6 +104,9 @@ def _compile(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
 
 
 class TextGrader(Grader, kw_only=True):
+    argument: ClassVar[str | None] = "value"
+    reads: ClassVar[Literal["text", "either"]] = "text"
+
     ignore_case: Annotated[
         bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive",))
     ] = False
@@ -138,7 +141,6 @@ class TextGrader(Grader, kw_only=True):
 class EqualsGrader(TextGrader):
     name = "equals"
     description = "The answer equals a text or a JSON value."
-    argument = "value"
     reads = "either"
     example = "- equals: Paris"
 
@@ -167,8 +169,7 @@ class EqualsGrader(TextGrader):
 class ContainsGrader(TextGrader):
     name = "contains"
     description = "The answer contains a text, or all of several."
-    argument = "value"
-    reads = "text"
+    needs = ("value", "any", "all")
     example = "- contains: [Paris, France]"
 
     value: Annotated[
@@ -184,16 +185,13 @@ class ContainsGrader(TextGrader):
     ] = None
 
     def conflicts(self) -> Iterator[Finding]:
-        lists = {"value": self.value, "any": self.any, "all": self.all}
-        given = {name: each for name, each in lists.items() if each is not None}
-        if not given:
-            needs = "the grader `contains` needs a text, or a list of texts"
-            yield Finding((), needs, code="missing-option")
+        yield from super().conflicts()
+        given = [name for name in self.needs if getattr(self, name) is not None]
         if len(given) > 1:
-            first, second, *_ = given
-            what = f"`{second}` replaces `{first}`: use only one of them"
-            yield Finding((second,), what)
-        for name, texts in given.items():
+            what = f"`{given[1]}` replaces `{given[0]}`: use only one of them"
+            yield Finding((given[1],), what)
+        for name in given:
+            texts = getattr(self, name)
             yield from self.object_to_blank(name, *([texts] if isinstance(texts, str) else texts))
 
     def grade(self, context: Context) -> Score:
@@ -216,9 +214,6 @@ def _list(texts: Sequence[str], most: int = 5) -> str:
 
 
 class _EdgeGrader(TextGrader):
-    argument = "value"
-    reads = "text"
-
     value: Annotated[Text, about("The text to find there.", example="Dear")]
 
     def conflicts(self) -> Iterator[Finding]:
@@ -255,8 +250,6 @@ class EndsWithGrader(_EdgeGrader):
 class RegexGrader(TextGrader):
     name = "regex"
     description = "The answer contains a match for a Python regular expression."
-    argument = "value"
-    reads = "text"
     example = r"- regex: '\d{4}-\d{2}-\d{2}'"
 
     value: Annotated[Pattern, about("The pattern to search for.", example="\\d+ items?")]
@@ -287,8 +280,6 @@ class RegexGrader(TextGrader):
 class OneOfGrader(TextGrader):
     name = "one_of"
     description = "The answer is one of several texts, ignoring outer white space."
-    argument = "value"
-    reads = "text"
     example = "- {type: one_of, value: [yes, no, maybe], ignore_case: true}"
 
     value: Annotated[
@@ -310,17 +301,13 @@ class OneOfGrader(TextGrader):
 class LengthGrader(TextGrader):
     name = "length"
     description = "Limits the length of the answer, in characters, words or lines."
-    reads = "text"
+    argument = None
+    needs = ("min", "max")
     example = "- length: {max: 50, unit: words}"
 
     min: Annotated[Whole | None, about("The shortest length allowed.", example=1)] = None
     max: Annotated[Whole | None, about("The greatest length allowed.", example=100)] = None
     unit: Annotated[Literal["characters", "words", "lines"], about("What to count.")] = "characters"
-
-    def conflicts(self) -> Iterator[Finding]:
-        if self.min == 0 and self.max is None:
-            yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
-        yield from check_bounds(self.min, self.max, "the grader `length`")
 
     def accepts_silence(self) -> bool:
         return self.max == 0
@@ -341,8 +328,6 @@ _QUICK_CHARACTERS = 4_000_000
 class SimilarityGrader(TextGrader):
     name = "similarity"
     description = "The answer is similar enough to a text, or to `expected_output`."
-    argument = "value"
-    reads = "text"
     threshold = "needed"
     example = "- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}"
 
@@ -355,7 +340,7 @@ class SimilarityGrader(TextGrader):
     ] = None
 
     def compares(self) -> frozenset[Half]:
-        return frozenset({"content"}) if self.value is None else NEITHER
+        return CONTENT if self.value is None else NEITHER
 
     def accepts_silence(self) -> bool:
         return self.value is not None and not self.value.strip()
@@ -391,15 +376,14 @@ class SimilarityGrader(TextGrader):
     async def _compare_embeddings(
         self, target: str, wanted: str, got: str, context: Context
     ) -> Score:
-        vectors = []
-        for text in (wanted, got):
-            try:
-                answer = await context.ask(target, [{"role": "user", "content": text}])
-                vectors.append(vector_of(answer))
-            except TargetError as error:
-                message = f"`{target}` gave no embedding: {error}"
-                raise GraderError("grader", message, error.details) from None
-        left, right = vectors
+        try:
+            left, right = [
+                vector_of(await context.ask(target, [{"role": "user", "content": text}]))
+                for text in (wanted, got)
+            ]
+        except TargetError as error:
+            message = f"`{target}` gave no embedding: {error}"
+            raise GraderError("grader", message, error.details) from None
         sizes = hypot(*left) * hypot(*right)
         if len(left) != len(right) or not sizes:
             what = "embeddings of different lengths" if sizes else "an embedding of zeros"

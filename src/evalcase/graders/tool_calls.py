@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from evalcase.graders.base import Context, Grader, check_bounds, object_to_count
+from evalcase.graders.base import Context, Grader, object_to_count
 from evalcase.graders.calls import (
     Agents,
     Call,
@@ -33,6 +33,7 @@ _NAMED = 5
 class ToolCallsGrader(Grader):
     name = "tool_calls"
     description = "Limits which tools are called, and how often."
+    needs = ("min", "max", "needed", "forbidden", "max_repeats", "errors")
     example = "- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}"
 
     min: Annotated[Whole | None, about("The fewest calls.")] = None
@@ -55,14 +56,7 @@ class ToolCallsGrader(Grader):
     def conflicts(self) -> Iterator[Finding]:
         yield from check_kinds(self.needed, "needed")
         yield from check_kinds(self.forbidden, "forbidden")
-        nothing: tuple[object, ...] = (None, {}, (), "allow")
-        said = (self.min, self.max, self.needed, self.forbidden, self.max_repeats, self.errors)
-        if all(each in nothing for each in said):
-            needs = "the grader `tool_calls` needs an option, such as `max` or `needed`"
-            yield Finding((), needs, code="missing-option")
-        if self.min == 0 and all(each in nothing for each in said[1:]):
-            yield Finding(("min",), "every answer has at least 0", "say at least 1, or a `max`")
-        yield from check_bounds(self.min, self.max)
+        yield from super().conflicts()
         for name in self.needed.keys() & set(self.forbidden):
             yield Finding(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import structs
 
-from evalcase.graders.base import NEITHER, Context, Grader, Half
+from evalcase.graders.base import CALLS, NEITHER, Context, Grader, Half
 from evalcase.graders.calls import (
     Agents,
     Call,
@@ -145,7 +145,7 @@ class TrajectoryGrader(Grader):
             yield Finding(("tools", name), what, did_you_mean(name, named), at="key")
 
     def compares(self) -> frozenset[Half]:
-        return frozenset({"calls"}) if self.value is None else NEITHER
+        return CALLS if self.value is None else NEITHER
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         expected: Sequence[Call] = self.expected

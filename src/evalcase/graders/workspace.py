@@ -395,6 +395,7 @@ class DiffGrader(_LooksAtWorkspace):
     name = "diff"
     description = "Limits what the agent changed in the workspace."
     workspace = "changes"
+    needs = ("max_lines", "max_files", "only", "never", "empty")
     example = "- diff: {only: ['src/**'], max_lines: 50}"
 
     max_lines: Annotated[Whole | None, about("The most lines added and removed together.")] = None
@@ -404,12 +405,6 @@ class DiffGrader(_LooksAtWorkspace):
     empty: Annotated[
         bool | None, about("Whether nothing must be changed (true), or something (false).")
     ] = None
-
-    def conflicts(self) -> Iterator[Finding]:
-        options = (self.max_lines, self.max_files, self.only, self.never, self.empty)
-        if all(each is None for each in options):
-            message = "`diff` needs one of `max_lines`, `max_files`, `only`, `never`, `empty`"
-            yield Finding((), message, code="missing-option")
 
     def grade(self, context: Context) -> Score:
         changes = _changes_of(context)

@@ -6,7 +6,7 @@ described as JSON Schema for editors."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from math import isfinite
@@ -233,7 +233,7 @@ def problems_in(
 def make(declared: type[S], values: Mapping[str, Any]) -> S:
     """The Struct of options that have no problems."""
     faults: list[Finding] = []
-    made = _read_options(declared, values, declared.__name__, Place(()), faults)
+    made = _read_options(declared, values, declared.__name__, Place(()), faults, is_sound=True)
     assert not faults, faults
     return made
 
@@ -245,6 +245,8 @@ def _read_options(
     place: Place,
     faults: list[Finding],
     beside: Mapping[str, Option] = _NONE_BESIDE,
+    *,
+    is_sound: bool = False,
 ) -> S:
     """The Struct of the options that are right. `faults` takes everything that is wrong."""
     own = fields_of(declared)
@@ -273,10 +275,14 @@ def _read_options(
             faults.append(fault._replace(example=example))
             bad.add(name)
     made = _make_partly(declared, held, {own[name].field for name in bad if name in own})
-    with suppress(AttributeError):  # it reads an option that has problems
-        for each in getattr(made, "conflicts", tuple)():
-            faults.append(each._replace(path=(*place.path, *each.path)))
+    for each in () if is_sound else _conflicts_in(made):
+        faults.append(each._replace(path=(*place.path, *each.path)))
     return made
+
+
+def _conflicts_in(made: Struct) -> Iterator[Finding]:
+    with suppress(AttributeError):  # it reads an option that has problems
+        yield from getattr(made, "conflicts", tuple)()
 
 
 def _make_partly(declared: type[S], held: Mapping[str, Any], unread: set[str]) -> S:
