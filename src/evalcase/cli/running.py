@@ -31,10 +31,10 @@ from evalcase.cli.terminal import (
 from evalcase.config.config import Config
 from evalcase.config.options import LocalOptions, RunOptions
 from evalcase.errors import ConfigError, EvalcaseError, RecordError
+from evalcase.report.aggregate import Highlights
 from evalcase.report.conclusion import name_run
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.formats import form_of, require_form, write_file
-from evalcase.report.highlights import Highlights
 from evalcase.report.json import summary_object
 from evalcase.report.progress import LiveView, LogView, RunView
 from evalcase.report.source import Reader, Reported
@@ -235,7 +235,7 @@ class Session:
         if self._is_quiet or highlights is None:
             lines = last_lines(evaluated, reader)
         else:
-            lines = summary_lines(evaluated, highlights, kept.find_case, reader)
+            lines = summary_lines(evaluated, highlights, kept, reader)
         self.print(defuse_lines(lines))
 
     def _write_reports(self, kept: StoredRun) -> int:

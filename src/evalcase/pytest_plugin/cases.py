@@ -22,7 +22,7 @@ from evalcase.config.options import Selection
 from evalcase.errors import ConfigError, GraderError, SuiteError
 from evalcase.format.load import case_spans, has_errors, load_each
 from evalcase.graders.limits import UNKNOWN_TIME
-from evalcase.report.details import detail_lines, result_heard
+from evalcase.report.details import detail_lines
 from evalcase.report.terminal import Screen, seen_from
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.select import UnmatchedFilters, make_selector
@@ -245,7 +245,7 @@ def _judge_result(result: Result, case: Case) -> Result:
         return result
     place = f" ({make_visible(case.place)})" if isinstance(case, PlacedCase) else ""
     lines = [f"case `{make_visible(case.id)}` {result.verdict}{place}"]
-    lines += detail_lines(result, result_heard(result), case, Screen(_WIDTH))
+    lines += detail_lines(result, case, Screen(_WIDTH))
     if result.verdict != "errored":
         raise AssertionError("\n".join(lines))
     broken = [grade.failure for grade in result.grades if grade.failure is not None]

@@ -18,7 +18,7 @@ from evalcase.api import prepare_evaluation
 from evalcase.config.config import Config, name_settings
 from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.report.details import detail_lines, passed_of, reason_of, result_heard
+from evalcase.report.details import detail_lines, passed_of, reason_of
 from evalcase.report.evaluated import CaseTrials, Evaluated
 from evalcase.report.source import Reader
 from evalcase.report.summary import last_lines
@@ -85,7 +85,7 @@ def describe_outcome(
     if each.outcome.repeats > 1:
         lines = [f"{lines[0]}: {passed_of(each.outcome)}"]
         reason = f"{passed_of(each.outcome)}; {reason}"
-    lines += detail_lines(trial, result_heard(trial), case, Screen(width))
+    lines += detail_lines(trial, case, Screen(width))
     text = scrubber.text("\n".join(lines))
     return Outcome(each.verdict, scrubber.text(reason), text, each.duration_s, properties)
 

@@ -1,4 +1,5 @@
-"""Results with their cases in, in any order; the figures of the run out.
+"""Results with their cases in, in any order; the figures of the run out, and the cases that its
+summary names.
 
 A case at a target counts once all of its trials are there. Memory holds cases that lack trials,
 eight bytes for each other case, and besides only what grows with suites, targets, tags, values of
@@ -10,13 +11,13 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 
 from msgspec import Struct, field
 
 from evalcase.errors import ConfigError
+from evalcase.report.details import Telling, reason_of
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import (
     Effort,
@@ -66,6 +67,37 @@ _MARKS_AT_ONCE = 1 << 17
 TrialCounts = tuple[int, int, int]
 """Trials of a case, or grades of a grader on a case: all, passed, errored."""
 ClusterName = str | None
+Sums = tuple[int, float, float]
+"""The number of values, their sum, and the sum of their squares."""
+
+
+class FigureCell(Struct, eq=False):
+    """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
+
+    cluster: ClusterName = None
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    """Cases by verdict; of a grader, its grades."""
+    trials: Counter[TrialCounts] = field(default_factory=Counter)
+    """How many cases have such trials, skipped ones left out."""
+    scores: Sums = (0, 0.0, 0.0)
+    """Of each case the mean score of its trials."""
+    partial: bool = False
+
+    def add(
+        self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
+    ) -> None:
+        """Add a case by its verdict, or the grades of a grader on it; its trials, and the scores
+        that they have."""
+        self.verdicts.update(counted)
+        if "skipped" not in trials:
+            self.trials[len(trials), trials.count("passed"), trials.count("errored")] += 1
+        if scores:
+            mean, (count, total, squares) = sum(scores) / len(scores), self.scores
+            self.scores = count + 1, total + mean, squares + mean * mean
+            self.partial = self.partial or not {0.0, 1.0}.issuperset(scores)
+
+
+Cells = dict[ClusterName, FigureCell]
 
 
 class Figuring(Value, frozen=True):
@@ -81,58 +113,6 @@ class Figuring(Value, frozen=True):
         """Finds cases, where more is needed than results."""
         return stored.find_tagged if self.cluster is None else stored.find_case
 
-
-class Sums(Struct):
-    """The number of values, their sum, and the sum of their squares."""
-
-    count: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def add(self, value: float, times: int = 1) -> None:
-        self.count += times
-        self.total += times * value
-        self.squares += times * value * value
-
-    def take(self, other: Sums) -> None:
-        self.count += other.count
-        self.total += other.total
-        self.squares += other.squares
-
-
-class FigureCell(Struct, eq=False):
-    """Sums over cases at a target, or over one grader's grades; it does not grow with them."""
-
-    cluster: ClusterName = None
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    """Cases by verdict; of a grader, its grades."""
-    trials: Counter[TrialCounts] = field(default_factory=Counter)
-    """How many cases have such trials, skipped ones left out."""
-    scores: Sums = field(default_factory=Sums)
-    """Of each case the mean score of its trials."""
-    partial: bool = False
-
-    def add(
-        self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
-    ) -> None:
-        """Add a case by its verdict, or the grades of a grader on it; its trials, and the scores
-        that they have."""
-        self.verdicts.update(counted)
-        if "skipped" not in trials:
-            self.trials[len(trials), trials.count("passed"), trials.count("errored")] += 1
-        if scores:
-            self.scores.add(sum(scores) / len(scores))
-            self.partial = self.partial or not {0.0, 1.0}.issuperset(scores)
-
-
-Cells = dict[ClusterName, FigureCell]
-
-
-class Estimator(Value, frozen=True):
-    interval: Interval = "wilson"
-    clustered: bool = False
-    ks: tuple[int, ...] = ()
-
     def slice(
         self, cells: Sequence[FigureCell], unfinished: int = 0, *, of_grader: bool = False
     ) -> Slice:
@@ -143,39 +123,38 @@ class Estimator(Value, frozen=True):
         units = rate.n if rate.clusters is None else rate.clusters
         never_failed = rate.value == 1 and self.interval != "sequence"
         verdicts: Counter[Verdict] = Counter()
-        is_partial = False
         for cell in cells:
             verdicts.update(cell.verdicts)
-            is_partial = is_partial or cell.partial
         return Slice(
             Counts.of(verdicts), unfinished, rate,
             self._mean(cells, partial(passes, errors=False)),
-            self._mean(cells, attrgetter("scores")), None if of_grader else self._repeats(cells),
-            is_partial, bound_unseen(units) if never_failed else None,
+            self._mean(cells, _sum_scores), None if of_grader else self._repeats(cells),
+            any(cell.partial for cell in cells), bound_unseen(units) if never_failed else None,
         )  # fmt: skip
 
     def _mean(self, cells: Iterable[FigureCell], sum_cell: Callable[[FigureCell], Sums]) -> Mean:
-        whole, by_cluster = Sums(), defaultdict[ClusterName, Sums](Sums)
+        count, total, squares = 0, 0.0, 0.0
+        by_cluster: dict[ClusterName, Cluster] = {}
         for cell in cells:
             sums = sum_cell(cell)
-            if sums.count:
-                whole.take(sums)
-                by_cluster[cell.cluster].take(sums)
-        count, clusters = whole.count, len(by_cluster) if self.clustered else None
+            if sums[0]:
+                count, total, squares = count + sums[0], total + sums[1], squares + sums[2]
+                cases, others = by_cluster.get(cell.cluster, (0, 0.0))
+                by_cluster[cell.cluster] = Cluster(cases + sums[0], others + sums[1])
+        clusters = None if self.cluster is None else len(by_cluster)
         if not count:
             return Mean(0, None, clusters=clusters)
         around = estimate_exact_around if self.interval == "exact" else estimate_around
         if self.interval == "sequence":
             found = None
-        elif self.clustered:
-            groups = (Cluster(each.count, each.total) for each in by_cluster.values())
-            found = estimate_clusters(groups, around)
-        elif count > 1 and whole.total == whole.squares:  # only 0 and 1
-            found = around(whole.total / count, count)
+        elif self.cluster is not None:
+            found = estimate_clusters(by_cluster.values(), around)
+        elif count > 1 and total == squares:  # only 0 and 1
+            found = around(total / count, count)
         else:
-            found = estimate_units(count, whole.total, whole.squares, around)
+            found = estimate_units(count, total, squares, around)
         if found is None:
-            return Mean(count, clip_number(whole.total / count), clusters=clusters)
+            return Mean(count, clip_number(total / count), clusters=clusters)
         return Mean(count, *found, clusters)
 
     def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
@@ -183,51 +162,59 @@ class Estimator(Value, frozen=True):
         if not several:
             return None
         tried = [trials[0] for trials, _ in several]
-        fewest, flaky = min(tried), 0
-        shares, within = Sums(), 0.0
-        for (count, passed, _), times in several:
-            share = passed / count
-            shares.add(share, times)
-            within += times * share * (1 - share) / (count - 1)
-            flaky += times if 0 < passed < count else 0
+        shares = [(passed / count, times) for (count, passed, _), times in several]
+        within = sum(
+            times * share * (1 - share) / (count - 1)
+            for count, (share, times) in zip(tried, shares, strict=True)
+        )
+        sums = _add_up(shares)
         return Repeats(
-            shares.count, fewest, max(tried), self._mean(cells, partial(_sum_shares, fewest=2)),
-            flaky, measure_spread(shares.count, shares.total, shares.squares, within),
+            sums[0], min(tried), max(tried), self._mean(cells, partial(_sum_shares, fewest=2)),
+            sum(times for share, times in shares if 0 < share < 1), measure_spread(*sums, within),
             tuple(
                 PassAt(
                     k, self._mean(cells, partial(_sum_chances, chance=partial(any_passes, k))),
                     self._mean(cells, partial(_sum_chances, chance=partial(all_pass, k))),
                 )
-                for k in self.ks or (fewest,)
-                if k <= fewest
+                for k in self.ks or (min(tried),)
+                if k <= min(tried)
             ),
         )  # fmt: skip
 
 
+def _add_up(values: Iterable[tuple[float, int]]) -> Sums:
+    """Values, each with how many times it is there."""
+    count, total, squares = 0, 0.0, 0.0
+    for value, times in values:
+        count, total = count + times, total + times * value
+        squares += times * value * value
+    return count, total, squares
+
+
 def _sum_shares(cell: FigureCell, *, errors: bool = True, fewest: int = 1) -> Sums:
     """Of each case with at least so many trials, the share of them that passed."""
-    sums = Sums()
-    for (trials, passed, errored), times in cell.trials.items():
-        tried = trials if errors else trials - errored
-        if trials >= fewest and tried:
-            sums.add(passed / tried, times)
-    return sums
+    return _add_up(
+        (passed / tried, times)
+        for (trials, passed, errored), times in cell.trials.items()
+        if (tried := trials if errors else trials - errored) and trials >= fewest
+    )
 
 
 def _sum_chances(cell: FigureCell, chance: Callable[[int, int], float]) -> Sums:
     """Of each case with several trials, its chance in fewer trials."""
-    sums = Sums()
-    for (trials, passed, _), times in cell.trials.items():
-        if trials > 1:
-            sums.add(chance(trials, passed), times)
-    return sums
+    several = ((counts, times) for counts, times in cell.trials.items() if counts[0] > 1)
+    return _add_up((chance(*counts[:2]), times) for counts, times in several)
 
 
 def _sum_verdicts(cell: FigureCell, *, errors: bool = True) -> Sums:
     """Cases that were tried, and those that passed."""
     verdicts = cell.verdicts
     left_out = verdicts["skipped"] + (0 if errors else verdicts["errored"])
-    return Sums(verdicts.total() - left_out, verdicts["passed"], verdicts["passed"])
+    return verdicts.total() - left_out, verdicts["passed"], verdicts["passed"]
+
+
+def _sum_scores(cell: FigureCell) -> Sums:
+    return cell.scores
 
 
 def rate_totals(
@@ -237,7 +224,7 @@ def rate_totals(
     one ended the run."""
     cell, cases = FigureCell(), totals.cases
     cell.verdicts.update({verdict: getattr(cases, verdict) for verdict in VERDICTS})
-    part = Estimator("sequence" if decision else interval).slice([cell], totals.unfinished)
+    part = Figuring("sequence" if decision else interval).slice([cell], totals.unfinished)
     return part if decision is None else _decide_rate(part, decision)
 
 
@@ -248,11 +235,9 @@ def _decide_rate(part: Slice, decision: Decision) -> Slice:
 def variable_labels(case: Case | None) -> dict[str, str]:
     """The values of a case's variables that cases can be grouped by: short texts and numbers."""
     values = case._data.get("vars") if case is not None else None
-    if not isinstance(values, dict):
-        return {}
     labels = {
         name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in values.items()
+        for name, value in (values.items() if isinstance(values, dict) else ())
         if not isinstance(value, list | dict)
     }
     return {name: label for name, label in labels.items() if len(label) <= _LONGEST_VALUE}
@@ -290,110 +275,111 @@ class Clustering:
             raise ConfigError(f"no case has a value at `{self.path}` to cluster by")
 
 
-class _OpenCase(Struct):
+class OpenCase(Struct, eq=False):
     """A case at a target, with those of its trials that have come."""
 
     cells: list[FigureCell]
-    cluster: ClusterName
+    """What it is counted in: of its suite and target, its tags and variables."""
+    outcome: Outcome
+    cluster: ClusterName = None
     verdicts: list[Verdict] = []
     scores: list[float] = []
     grades: dict[str, tuple[list[Verdict], list[float]]] = {}
     """By grader, the verdicts and the scores of its grades."""
-
-
-def _bound_score(score: float) -> float:
-    """A score within 0 to 1: one of a stranger's record may be any number."""
-    return 0.0 if score < 0.0 else min(score, 1.0)
+    telling: dict[Verdict, Telling] = {}
+    """The first trial of each verdict, as far as one is noted."""
 
 
 class Ledger:
     def __init__(self, figuring: Figuring | None = None) -> None:
         """Raise ConfigError where clusters are asked for by what is no path."""
         self.figuring = figuring = figuring or Figuring()
-        self.places: defaultdict[tuple[str, str], Cells] = defaultdict(dict)
+        self.places: dict[tuple[str, str], Cells] = {}
         """Cases by suite and target."""
+        self.open: dict[tuple[str, str, str], OpenCase] = {}
+        """Cases that lack trials."""
         self._clustering = None if figuring.cluster is None else Clustering(figuring.cluster)
-        self._parts: defaultdict[PartKind, defaultdict[str, Cells]]
-        self._parts = defaultdict(lambda: defaultdict(dict))
+        self._parts: dict[tuple[PartKind, str], Cells] = {}
         """Cases by tag, grades by grader, and cases by the value of each variable."""
-        self._crowded: set[str] = set()
-        """Variables with too many values; they are not counted."""
-        self._efforts: defaultdict[str, Effort] = defaultdict(Effort)
+        self._values: Counter[PartKind] = Counter()
+        """How many values variables have. Those with too many are not counted."""
+        self._efforts: dict[str, Effort] = {}
         """By target."""
         self._judging = Judging()
-        self._marks: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+        self._marks: dict[str, array[int]] = {}
         """By suite, a hash of the case for each case at a target."""
-        self._open: dict[tuple[str, str, str], _OpenCase] = {}
 
-    def add(self, result: Result, case: Case | None = None) -> Outcome:
-        """Add a result; return what its case has come to. The case gives its tags and variables,
-        and its cluster."""
-        name, effort = result.key[:3], self._efforts[result.key.target]
+    def add(self, result: Result, case: Case | None = None) -> OpenCase:
+        """Add a result; return its case, with what that has come to. The case gives its tags and
+        variables, and its cluster."""
+        name, target = result.key[:3], result.key.target
+        effort = self._efforts.get(target) or self._efforts.setdefault(target, Effort())
         effort.add(result)
-        held = self._open.get(name)
+        held = self.open.get(name)
         if held is None:
-            held = self._open[name] = self._open_case(result, case)
+            held = self.open[name] = self._open_case(result, case)
         held.verdicts.append(result.verdict)
+        # A score of a stranger's record may be any number.
         if (score := result.score) is not None:
-            held.scores.append(_bound_score(score))
+            held.scores.append(min(max(score, 0.0), 1.0))
         for grade in result.grades:
             if grade.asked:
                 self._judging.add(grade)
             verdicts, scores = held.grades.setdefault(grade.grader, ([], []))
             verdicts.append(grade.verdict)
             if grade.failure is None and grade.score is not None:
-                scores.append(_bound_score(grade.score))
+                scores.append(min(max(grade.score, 0.0), 1.0))
         trials, verdict = len(held.verdicts), None
         if trials >= result.repeats:
-            del self._open[name]
+            del self.open[name]
             verdict = decide_case_verdict(held.verdicts, result.pass_rate)
             for cell in held.cells:
                 cell.add((verdict,), held.verdicts, held.scores)
             if held.scores:
                 effort.add_score(sum(held.scores) / len(held.scores))
             for grader, (verdicts, scores) in held.grades.items():
-                cell = _find_cell(self._parts["grader"][grader], held.cluster)
+                cell = _find_cell(self._parts, ("grader", grader), held.cluster)
                 cell.add(verdicts, verdicts, scores)
         passed = held.verdicts.count("passed")
-        return Outcome(verdict, passed, trials, result.repeats, result.pass_rate)
+        held.outcome = Outcome(verdict, passed, trials, result.repeats, result.pass_rate)
+        return held
 
     def add_verdict(self, suite: str, case: str, target: str, verdict: Verdict | None) -> None:
         cell = self._find_place(suite, case, target, None)
         if verdict is not None:
             cell.verdicts[verdict] += 1
 
-    def _open_case(self, result: Result, case: Case | None) -> _OpenCase:
-        """A new case, with the cells that it is counted in: of its suite and target, its tags and
-        variables."""
+    def _open_case(self, result: Result, case: Case | None) -> OpenCase:
         key = result.key
         cluster = self._clustering.find(result, case) if self._clustering is not None else None
         cells = [self._find_place(key.suite, key.case, key.target, cluster)]
         if case is not None and ("tags" in case._data or "vars" in case._data):
             for tag in dict.fromkeys(case._data.get("tags", ())):
-                cells.append(_find_cell(self._parts["tag"][tag], cluster))
+                cells.append(_find_cell(self._parts, ("tag", tag), cluster))
             for name, label in variable_labels(case).items():
-                if name in self._crowded:
-                    continue
-                values = self._parts[f"vars.{name}"]
-                cells.append(_find_cell(values[label], cluster))
-                if len(values) > MOST_VALUES:
-                    self._crowded.add(name)
-                    del self._parts[f"vars.{name}"]
-        return _OpenCase(cells, cluster)
+                kind = f"vars.{name}"
+                self._values[kind] += (kind, label) not in self._parts
+                if self._values[kind] <= MOST_VALUES:
+                    cells.append(_find_cell(self._parts, (kind, label), cluster))
+        return OpenCase(cells, Outcome(None, 0, 0), cluster)
 
     def _find_place(self, suite: str, case: str, target: str, cluster: ClusterName) -> FigureCell:
-        self._marks[suite].append(mark_of(case))
-        return _find_cell(self.places[suite, target], cluster)
+        marks = self._marks.get(suite)
+        if marks is None:
+            marks = self._marks[suite] = array("q")
+        marks.append(mark_of(case))
+        return _find_cell(self.places, (suite, target), cluster)
 
     def sum_up(self, evaluated: Evaluated | None = None, *, whole: bool = True) -> Figures:
         """All figures, targets in the order in which they were named. Where the results ended a run
         early, there is no interval but that of the decision, which is of the `whole` run. Raise
         ConfigError where no case is in a cluster, or cases have too few trials."""
-        interval, clustering, without, decision = self.figuring.interval, self._clustering, "", None
+        figuring, clustering, without, decision = self.figuring, self._clustering, "", None
         if clustering is not None:
             clustering.require_found()
         if evaluated is not None and (evaluated.is_biased or evaluated.decision is not None):
-            interval, without = "sequence", "no interval: the results ended the run early"
+            figuring = replace(figuring, interval="sequence")
+            without = "no interval: the results ended the run early"
             decision = evaluated.decision if whole else None
         named = evaluated.run.about.targets if evaluated is not None else ()
         by_target: dict[str, list[FigureCell]] = {name: [] for name in named}
@@ -401,8 +387,9 @@ class Ledger:
         for (suite, target), cells in self.places.items():
             by_suite[suite] += cells.values()
             by_target.setdefault(target, []).extend(cells.values())
-        apart = together = Estimator(interval, clustering is not None, self.figuring.ks)
-        distinct, shared = self._count_cases(several=sum(map(bool, by_target.values())) > 1)
+        by_target = {name: cells for name, cells in by_target.items() if cells}
+        together = apart = figuring
+        distinct, shared = self._count_cases(several=len(by_target) > 1)
         if clustering is None and shared:
             # A case that is hard is so for each target: counted as several independent cases, it
             # would make the interval too narrow. To tell how far targets go together takes more
@@ -410,13 +397,12 @@ class Ledger:
             together = replace(apart, interval="sequence")
             hint = "intervals are shown per target; `report --cluster id` gives one for all"
             without = without or hint
-        unfinished = Counter(cell for case in self._open.values() for cell in case.cells)
+        unfinished = Counter(cell for case in self.open.values() for cell in case.cells)
 
-        def figure(cells: Sequence[FigureCell], by: Estimator = together) -> Slice:
-            return by.slice(cells, sum(unfinished[cell] for cell in cells))
-
-        def by_name(parts: Mapping[str, Cells]) -> dict[str, Slice]:
-            return {name: figure([*parts[name].values()]) for name in sorted(parts)}
+        def figure(
+            cells: Sequence[FigureCell], by: Figuring = together, *, of_grader: bool = False
+        ) -> Slice:
+            return by.slice(cells, sum(unfinished[cell] for cell in cells), of_grader=of_grader)
 
         all_cases = figure([cell for cells in by_suite.values() for cell in cells])
         if decision is not None:
@@ -425,30 +411,38 @@ class Ledger:
         if (k := max(self.figuring.ks, default=1)) > fewest:
             only = write_count(fewest, "trial")
             raise ConfigError(f"pass@{k} needs {k} trials, but some cases have only {only}")
-        tags, graders = self._parts["tag"], self._parts["grader"]
+        parts = self._figure_parts(figure)
+        crowded = [kind for kind, count in self._values.items() if count > MOST_VALUES]
         return Figures(
             all_cases, Effort.sum(self._efforts.values()),
-            {name: figure(cells, apart) for name, cells in by_target.items() if cells},
-            {name: Effort.sum([self._efforts[name]]) for name, cells in by_target.items() if cells},
+            {name: figure(cells, apart) for name, cells in by_target.items()},
+            {name: Effort.sum([self._efforts.get(name, Effort())]) for name in by_target},
             {
                 name: figure(by_suite[name], together if name in shared else apart)
                 for name in sorted(by_suite)
             },
-            by_name(tags),
-            {
-                name: together.slice([*cells.values()], of_grader=True)
-                for name, cells in graders.items()
-            },
-            evaluated.not_run if evaluated is not None else 0, interval, self.figuring.cluster,
+            _sort(parts["tag"]), parts["grader"], evaluated.not_run if evaluated is not None else 0,
+            figuring.interval, figuring.cluster,
             len(clustering.alone) if clustering is not None else 0, without,
             self._judging if self._judging.asked else None,
             {
-                kind.removeprefix("vars."): by_name(parts)
-                for kind, parts in self._parts.items()
+                kind.removeprefix("vars."): _sort(values)
+                for kind, values in parts.items()
                 if kind.startswith("vars.")
             },
-            tuple(self._crowded), distinct,
+            tuple(kind.removeprefix("vars.") for kind in crowded), distinct,
         )  # fmt: skip
+
+    def _figure_parts(
+        self, figure: Callable[..., Slice]
+    ) -> defaultdict[PartKind, dict[str, Slice]]:
+        """By tag, by grader, and by the values of variables."""
+        parts: defaultdict[PartKind, dict[str, Slice]] = defaultdict(dict)
+        for (kind, name), by_cluster in self._parts.items():
+            if self._values[kind] <= MOST_VALUES:
+                cells = [*by_cluster.values()]
+                parts[kind][name] = figure(cells, of_grader=kind == "grader")
+        return parts
 
     def _count_cases(self, *, several: bool) -> tuple[int, set[str]]:
         """The number of cases, each once whatever its targets; and the suites with a case that has
@@ -466,10 +460,17 @@ class Ledger:
         return distinct, shared
 
 
-def _find_cell(cells: Cells, cluster: ClusterName) -> FigureCell:
+def _find_cell(
+    parts: dict[tuple[str, str], Cells], name: tuple[str, str], cluster: ClusterName
+) -> FigureCell:
+    cells = parts.setdefault(name, {})
     if cluster not in cells:
         cells[cluster] = FigureCell(cluster)
     return cells[cluster]
+
+
+def _sort(parts: Mapping[str, Slice]) -> dict[str, Slice]:
+    return {name: parts[name] for name in sorted(parts)}
 
 
 def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
@@ -480,3 +481,103 @@ def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
         for result in stored.results():
             ledger.add(result, find(*result.key[:2]))
     return ledger.sum_up(evaluated)
+
+
+MOST_IN_FULL = 20
+"""Cases of one verdict that are shown in full."""
+_MOST_HELD = 1000
+"""Cases whose verdicts by target are held."""
+_MOST_SHAKY = 10
+TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
+GridRow = tuple[str, dict[str, Verdict | None]]
+"""A case and its verdict at each target; None if it lacks trials."""
+
+
+class Highlights:
+    """The cases of a run that its summary names: those that did not pass, flaky ones, and those
+    that targets differ on. Memory grows with these up to limits, and no more with cases that
+    passed. Their trials are in the record."""
+
+    def __init__(
+        self, shown: Collection[Verdict | None] = TROUBLED, figuring: Figuring | None = None
+    ) -> None:
+        """`shown` are the verdicts of cases to be shown; None is of undecided ones."""
+        self.ledger = Ledger(figuring)
+        self.shaky: list[Telling] = []
+        """The first cases that passed although some of their trials did not; with why a trial of
+        theirs errored, if one did."""
+        self.more: Counter[Verdict | None] = Counter()
+        """Cases of a verdict beyond those that are shown."""
+        self.kept: list[str] = []
+        """The workspaces that were left behind."""
+        self._shown: dict[Verdict | None, list[Telling]] = {verdict: [] for verdict in shown}
+        self._grid: dict[tuple[str, str], tuple[int, dict[str, Verdict | None]]] | None = {}
+        """By suite and case, its number and its verdicts by target; None if there are too many."""
+
+    def add(self, result: Result, case: Case | None = None) -> OpenCase:
+        """Add a result, with its case if that has tags; return its case."""
+        held, key = self.ledger.add(result, case), result.key
+        outcome, verdict = held.outcome, result.verdict
+        if result.workspace is not None and result.workspace.kept is not None:
+            self.kept.append(result.workspace.kept)
+        if (grid := self._grid) is not None:
+            grid.setdefault(key[:2], (result.number, {}))[1][key.target] = outcome.verdict
+            self._grid = grid if len(grid) <= _MOST_HELD else None
+        if verdict not in held.telling and (verdict != "passed" or verdict in self._shown):
+            held.telling[verdict] = Telling(key, outcome, reason_of(result), result.number)
+        if outcome.verdict is None or not held.telling:
+            return held
+        if outcome.verdict == "passed" and outcome.passed < outcome.trials:
+            errored = held.telling.get("errored")
+            why = errored.why if errored is not None else ""
+            if len(self.shaky) < _MOST_SHAKY:
+                self.shaky.append(Telling(key, outcome, why))
+        told = held.telling.get(outcome.verdict) or next(iter(held.telling.values()))
+        told.outcome = outcome
+        if outcome.verdict in self._shown:
+            self._show(told, outcome.verdict)
+        return held
+
+    def finish(self) -> None:
+        """No result follows: what is undecided stays so."""
+        for held in self.ledger.open.values() if None in self._shown else ():
+            bad = (told for verdict, told in held.telling.items() if verdict != "passed")
+            if (told := next(bad, None)) is not None:
+                told.outcome = held.outcome
+                self._show(told, None)
+
+    def _show(self, told: Telling, verdict: Verdict | None) -> None:
+        shown = self._shown[verdict]
+        if verdict == "errored":
+            # A missing key is shown once, not 300 times.
+            like = next((each for each in shown if each.why == told.why), None)
+            if like is not None:
+                like.same += 1
+                return
+        if len(shown) < MOST_IN_FULL:
+            shown.append(told)
+        else:
+            self.more[verdict] += 1
+
+    def shown(self, verdict: Verdict | None) -> list[Telling]:
+        shown = self._shown.get(verdict, [])
+        return sorted(shown, key=lambda each: (each.number, each.key.target))
+
+    def differing(self, see_suite: Callable[[str], str] = str) -> list[GridRow]:
+        """The cases that targets differ on, in order; none if the run has too many cases."""
+        grid = self._grid or {}
+        several = len({suite for suite, _ in grid}) > 1
+        return [
+            (f"{see_suite(suite)}: {case}" if several else case, verdicts)
+            for (suite, case), (_, verdicts) in sorted(grid.items(), key=lambda each: each[1][0])
+            if len(set(verdicts.values())) > 1
+        ]
+
+    def count_sound(self) -> tuple[int, int] | None:
+        """Of `run --oracle`: the cases that passed at both targets, of those that were checked;
+        None if there are too many."""
+        if self._grid is None:
+            return None
+        checked = [set(said.values()) for _, said in self._grid.values() if said]
+        checked = [said for said in checked if said != {"skipped"}]
+        return sum(said == {"passed"} for said in checked), len(checked)

@@ -9,7 +9,6 @@ from typing import Any
 
 from evalcase.report.details import (
     UNFINISHED,
-    Heard,
     case_facts,
     compared_pairs,
     describe_changes,
@@ -19,7 +18,7 @@ from evalcase.report.details import (
     mean_words,
     own_name,
     passed_of,
-    result_heard,
+    said_at,
     user_facts,
 )
 from evalcase.report.diff import diff_style
@@ -142,9 +141,8 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
     if result.failure is not None:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, screen)
-    heard = result_heard(result)
     if result.answer is not None:
-        yield from _answer_lines(result, result.answer, heard, screen)
+        yield from _answer_lines(result, result.answer, screen)
     if (changes := result.workspace) is not None:
         summary, *lines = describe_changes(changes).split("\n")
         yield from screen.label("changed", summary)
@@ -154,12 +152,12 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
             yield from screen.label("", f"the workspace is in {changes.kept}")
     for grade in result.grades:
         if grade.turn is None:
-            yield from _grade_lines(grade, heard, screen)
+            yield from _grade_lines(grade, result, screen)
 
 
-def _answer_lines(result: Result, answer: Answer, heard: Heard, screen: Screen) -> Iterator[str]:
+def _answer_lines(result: Result, answer: Answer, screen: Screen) -> Iterator[str]:
     if result.turns:
-        yield from _turn_lines(result, heard, screen)
+        yield from _turn_lines(result, screen)
     else:
         yield from message_lines("answer", answer.messages, screen)
     for notice in list_notices(answer):
@@ -176,14 +174,14 @@ def _answer_lines(result: Result, answer: Answer, heard: Heard, screen: Screen) 
         yield from indent_lines(screen.narrower(level).wrap(make_visible(told)), level)
 
 
-def _turn_lines(result: Result, heard: Heard, screen: Screen) -> Iterator[str]:
+def _turn_lines(result: Result, screen: Screen) -> Iterator[str]:
     for number, (said, answered, took_s) in enumerate(result.exchanges, 1):
         cost = [write_money(answered.cost_usd)] if answered.cost_usd is not None else []
         head = ", ".join([f"turn {number}", f"{took_s:.2f} s", *cost])
         yield from message_lines(head, (*said, *answered.messages), screen)
         for grade in result.grades:
             if grade.turn == number:
-                yield from indent_lines(_grade_lines(grade, heard, screen.narrower(INDENT)))
+                yield from indent_lines(_grade_lines(grade, result, screen.narrower(INDENT)))
     if result.ending is not None:
         yield from screen.label("ended", TALK_ENDINGS[result.ending])
     if (user := result.user) is not None:
@@ -209,26 +207,25 @@ def message_lines(
         yield from indent_lines(screen.narrower(INDENT).label(role, "\n".join(rows)))
 
 
-def _grade_lines(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
+def _grade_lines(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
     score = "" if grade.score is None else f"{grade.score:.2f} "
     shown = " (indicator)" if grade.indicator else ""
     head = [f"{score}by {make_visible(own_name(grade))}{shown}"]
     head += _list_calls(grade) if grade.asked else []
     yield f"{screen.paint(grade.verdict, grade.verdict)} {', '.join(head)}"
-    yield from indent_lines(_grade_body(grade, heard, screen.narrower(INDENT)))
+    yield from indent_lines(_grade_body(grade, result, screen.narrower(INDENT)))
 
 
-def _grade_body(grade: Grade, heard: Heard, screen: Screen) -> Iterator[str]:
+def _grade_body(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
     if grade.failure is not None:
         yield from _failure_lines("failure", grade.failure, screen)
     elif grade.reason:
         yield from screen.wrap(grade.reason)
-    said = heard.get(grade.turn)
-    if pairs := compared_pairs(grade, said.nothing if said is not None else ""):
+    if pairs := compared_pairs(grade, said_at(result, grade.turn)):
         yield from screen.sides(pairs, most=_MOST_ROWS)
     inner = inner_grades(grade)
     for each in inner:
-        yield from _grade_lines(each, heard, screen)
+        yield from _grade_lines(each, result, screen)
     drawn: set[str] = {
         *_SIDES,
         *(() if grade.passed else ("fields",)),

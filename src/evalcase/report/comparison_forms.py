@@ -4,17 +4,14 @@ page, a sentence with the result first; and JSON for programs."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import sqrt
 from typing import Any
 
-from msgspec.structs import asdict
-
-from evalcase.report.compare import ChangedPair, Comparison, TrackFigures
+from evalcase.report.compare import Amounts, ChangedPair, Comparison, Measured, Track
 from evalcase.report.details import UNFINISHED, asked_in, reason_of, said_by
 from evalcase.report.diff import pair_texts
-from evalcase.report.differences import Amount, Measured, say_ratio, say_seconds
 from evalcase.report.figures import write_money, write_percent
 from evalcase.report.gates import Compared, Gated, gates_exit_code, write_p
 from evalcase.report.sides import NAMED_KINDS, ChangeKind, Side
@@ -57,7 +54,7 @@ def find_power(
     change, alpha = measured.change, ALPHA / tests
     if change is None:
         return None, None
-    if measured.test == "exact McNemar":
+    if measured.tested.test == "exact McNemar":
         # As for the interval, one more that got better and one that got worse.
         changing = (measured.better + measured.worse + 2) / (measured.pairs + 2)
         needed = cases_for_verdicts(changing, effect, alpha)
@@ -111,7 +108,7 @@ def _say_change(each: Gated) -> str:
     return f"too few {nouns} to tell" if each.is_powerless else NO_CHANGE
 
 
-def say_counts(track: TrackFigures, comparison: Comparison) -> str:
+def say_counts(track: Track, comparison: Comparison) -> str:
     """How many cases there are of each kind; those that one side did not select by that name."""
     counts, unselected = track.counts, comparison.unselected
     said = [f"{counts['fixed']:,} fixed", f"{counts['broken']:,} broken"]
@@ -125,17 +122,19 @@ def say_counts(track: TrackFigures, comparison: Comparison) -> str:
     return f"{write_count(track.pairs, 'case')} compared: {', '.join(said)}{beside}"
 
 
-def closing_words(track: TrackFigures, compared: Compared) -> Iterator[str]:
+def closing_words(track: Track, compared: Compared) -> Iterator[str]:
     """Which test p is of, and what the cases could detect."""
     if not track.pairs or track.is_same:
         return
     gated = compared.gated
-    tests = " and ".join(sorted({each.measured.test for each in gated}))
-    of_trials = any(each.is_of_trials and each.measured.test != "exact McNemar" for each in gated)
+    tests = " and ".join(sorted({each.measured.tested.test for each in gated}))
+    of_trials = any(
+        each.is_of_trials and each.measured.tested.test != "exact McNemar" for each in gated
+    )
     of = " on the share of its trials that each case passed" if of_trials else ""
     several = f", Holm-adjusted for {len(gated)} tests" if len(gated) > 1 else ""
     yield f"p is from the {tests} test{of}{several}."
-    tested = next(each for each in gated if each.track.head_target == track.head_target)
+    tested = next(each for each in gated if each.track is track)
     yield say_power(tested.measured, compared.effect, len(gated))
 
 
@@ -175,47 +174,41 @@ def list_remarks(comparison: Comparison) -> list[str]:
     return remarks
 
 
-def has_title(track: TrackFigures, comparison: Comparison) -> bool:
+def has_title(track: Track, comparison: Comparison) -> bool:
     return len(comparison.tracks) > 1 or track.base_target != track.head_target
 
 
 def track_tables(
-    track: TrackFigures, compared: Compared, quote: Callable[[str], str] = str
+    track: Track, compared: Compared, quote: Callable[[str], str] = str, *, has_tags: bool = True
 ) -> Iterator[Rows]:
-    """The figures of a target. `quote` writes the names of graders and tags."""
+    """The figures of a target. `quote` writes the names of graders and tags. A page has tags in its
+    charts."""
     if not track.pairs:
         return
     yield _measure_rows(track, compared, quote)
     if rows := _amount_rows(track.amounts):
         yield rows
-    for noun, parts in (("grader", track.graders), ("tag", track.tags)):
+    for noun, parts in (("grader", track.graders), ("tag", [*track.tags.values()] * has_tags)):
         # Those in which something changed, and that have cases enough.
         news = [part for part in parts if part.pairs >= _FEWEST and (part.better or part.worse)]
         if len(parts) > 1 and news:
             yield _part_rows(f"by {noun}", news, quote)
 
 
-def _measure_rows(track: TrackFigures, compared: Compared, quote: Callable[[str], str]) -> Rows:
+def _measure_rows(track: Track, compared: Compared, quote: Callable[[str], str]) -> Rows:
     """Pass rates and scores of base and head, their difference, and p of what is tested."""
-    tested = {
-        each.grader: each.measured
-        for each in compared.gated
-        if each.track.head_target == track.head_target
-    }
+    tested = {each.grader: each.measured for each in compared.gated if each.track is track}
     rows = [["", "base", "head", "change", "95% interval", "p"]]
     rows += [_make_row(quote(name), each) for name, each in tested.items() if name is not None]
-    shown = [("pass rate", "passed", track.passed)]
+    rows.append(_make_row("pass rate", track.passed))
     if track.base_errored + track.head_errored and track.without_errors.pairs:
-        shown.append(("without errors", "", track.without_errors))
+        rows.append(_make_row("without errors", track.without_errors))
     if track.trials is not None:
-        shown.append(("trials passed", "trials", track.trials))
-    main = tested[None].name if None in tested else None
+        rows.append(_make_row("trials passed", track.trials))
     score, other = track.score, track.trials or track.passed
-    if main == "score" or (score.pairs and (score.base, score.head) != (other.base, other.head)):
-        shown.append(("score", "score", score))
-    for title, kind, measured in shown:
-        measured = tested[None] if kind == main else measured  # noqa: PLW2901 - with its p
-        rows.append(_make_row(title, measured, share=kind != "score"))
+    is_news = score.pairs and (score.base, score.head) != (other.base, other.head)
+    if is_news or tested.get(None) is score:
+        rows.append(_make_row("score", score, share=False))
     return rows
 
 
@@ -246,22 +239,34 @@ def _make_row(name: str, measured: Measured, *, share: bool = True) -> list[str]
     return [name, *sides, write_change(head - base), interval, p]
 
 
-def _amount_rows(amounts: Sequence[Amount]) -> Rows:
+def _amount_rows(amounts: Sequence[Amounts]) -> Rows:
     """Latency, tokens and cost: two rows for each that is known, base above head."""
     rows = [["", "", "median", "p95", "total", "head ÷ base"]]
-    writers: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": write_money}
+    writers: dict[str, Callable[[float], str]] = {"latency": _say_seconds, "cost": write_money}
     for amount in amounts:
-        base, head = amount.base, amount.head
-        if base is None or head is None or not (base.total or head.total) or amount.is_short:
+        if not any(side.total for side in amount.sides or ()) or amount.is_short:
             continue
         write = writers.get(amount.name, "{:,.0f}".format)
-        sides = [[write(side.median), write(side.p95), write(side.total)] for side in (base, head)]
+        sides = [list(map(write, side)) for side in amount.sides or ()]
         counts = (amount.unknown, "unknown"), (amount.zeros, "zero")
         left_out = ", ".join(f"{count:,} {word}" for count, word in counts if count)
         left_out = f"{left_out}, left out" if left_out else ""
         rows.append([amount.name, "base", *sides[0], left_out])
-        rows.append(["", "head", *sides[1], say_ratio(amount)])
+        rows.append(["", "head", *sides[1], _say_ratio(amount)])
     return rows if len(rows) > 1 else []
+
+
+def _say_seconds(value: float) -> str:
+    if value >= 0.1:
+        return f"{value:,.0f} s" if value >= 100 else f"{value:.2f} s"
+    return f"{1000 * value:.3g} ms" if value >= 0.001 else f"{1_000_000 * value:.3g} µs"
+
+
+def _say_ratio(amount: Amounts) -> str:
+    if amount.ratio is None:
+        return "no estimate"
+    value, low, high = (f"{each:,.0f}" if each >= 100 else f"{each:#.3g}" for each in amount.ratio)
+    return f"×{value} ({low} to {high})"
 
 
 def _say_verdicts(pair: ChangedPair) -> str:
@@ -308,7 +313,7 @@ def _label_lines(label: str, text: str, screen: Screen, style: str = "") -> Iter
     return screen.label(label, make_visible(text), column=_COLUMN, style=style)
 
 
-def _track_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iterator[str]:
+def _track_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[str]:
     comparison = compared.comparison
     if has_title(track, comparison):
         base, head = (" (base)", " (head)") if comparison.is_within else ("", "")
@@ -325,7 +330,7 @@ def _track_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Ite
         yield from screen.wrap(text)
 
 
-def _case_lines(track: TrackFigures, compared: Compared, screen: Screen) -> Iterator[str]:
+def _case_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[str]:
     comparison = compared.comparison
     rest: list[tuple[str, str]] = []
     for kind in NAMED_KINDS:
@@ -396,7 +401,7 @@ def markdown_lines(compared: Compared) -> Iterator[str]:
         yield f"- gate {code_span(str(each))}"
 
 
-def _write_cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
+def _write_cases(track: Track, compared: Compared) -> Iterator[str]:
     left = _MOST_SHOWN
     for kind in NAMED_KINDS:
         pairs, count = track.listed[kind], track.counts[kind]
@@ -473,25 +478,25 @@ def _object_of_gated(each: Gated, effect: float) -> dict[str, Any]:
         "base_target": each.track.base_target, "head_target": each.track.head_target,
         "grader": each.grader, "distinguishable": each.is_distinct,
         **_object_of_measured(measured),
-        "measure": measured.name, "p": measured.p, "p_adjusted": measured.adjusted,
-        "test": measured.test, "smallest_visible": visible, "effect": effect,
+        "measure": measured.name, "p": measured.tested.p, "p_adjusted": measured.adjusted,
+        "test": measured.tested.test, "smallest_visible": visible, "effect": effect,
         "cases_needed": needed,
     }  # fmt: skip
 
 
 def _object_of_measured(measured: Measured) -> dict[str, Any]:
     change = measured.change
+    value, low, high = (None, None, None) if change is None else change[:3]
     return {
         "pairs": measured.pairs, "clusters": measured.clusters,
         "base": measured.base, "head": measured.head,
         "better": measured.better, "worse": measured.worse,
-        "change": change.value if change else None,
-        "low": change.low if change else None, "high": change.high if change else None,
+        "change": value, "low": low, "high": high,
     }  # fmt: skip
 
 
-def _object_of_track(track: TrackFigures) -> dict[str, Any]:
-    def by_name(several: Sequence[Measured]) -> dict[str, Any]:
+def _object_of_track(track: Track) -> dict[str, Any]:
+    def by_name(several: Iterable[Measured]) -> dict[str, Any]:
         return {each.name: _object_of_measured(each) for each in several}
 
     return {
@@ -504,15 +509,15 @@ def _object_of_track(track: TrackFigures) -> dict[str, Any]:
         "score": _object_of_measured(track.score),
         "graders": by_name(track.graders),
         "grader_scores": by_name(track.grader_scores),
-        "tags": by_name(track.tags),
+        "tags": by_name(track.tags.values()),
         "amounts": {
             each.name: {
-                "pairs": each.pairs, "base": each.base and asdict(each.base),
-                "head": each.head and asdict(each.head),
-                "ratio": each.ratio and each.ratio._asdict(),
+                "pairs": each.pairs, "base": base and base._asdict(),
+                "head": head and head._asdict(), "ratio": each.ratio and each.ratio._asdict(),
                 "zeros": each.zeros, "unknown": each.unknown,
             }
             for each in track.amounts
+            for base, head in [each.sides or (None, None)]
         },
         "cases": {
             kind: {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal import INDENT, Screen, cut, indent_lines, seen_from
@@ -15,6 +17,7 @@ from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
 from evalcase.types.result import Outcome, Result, outcome_of
+from evalcase.types.target import TrialKey
 from evalcase.types.value import JSON, decode_object
 from evalcase.types.workspace import Changes
 from evalcase.util.answers import NO_TEXT, name_missing_text, read_ending, shown_content
@@ -46,10 +49,6 @@ _OURS = re.compile(r"[/\\](?:src|site-packages|dist-packages)[/\\]evalcase[/\\]"
 """Our own sources in a clone, or installed."""
 
 
-FindCase = Callable[[str, str], Case | None]
-"""Finds a case by its suite and id."""
-
-
 class Said(NamedTuple):
     """The last text of messages, and their tool calls."""
 
@@ -60,12 +59,6 @@ class Said(NamedTuple):
     calls: tuple[str, ...] = ()
     more: int = 0
     """Calls beside those."""
-    stderr: str = ""
-    """What a program wrote beside it, where it may say why there is no text."""
-    diff: str = ""
-    """What the agent changed in its workspace."""
-    asked: str = ""
-    """The user's words before it, in a turn of a conversation."""
 
     @property
     def words(self) -> list[str]:
@@ -80,17 +73,13 @@ class Said(NamedTuple):
         return "\n".join([*self.words, *self.calls, *more])
 
 
-Heard = Mapping[int | None, Said]
-"""What was said in a trial, by turn of a conversation; None is its end."""
-
-
 def cut_long(text: str) -> str:
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]}… ({len(text) - _LONGEST:,} more characters)"
 
 
-def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str = "") -> Said:
+def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0) -> Said:
     """The last content of the assistant, and the calls of all messages. The last turn of a
     conversation is answered from `last_at` on."""
     last = messages[last_at:]
@@ -98,7 +87,19 @@ def said_in(messages: Sequence[Mapping[str, JSON]], last_at: int = 0, asked: str
     lines = chain.from_iterable(map(call_lines, messages))
     calls = tuple(cut_long(line) for line in islice(lines, _MOST_CALLS))
     text = None if nothing else cut_long(shown_content(last) or "")
-    return Said(text, nothing, calls, sum(1 for _ in lines), asked=asked)
+    return Said(text, nothing, calls, sum(1 for _ in lines))
+
+
+class Telling(Struct):
+    """A trial that says why its case has its verdict. The rest of it is in the record."""
+
+    key: TrialKey
+    outcome: Outcome
+    why: str = ""
+    number: int = 0
+    """Of its case in the run."""
+    same: int = 0
+    """Other cases that errored in the same way."""
 
 
 def said_by(result: Result | None) -> str:
@@ -111,24 +112,14 @@ def said_by(result: Result | None) -> str:
     return said_in(result.answer.messages, result.answer.last_at).whole
 
 
-def result_heard(result: Result) -> Heard:
-    """What was said at the end of a trial, and in the turns that did not pass."""
+def said_at(result: Result, turn: int | None) -> Said | None:
+    """What was said in a turn of a conversation, or at the end of a trial; None if nothing was."""
     if result.answer is None:
-        return {}
-    turns = {grade.turn for grade in result.grades if grade.turn and not grade.passed}
-    heard: dict[int | None, Said] = {
-        number: said_in(answer.messages, 0, _last_asked(said)[1])
-        for number, (said, answer, _) in enumerate(result.exchanges if turns else (), 1)
-        if number in turns
-    }
-    said = said_in(result.answer.messages, result.answer.last_at)
-    return {
-        **heard,
-        None: said._replace(
-            stderr=cut_long(result.answer.stderr or ""),
-            diff="" if result.workspace is None else describe_changes(result.workspace),
-        ),
-    }
+        return None
+    if turn is None:
+        return said_in(result.answer.messages, result.answer.last_at)
+    exchange = next(islice(result.exchanges, turn - 1, None), None)
+    return None if exchange is None else said_in(exchange.answer.messages)
 
 
 def asked_in(case: Case, turn: int | None = None) -> tuple[str, str]:
@@ -281,12 +272,17 @@ def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
     yield "played by", f"{user.target}, at most {write_count(user.max_turns, 'turn')}"
 
 
-def detail_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
-    """All that helps to find the cause of a trial that did not pass, turn by turn."""
-    return indent_lines(_detail_lines(result, heard, case, screen.narrower(INDENT)))
+def detail_lines(
+    result: Result, case: Case | None, screen: Screen, *, has_diff: bool = True
+) -> Iterator[str]:
+    """All that helps to find the cause of a trial that did not pass, turn by turn; with the diff of
+    its workspace, or only how large that is."""
+    return indent_lines(_detail_lines(result, case, screen.narrower(INDENT), has_diff))
 
 
-def _detail_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
+def _detail_lines(
+    result: Result, case: Case | None, screen: Screen, has_diff: bool
+) -> Iterator[str]:
     failure = result.failure
     if failure is not None:
         turn = broken_turn(result)
@@ -297,7 +293,7 @@ def _detail_lines(result: Result, heard: Heard, case: Case | None, screen: Scree
         yield from _reason(f"{failure.message}{after}", screen)
         yield from evidence_lines(failure.details, screen, failure.message)
     else:
-        yield from _graded_lines(result, heard, case, screen)
+        yield from _graded_lines(result, case, screen, has_diff)
     if result.ending is not None:
         yield from screen.label("ended", TALK_ENDINGS[result.ending])
 
@@ -307,21 +303,25 @@ def _reason(text: str, screen: Screen) -> Iterator[str]:
         yield from screen.note(text[:_LONGEST].strip(), _REASON_ROWS)
 
 
-def _graded_lines(result: Result, heard: Heard, case: Case | None, screen: Screen) -> Iterator[str]:
+def _graded_lines(
+    result: Result, case: Case | None, screen: Screen, has_diff: bool
+) -> Iterator[str]:
     unhappy = result.unhappy_grades
-    turns = list(dict.fromkeys(grade.turn for grade in unhappy))
+    turns = list(dict.fromkeys(grade.turn for grade in unhappy)) or [None]
     is_simulated = case is not None and case.user is not None
-    if case is not None and (not turns or turns[0] is None or is_simulated):
+    if case is not None and (turns[0] is None or is_simulated):
         yield from screen.label(*asked_in(case), _INPUT_ROWS)
     if case is not None and (words := mean_words(result, case)):
         yield from screen.label("mean", words)
     if not unhappy:
         yield from _reason(reason_of(result), screen)
-    for turn in turns or [None]:
-        said = heard.get(turn)
+    for turn in turns:
+        said = said_at(result, turn)
         if turn is not None:
-            asked = said.asked if said is not None else ""
-            if not asked and case is not None and not is_simulated:
+            asked = ""
+            if said is not None:
+                asked = _last_asked(result.exchanges[turn - 1].said)[1]
+            elif case is not None and not is_simulated:
                 asked = asked_in(case, turn)[1]
             yield from screen.label(f"turn {turn}", asked, _INPUT_ROWS)
         grades = [grade for grade in unhappy if grade.turn == turn]
@@ -329,6 +329,21 @@ def _graded_lines(result: Result, heard: Heard, case: Case | None, screen: Scree
             yield from _grade_lines(grade, said, screen)
         shown = [grade for grade in grades if grade.failure is None]
         yield from _unsaid_lines(shown, said, case, turn, screen)
+        if turn is None:
+            yield from _aftermath_lines(result, screen, has_diff)
+
+
+def _aftermath_lines(result: Result, screen: Screen, has_diff: bool) -> Iterator[str]:
+    """What an agent changed in its workspace, and what it wrote beside its answer: that may say why
+    there is no text."""
+    if result.answer is None:
+        return
+    if result.workspace is not None:
+        told = describe_changes(result.workspace)
+        told = told if has_diff else told.split("\n")[0]
+        yield from screen.label("changed", told, _DIFF_ROWS)
+    if result.answer.stderr:
+        yield from evidence_lines({"stderr": cut_long(result.answer.stderr)}, screen)
 
 
 def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[str]:
@@ -338,7 +353,7 @@ def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[st
         yield from _reason(words, screen)
         yield from evidence_lines(grade.failure.details, screen)
         return
-    pairs = compared_pairs(grade, said.nothing if said is not None else "")
+    pairs = compared_pairs(grade, said)
     if pairs:
         # The two sides show the rest themselves.
         where, note = (grade.details.get(name) for name in ("where", "note"))
@@ -384,10 +399,6 @@ def _unsaid_lines(
             label = ""
         if said.more:
             yield from screen.label("", f"… {said.more:,} more calls")
-    if said.diff:
-        yield from screen.label("changed", said.diff, _DIFF_ROWS)
-    if said.stderr:
-        yield from evidence_lines({"stderr": said.stderr}, screen)
 
 
 def _expected_lines(
@@ -399,9 +410,9 @@ def _expected_lines(
         yield from screen.label("expected", "\n".join([*said.words, *said.calls]), most)
 
 
-def compared_pairs(grade: Grade, nothing: str) -> list[LinePair]:
+def compared_pairs(grade: Grade, said: Said | None) -> list[LinePair]:
     pairs = [*pair_calls(_find_calls(grade)), *pair_fields(_find_fields(grade))]
-    sides = _find_sides(grade)
+    sides, nothing = _find_sides(grade), said.nothing if said is not None else ""
     return [*pairs, *pair_texts(*sides, nothing)] if sides is not None else pairs
 
 
@@ -473,32 +484,29 @@ def _find_place(lines: Sequence[str], screen: Screen) -> Iterator[str]:
         yield from screen.note(f"    {source}", 1, dim=True)
 
 
-def name_of(result: Result, outcome: Outcome, *, name_target: bool) -> tuple[str, str, str]:
-    """Suite, case, and in parentheses what else tells a case apart."""
-    extras = [result.key.target] if name_target else []
-    extras += [passed_of(outcome)] if outcome.repeats > 1 else []
-    rest = f" ({'; '.join(map(make_visible, extras))})" if extras else ""
-    return make_visible(result.key.suite), make_visible(result.key.case), rest
+def _list_extras(told: Telling, *, name_target: bool) -> str:
+    """In parentheses what tells a case apart beside its id."""
+    extras = [told.key.target] if name_target else []
+    extras += [passed_of(told.outcome)] if told.outcome.repeats > 1 else []
+    return f" ({'; '.join(map(make_visible, extras))})" if extras else ""
 
 
-def name_line(
-    result: Result, outcome: Outcome, screen: Screen, *, name_target: bool = False
-) -> str:
+def name_line(told: Telling, suite: str, screen: Screen, *, name_target: bool = False) -> str:
     """A case at the head of its details: verdict, suite, case, and what else tells it apart. An id
     is to be copied: only a very long one is cut."""
-    verdict = outcome.verdict or UNFINISHED
-    suite, case, rest = name_of(result, outcome, name_target=name_target)
+    verdict = told.outcome.verdict or UNFINISHED
     place = screen.paint(f"{cut(suite, _LONGEST_NAME)}: ", "dim")
-    named = screen.paint(cut(case, _LONGEST_NAME), "place")
+    named = screen.paint(cut(told.key.case, _LONGEST_NAME), "place")
+    rest = _list_extras(told, name_target=name_target)
     return f"{screen.paint(verdict, verdict)} {place}{named}{rest}"
 
 
-def headline(result: Result, outcome: Outcome, screen: Screen, *, name_target: bool) -> str:
+def headline(told: Telling, screen: Screen, *, name_target: bool) -> str:
     """One line on a case that is decided: its verdict, its name and the reason of one trial."""
-    verdict = outcome.verdict or UNFINISHED
-    _, case, rest = name_of(result, outcome, name_target=name_target)
-    name = cut(case + rest, max(8, screen.width // 2))
-    words = cut(f"{name}: {reason_of(result)}", screen.width - len(verdict) - 1)
+    verdict = told.outcome.verdict or UNFINISHED
+    name = f"{make_visible(told.key.case)}{_list_extras(told, name_target=name_target)}"
+    said = f"{cut(name, max(8, screen.width // 2))}: {told.why}"
+    words = cut(said, screen.width - len(verdict) - 1)
     return f"{screen.paint(verdict, verdict)} {words}"
 
 
@@ -506,5 +514,5 @@ def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
     """What was expected of a trial, what was said, and why it did not pass; with its case also what
     was asked."""
     screen, outcome = Screen(width), outcome_of(Counter([result.verdict]), 1, result.pass_rate)
-    name = name_line(result, outcome, screen, name_target=True)
-    return "\n".join([name, *detail_lines(result, result_heard(result), case, screen)])
+    name = name_line(Telling(result.key, outcome), result.key.suite, screen, name_target=True)
+    return "\n".join([name, *detail_lines(result, case, screen)])

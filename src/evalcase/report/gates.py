@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from evalcase.errors import ConfigError
-from evalcase.report.compare import Comparison, TrackFigures
-from evalcase.report.differences import Measured
+from evalcase.report.compare import Comparison, Measured, Track
 from evalcase.report.sides import ChangeKind
 from evalcase.stats.intervals import ALPHA
 from evalcase.stats.paired import adjust_p_values
 from evalcase.types.problem import did_you_mean
 from evalcase.types.result import first_code
-from evalcase.types.value import Value, replace
+from evalcase.types.value import Value
 from evalcase.util.text import write_count
 
 Measure = Literal["passed", "cases", "score"]
@@ -24,9 +23,8 @@ Measure = Literal["passed", "cases", "score"]
 
 
 class Gated(Value, frozen=True):
-    track: TrackFigures
+    track: Track
     measured: Measured
-    """With its p adjusted to how many are tested."""
     grader: str | None
     """None for all graders together."""
     tests: int = 1
@@ -68,19 +66,18 @@ def find_gated(
     """All that is tested, with Holm's adjustment: what passed, unless a measure is named. Raise
     ConfigError for an unknown grader."""
     found = [
-        Gated(track, measured, grader, both=measure is None)
+        (track, measured, grader)
         for track in comparison.tracks
         for grader, measured in _choose_measures(track, measure or "passed", graders)
     ]
-    adjusted = adjust_p_values([each.measured.p for each in found])
-    return [
-        replace(each, measured=replace(each.measured, adjusted=p), tests=len(found))
-        for each, p in zip(found, adjusted, strict=True)
-    ]
+    adjusted = adjust_p_values([measured.tested.p for _, measured, _ in found])
+    for (_, measured, _), p in zip(found, adjusted, strict=True):
+        measured.adjusted = p
+    return [Gated(*each, tests=len(found), both=measure is None) for each in found]
 
 
 def _choose_measures(
-    track: TrackFigures, measure: Measure, graders: Sequence[str]
+    track: Track, measure: Measure, graders: Sequence[str]
 ) -> Iterator[tuple[str | None, Measured]]:
     if not graders:
         yield None, {
@@ -175,8 +172,7 @@ def _find_doubts(comparison: Comparison, max_errors: int) -> Iterator[str]:
     for word, side in (("base", comparison.base), ("head", comparison.head)):
         if side.missing:
             yield f"{word} is not complete: {side.missing}"
-    unfinished = sum(track.counts["unfinished"] for track in comparison.tracks)
-    if unfinished:
+    if unfinished := comparison.count("unfinished"):
         yield f"{_count_cases(unfinished)} not finished"
     if not any(track.decided for track in comparison.tracks):
         yield "nothing is compared: no case has a verdict in both"
@@ -276,8 +272,7 @@ def _say_unscored(each: Gated) -> str:
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:
-    removed = sum(track.counts["removed"] for track in comparison.tracks)
-    return removed, sum(track.head_skipped for track in comparison.tracks)
+    return comparison.count("removed"), sum(track.head_skipped for track in comparison.tracks)
 
 
 def _say_removed(comparison: Comparison) -> Iterator[str]:

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 from msgspec import Struct, field
 
 from evalcase.report.conclusion import max_errors_of, note_run
-from evalcase.report.details import UNFINISHED, detail_lines, passed_of, reason_of, result_heard
+from evalcase.report.details import UNFINISHED, detail_lines, passed_of, reason_of
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.source import LineFinder, Reported
 from evalcase.report.terminal import Screen
@@ -189,7 +189,7 @@ def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Loc
     message = _cut_message(f"{told}; {reason}" if told else reason)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
-    lines += detail_lines(trial, result_heard(trial), case, _SCREEN)
+    lines += detail_lines(trial, case, _SCREEN)
     return _element(name, {"message": message, "type": kind}, _cap_lines(lines))
 
 

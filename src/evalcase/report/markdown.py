@@ -18,7 +18,6 @@ from evalcase.report.details import (
     detail_lines,
     passed_of,
     reason_of,
-    result_heard,
 )
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
 from evalcase.report.figures import Effort, Figures, Slice, write_money, write_percent
@@ -173,11 +172,10 @@ def _write_case(each: CaseTrials, case: Case | None) -> str:
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
     why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
-    heard, diff = dict(result_heard(trial)), list[str]()
-    if trial.workspace is not None and None in heard:
-        summary, *diff = describe_changes(trial.workspace).split("\n")
-        heard[None] = heard[None]._replace(diff=summary)  # a block of its own has colours
-    lines = [*code_block(detail_lines(trial, heard, case, _SCREEN))]
+    changes = trial.workspace if trial.answer is not None else None
+    diff = [] if changes is None else describe_changes(changes).split("\n")[1:]
+    # The diff is a block of its own, which has colours.
+    lines = [*code_block(detail_lines(trial, case, _SCREEN, has_diff=False))]
     if diff:
         shown = [shorten_text(line, _LONGEST) for line in diff[:_DIFF_LINES]]
         more = [f"… {len(diff) - len(shown):,} more lines"] if len(diff) > len(shown) else []

@@ -392,10 +392,9 @@ def _comparison_data(compared: Compared) -> PageObject:
                 if has_title(track, comparison)
                 else "",
                 "counts": say_counts(track, comparison),
-                "tables": list(track_tables(track, compared)),
+                "tables": list(track_tables(track, compared, has_tags=False)),
                 "notes": list(closing_words(track, compared)),
             }
-            # Tags are in the charts.
-            for track in (replace(each, tags=()) for each in comparison.tracks)
+            for track in comparison.tracks
         ],
     }

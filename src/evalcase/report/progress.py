@@ -20,12 +20,12 @@ from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
-from evalcase.report.details import headline
+from evalcase.report.aggregate import Highlights
+from evalcase.report.details import Telling, headline
 from evalcase.report.figures import write_clock, write_money
-from evalcase.report.highlights import Highlights
 from evalcase.report.terminal import STYLES, Screen, defuse_lines, hang_text
 from evalcase.types.case import Case
-from evalcase.types.result import VERDICTS, Outcome, Result, Trial, Verdict
+from evalcase.types.result import VERDICTS, Result, Trial, Verdict
 from evalcase.types.target import TrialKey
 from evalcase.util.environment import monotonic
 from evalcase.util.text import make_visible
@@ -122,18 +122,18 @@ class _TimedView(RunView):
 
     def finished(self, result: Result) -> None:
         case = self._tagged.pop(result.key, None) if self._tagged else None
-        decided = self.highlights.add(result, case)
+        held = self.highlights.add(result, case)
         self._running = max(0, self._running - 1)
         self._done += 1
         self._cost_usd += (result.answer and result.answer.cost_usd) or 0.0
-        if decided is None or (verdict := decided[0].verdict) is None:
+        if (verdict := held.outcome.verdict) is None:
             return
         self._verdicts[verdict] += 1
         self._named += verdict in ("failed", "errored")
         if verdict in ("failed", "errored") and self._named <= MOST_LINES:
-            self.name(*decided)
+            self.name(held.telling[verdict])
 
-    def name(self, outcome: Outcome, result: Result) -> None:
+    def name(self, told: Telling) -> None:
         """Say that a case failed or errored, and why."""
 
     def tell(self, text: str) -> None:
@@ -182,9 +182,9 @@ class LogView(_TimedView):
     period_s = _LOG_PERIOD_S
     has_summary = True
 
-    def name(self, outcome: Outcome, result: Result) -> None:
+    def name(self, told: Telling) -> None:
         if not self.has_summary:
-            self.say(headline(result, outcome, Screen(_LOG_WIDTH), name_target=self.name_target))
+            self.say(headline(told, Screen(_LOG_WIDTH), name_target=self.name_target))
 
     def tick(self) -> None:
         (count, _), *rest = self.status_parts()
@@ -239,9 +239,9 @@ class LiveView(_TimedView):
         self._is_active = True
         super().begin()
 
-    def name(self, outcome: Outcome, result: Result) -> None:
+    def name(self, told: Telling) -> None:
         screen = Screen(self.console.width - 1, colour=not self.console.no_color)
-        line = headline(result, outcome, screen, name_target=self.name_target)
+        line = headline(told, screen, name_target=self.name_target)
         self._lines.append((line, True))
 
     def say(self, line: str) -> None:

@@ -11,11 +11,10 @@ from typing import NamedTuple
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.format.source import format_at
-from evalcase.report.aggregate import MOST_VALUES, Figuring, Ledger
+from evalcase.report.aggregate import MOST_VALUES, Figuring, Highlights, Ledger
 from evalcase.report.details import UNFINISHED
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import PART_KINDS, Figures, PartKind
-from evalcase.report.highlights import Highlights
 from evalcase.report.terminal import Screen, seen_from
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.index import Tally
@@ -124,7 +123,7 @@ class Reported(Value, frozen=True):
     def read(self, shown: Collection[Verdict | None] = ()) -> tuple[Evaluated, Highlights, Figures]:
         """What came of it, cases to show of these verdicts, and the figures of all results that
         count. Raise ConfigError where the run hasn't got them."""
-        highlights = Highlights(shown, Ledger(self.figuring))
+        highlights = Highlights(shown, self.figuring)
         find, evaluated = self.figuring.finder(self.stored), self.evaluated()
         for result in self._counted():
             highlights.add(result, find(*result.key[:2]))

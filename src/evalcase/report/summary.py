@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
+from evalcase.report.aggregate import TROUBLED, GridRow, Highlights
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.conclusion import (
     name_grading,
@@ -18,7 +19,7 @@ from evalcase.report.conclusion import (
     suggest_next,
     why_incomplete,
 )
-from evalcase.report.details import UNFINISHED, FindCase, detail_lines, name_line, passed_of
+from evalcase.report.details import UNFINISHED, Telling, detail_lines, name_line, passed_of
 from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import (
     PART_KINDS,
@@ -34,12 +35,10 @@ from evalcase.report.figures import (
     write_percent,
     write_rate,
 )
-from evalcase.report.highlights import TROUBLED, GridRow, Highlights, Shown
 from evalcase.report.source import Reader, Reported, see_suites
 from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut, defuse_lines, seen_from
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS, Totals
-from evalcase.types.value import replace
 from evalcase.util.text import make_visible, write_count
 
 _COLUMN = LABEL - 1
@@ -62,8 +61,8 @@ def write_text(reported: Reported) -> Iterator[str]:
     else:
         verdicts = [None if each == UNFINISHED else each for each in reported.wanted.verdicts]
         evaluated, highlights, figures = reported.read(verdicts or TROUBLED)  # type: ignore[arg-type]
-        find_case, reader = reported.stored.find_case, reported.reader
-        lines = summary_lines(evaluated, highlights, find_case, reader, figures, reported.by)
+        stored, reader = reported.stored, reported.reader
+        lines = summary_lines(evaluated, highlights, stored, reader, figures, reported.by)
     return (line + "\n" for line in defuse_lines(lines))
 
 
@@ -98,7 +97,7 @@ def gather_highlights(stored: StoredRun) -> Highlights:
 
 
 def summary_lines(
-    evaluated: Evaluated, highlights: Highlights, find_case: FindCase, reader: Reader,
+    evaluated: Evaluated, highlights: Highlights, stored: StoredRun, reader: Reader,
     figures: Figures | None = None, by: Collection[PartKind] = PART_KINDS,
 ) -> Iterator[str]:  # fmt: skip
     """All of it. Parts of the kinds in `by` are shown if there are several."""
@@ -110,7 +109,7 @@ def summary_lines(
     name = name_run(evaluated.run, reader)
     for verdict in (*TROUBLED, "passed", "skipped"):
         for shown in highlights.shown(verdict):
-            yield from _case_lines(shown, find_case, see_suite, screen, several=several)
+            yield from _case_lines(shown, stored, see_suite, screen, several=several)
         if more := highlights.more[verdict]:
             words = screen.paint(f"and {more:,} more {verdict or UNFINISHED}", str(verdict))
             command = f"evalcase report {name_grading(evaluated, name)} -o report.html"
@@ -135,7 +134,7 @@ def summary_lines(
         folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
         yield from _to_copy("kept", f"{write_count(len(kept), 'workspace')}: {folder}", "", screen)
     bad = [*highlights.shown("failed"), *highlights.shown("errored")]
-    first = bad[0].result.key if bad else None
+    first = bad[0].key if bad else None
     next_one = suggest_next(evaluated, name, first, is_own=reader.is_own)
     yield from _ending_lines(evaluated, reader, next_one)
 
@@ -151,13 +150,12 @@ def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
 
 
 def _case_lines(
-    shown: Shown, find_case: FindCase, see_suite: SeeSuite, screen: Screen, *, several: bool
+    shown: Telling, stored: StoredRun, see_suite: SeeSuite, screen: Screen, *, several: bool
 ) -> Iterator[str]:
-    result = shown.result
-    here = replace(result, key=result.key._replace(suite=see_suite(result.key.suite)))
-    yield name_line(here, shown.outcome, screen, name_target=several)
-    case = find_case(result.key.suite, result.key.case)
-    yield from detail_lines(result, shown.heard, case, screen)
+    key = shown.key
+    yield name_line(shown, see_suite(key.suite), screen, name_target=several)
+    if (result := stored.find_result(key)) is not None:
+        yield from detail_lines(result, stored.find_case(key.suite, key.case), screen)
     if shown.same:
         said = f"the same for {shown.same:,} more"
         yield screen.paint(f"{'':{INDENT}}{said}", "dim")
@@ -319,10 +317,10 @@ def _facts(
     yield from rate_facts(figures)
     yield from trial_facts(evaluated.totals)
     yield from repeat_facts(figures, verbose=verbose)
-    for name, outcome, why in highlights.shaky:
-        at = f" ({name.target})" if several else ""
-        said = f"{name.case}{at}: {passed_of(outcome)}: passed"
-        yield "", f"{said}, though a trial errored: {why}" if why else said
+    for told in highlights.shaky:
+        at = f" ({told.key.target})" if several else ""
+        said = f"{told.key.case}{at}: {passed_of(told.outcome)}: passed"
+        yield "", f"{said}, though a trial errored: {told.why}" if told.why else said
     yield from effort_facts(figures, evaluated.totals, verbose=verbose)
     if grading := note_run(evaluated)["grading"]:
         yield "grading", grading

@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from evalcase.errors import ConfigError, EvalcaseError
-from evalcase.report.aggregate import Estimator, Ledger
+from evalcase.report.aggregate import Figuring, Ledger
 from evalcase.report.case_data import CaseRow, case_data
 from evalcase.report.compare import compare_sides
 from evalcase.report.conclusion import remark_on
@@ -115,7 +115,7 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
     # What a last row says is told without this: it is wrong where results are lost.
     is_lacking = evaluated.status == "incomplete" and evaluated.notice
     figures = ledger.sum_up(evaluated)
-    estimator = Estimator(figures.interval)
+    figuring = Figuring(figures.interval)
     return {
         **({"status": evaluated.status} if is_lacking else {}),
         # The rate of all, and of each suite at each target, with the intervals that `report` has.
@@ -123,7 +123,7 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
         "parts": [
             {
                 "suite": suite, "target": target,
-                "rate": _rate_data(estimator.slice([*cells.values()]).rate),
+                "rate": _rate_data(figuring.slice([*cells.values()]).rate),
             }
             for (suite, target), cells in ledger.places.items()
         ],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from unittest.mock import Mock
 
 from evalcase.config.config import Config
+from evalcase.report.aggregate import Highlights
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.evaluated import Evaluated
-from evalcase.report.highlights import Highlights
 from evalcase.report.source import Reader
 from evalcase.report.summary import summary_lines
 from evalcase.report.terminal import Screen
@@ -208,7 +209,8 @@ def summary(
     run = Run("20260301-090000-a1b2c3", "runs/20260301-090000-a1b2c3", "", RunAbout({}))
     evaluated = Evaluated(run, changes.pop("status", "completed"), count(results), **changes)
     reader = Reader("/project", Config("/project"), screen, verbose=verbose)
-    return list(summary_lines(evaluated, highlights, find_case, reader))
+    record = Mock(find_case=find_case, find_result={each.key: each for each in results}.get)
+    return list(summary_lines(evaluated, highlights, record, reader))
 
 
 def one_case(screen: Screen) -> list[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.report.highlights import Highlights
+from evalcase.report.aggregate import Highlights
 from evalcase.types.answer import Failure
 from evalcase.types.result import Outcome, Result, Verdict
 from tests.for_each import for_each
@@ -23,13 +23,11 @@ def trials(case: str, *verdicts: Verdict, repeats: int = 0, **changes: Any) -> l
 def test_a_case_is_decided_by_its_last_trial() -> None:
     highlights = Highlights()
     first, second, third = trials("a", "passed", "failed", "passed", pass_rate=0.6)
-    assert highlights.add(first) is None
-    assert highlights.add(second) is None
-    decided = highlights.add(third)
-    assert decided is not None
-    assert decided[0] == Outcome("passed", 2, 3, 3, 0.6)
+    assert highlights.add(first).outcome.verdict is None
+    assert highlights.add(second).outcome.verdict is None
+    assert highlights.add(third).outcome == Outcome("passed", 2, 3, 3, 0.6)
     assert highlights.ledger.sum_up().by_target["agent"].cases.passed == 1
-    assert [name.case for name, *_ in highlights.shaky] == ["a"]
+    assert [told.key.case for told in highlights.shaky] == ["a"]
     assert highlights.shown("failed") == []
 
 
@@ -48,4 +46,4 @@ def test_a_case_is_shown_by_its_first_trial_of_that_verdict(
     for each in trials("a", *verdicts):
         highlights.add(each)
     (only,) = highlights.shown(shown[0])
-    assert (only.result.verdict, only.result.key.repeat) == shown
+    assert (only.outcome.verdict, only.key.repeat) == shown
