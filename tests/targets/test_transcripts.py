@@ -61,6 +61,18 @@ def test_an_answer_has_the_id_of_its_session(
     assert recorded(name, format).session == session
 
 
+def test_the_command_by_which_mini_swe_agent_submits_is_no_failed_call() -> None:
+    answer = recorded("mini_swe_agent/trajectory.json", "traj")
+    assert answer.text == "There are two beds."
+    assert calls(answer) == [("bash", "shell", False)] * 2
+
+
+def test_a_cost_of_0_is_not_known() -> None:
+    trajectory = json.loads((RECORDED / "mini_swe_agent/trajectory.json").read_text())
+    trajectory["info"]["model_stats"]["instance_cost"] = 0.0
+    assert evalcase.read_transcript([trajectory], "traj").cost_usd is None
+
+
 @pytest.mark.parametrize(
     ("name", "format", "message"),
     [

@@ -254,7 +254,8 @@ def count_tokens(rows: Iterable[Mapping[str, Any]], names: _Names) -> Usage | No
 
 
 def money_of(value: object) -> float | None:
-    return float(value) if type(value) in (int, float) and value >= 0 else None  # type: ignore[operator, arg-type]
+    """An amount in USD. Agents write 0 for models whose price they don't know."""
+    return float(value) if type(value) in (int, float) and value > 0 else None  # type: ignore[operator, arg-type]
 
 
 def text_of_parts(content: object) -> JSON:
@@ -556,7 +557,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
             end = data
         elif kind == "session.error":
             raise failed("Copilot", data.get("message"))
-        else:
+        elif kind != "assistant.tool_call_delta":  # the call comes again as a whole
             transcript.skip(event)
     if end is None or end.get("exitCode", transcript.exit_code):
         return None
@@ -609,11 +610,13 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
     whole = events[-1] if events else {}
     usages: list[dict[str, Any]] = []
     pending: list[str] = []
+    said = ""
     for number, message in enumerate(calls_of(whole.get("messages"))):
         extra = part_of(message, "extra")
         if message.get("role") == "assistant":
             text = message.get("content")
-            transcript.say(text if isinstance(text, str) else "")
+            said = text if isinstance(text, str) else ""
+            transcript.say(said)
             for index, action in enumerate(calls_of(extra.get("actions"))):
                 id = str(action.get("tool_call_id") or f"{number}-{index}")
                 transcript.call(id, "bash", {"command": action.get("command")})
@@ -622,7 +625,9 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
         elif "raw_output" in extra and pending:
             id = str(message.get("tool_call_id") or pending[0])
             pending = [each for each in pending if each != id]
-            is_error = extra.get("returncode") not in (0, None)
+            # The command that submits is never run.
+            is_run = extra.get("exception_info") != "action was not executed"
+            is_error = is_run and extra.get("returncode") not in (0, None)
             transcript.result(id, extra.get("raw_output"), is_error=is_error)
     info = part_of(whole, "info")
     if "messages" not in whole or info.get("exit_status") is None:
@@ -633,8 +638,9 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
     usage = count_tokens(usages, (("prompt_tokens",), ("completion_tokens",), ()))
     is_known = all("prompt_tokens" in each for each in usages)
     cost_usd = money_of(part_of(info, "model_stats").get("instance_cost"))
-    text, finish = str(info.get("submission") or ""), _MINI_LIMITS.get(status, "stop")
-    return End(text, finish, usage if is_known else None, cost_usd)
+    # What it submits is empty unless it was told to print something.
+    text = str(info.get("submission") or "") or (said if status == "Submitted" else "")
+    return End(text, _MINI_LIMITS.get(status, "stop"), usage if is_known else None, cost_usd)
 
 
 # ATIF, the trajectory format of Harbor, and the transcripts of AgentV
