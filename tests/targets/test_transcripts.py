@@ -294,12 +294,17 @@ def test_a_rollout_of_codex_is_read() -> None:
              output=json.dumps({"output": "no", "metadata": {"exit_code": 1}})),
         item("custom_tool_call", name="apply_patch", input="*** Begin", call_id="c2"),
         item("custom_tool_call_output", call_id="c2", output="Exit code: 0\nDone"),
+        item("function_call", name="exec_command", arguments='{"cmd": "false"}', call_id="c3"),
+        item("function_call_output", call_id="c3",
+             output="Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nno"),
         {"type": "event_msg",
          "payload": {"type": "token_count", "info": {"total_token_usage": total}}},
         item("message", role="assistant", content=[{"type": "output_text", "text": "Done."}]),
     ]  # fmt: skip
     answer = evalcase.read_transcript(events, "codex-rollout")
-    assert calls(answer) == [("shell", "shell", True), ("apply_patch", "edit", False)]
+    assert calls(answer) == [
+        ("shell", "shell", True), ("apply_patch", "edit", False), ("exec_command", "shell", True),
+    ]  # fmt: skip
     assert (answer.tool_calls[0].output, answer.text, answer.model) == ("no", "Done.", "heron-3")
     assert answer.session == "s"
     assert answer.usage == evalcase.Usage(9, 2, 4)

@@ -432,6 +432,9 @@ def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done
         transcript.result(id, output, is_error=is_error)
 
 
+_CODEX_EXIT = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d+)$", re.MULTILINE)
+
+
 def _read_codex_rollout(events: _Events, transcript: Transcript) -> End | None:
     model: object = None
     total: dict[str, Any] = {}
@@ -469,8 +472,8 @@ def _read_response_item(transcript: Transcript, item: Mapping[str, Any]) -> None
         code = part_of(inner, "metadata").get("exit_code")
         text = text_of_parts(inner.get("output", inner.get("content", output)))
         is_error = code not in (0, None) or inner.get("success") is False
-        if isinstance(text, str) and text.startswith("Exit code: "):
-            is_error = is_error or not text.startswith("Exit code: 0\n")
+        said = _CODEX_EXIT.search(str(text).partition("Output:\n")[0])
+        is_error = is_error or (said is not None and said[1] != "0")
         transcript.result(id, text, is_error=is_error)
     elif kind != "reasoning":
         transcript.skip(item)
