@@ -6,9 +6,6 @@ DEATHS = """
 import ctypes
 import gc
 
-SAID = '{"messages": [{"role": "assistant", "content": "wrong"}]}'
-WRONG = f'{{"type": "attempt", "took_s": 0, "answer": {SAID}}}'
-
 
 def write_to_run(data):
     # Of the pipes that a worker holds beside its own three, one leads to the run.
@@ -41,8 +38,6 @@ def dying(question: Question):
     if question.text == "say closed and exit":
         write_to_run(b'{"type": "ending"}\\n')
         os._exit(3)
-    if question.text == "guess":
-        answer_in_place_of(range(1, 200), WRONG)
     if question.text.startswith("look "):
         body = question.text.removeprefix("look ")
         answer_in_place_of(numbers_under_way(), body)

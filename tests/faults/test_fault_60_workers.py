@@ -14,8 +14,7 @@ ENDS = {
     "exit": "it exited with code 7",
     "crash": "it was ended by SIGSEGV",
     "say closed and exit": "it wrote something that is not a message",
-    "guess": "it wrote something that is not a message",
-    'look {"type": "attempt", "took_s": "1", "late": true}': "`body.took_s`: Expected `float",
+    'look {"type": "attempt", "took_s": "1"}': "`body.took_s`: Expected `float",
 }
 """One of each kind, as each costs the start of a worker. `test_pool.py` has more."""
 

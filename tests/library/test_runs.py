@@ -167,4 +167,4 @@ def test_every_grader_is_closed_whatever_another_raises() -> None:
     done = evalcase.evaluate(".", "echo", graders=graders, on_warning=warned.append)
     assert done.complete
     assert [each.closed for each in graders] == [1, 1]
-    assert warned == ["tear-down of the graders failed: OSError('it is stuck')"]
+    assert warned == ["tear-down of the graders failed: OSError: it is stuck"]

@@ -213,7 +213,7 @@ def test_each_question_of_a_grader_is_a_session_that_is_over_with_its_answer() -
 
     asyncio.run(go())
     assert (len(target.asked), target.most, target.held) == (3, 1, set())
-    assert warned == ["`it`: tear-down of a session failed: OSError('it is stuck')"]
+    assert warned == ["`it`: tear-down of a session failed: OSError: it is stuck"]
 
 
 def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:

@@ -13,29 +13,21 @@ from evalcase.config.config import EngineSettings, read_env_file
 from evalcase.config.graders import is_ours
 from evalcase.errors import ConfigError, TargetError
 from evalcase.executors import protocol
-from evalcase.executors.pool import LAST_CHANCE, Pool, Task, Worker, WorkerLostError
+from evalcase.executors.pool import Pool, Task, Worker
 from evalcase.graders.base import Asker, Context, NamedGrader
 from evalcase.runner.calls import Attempted
-from evalcase.runner.dispatch import (
-    RemoteKey,
-    SessionLostError,
-    is_graders,
-    is_users,
-    trial_of_session,
-)
+from evalcase.runner.dispatch import RemoteKey
 from evalcase.runner.plan import Plan
 from evalcase.types.answer import Answer, Failure
 from evalcase.types.grade import Grade
 from evalcase.types.target import Question, Target, Traits
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import monotonic
-from evalcase.util.errors import failure_of
+from evalcase.util.errors import to_user_code_error
 from evalcase.util.user_calls import GRACE_S
 
 CLOSE_WORKERS_S = 6.0
 """How long workers may take to tear down: a little more than their targets may."""
-_LAST_CHANCE_NESTED = 4
-"""A simulated user or a judge is never in quarantine: what waits for it may be there."""
 _USUAL = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
     "LD_LIBRARY_PATH SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE SYSTEMROOT NO_PROXY no_proxy "
@@ -111,9 +103,8 @@ class WorkerExecutor(ABC):
     async def __aenter__(self) -> WorkerExecutor:
         self.begin()
         try:
-            self._pool = self.make_pool()
-            self.sessions = _Sessions(self._pool)
-            self._pool.open()
+            self.pool = self.make_pool()
+            self.pool.open()
         except BaseException:
             self.leave()
             raise
@@ -123,7 +114,7 @@ class WorkerExecutor(ABC):
         for task in self._asking:
             task.cancel()
         try:
-            await self._pool.close(CLOSE_WORKERS_S)
+            await self.pool.close(CLOSE_WORKERS_S)
         finally:
             self.leave()
 
@@ -132,21 +123,14 @@ class WorkerExecutor(ABC):
 
     async def request(self, body: protocol.Body, worker: Worker | None = None) -> Any:  # noqa: ANN401 - its reply
         """Raise ConfigError or TargetError if a worker refuses, or ends."""
-        return await self._wait(self._pool.ask(Task(body, may_move=worker is None), worker))
+        return await self._wait(self.pool.ask(Task(body), worker))
 
     async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
-        session, started = question.session, monotonic()
-        body = protocol.Ask(name, question, limit_s)
-        has_session = self._targets[name].remembers
+        started = monotonic()
+        session = question.session if self._targets[name].remembers else None
+        task = self.pool.ask(Task(protocol.Ask(name, question, limit_s), session))
         try:
-            if has_session:
-                task = self.sessions.ask(question, body)
-            else:
-                task = self._pool.ask(Task(body, is_nested=_is_nested(session)))
             attempt: protocol.Attempt = await self._wait(task, limit_s)
-        except WorkerLostError as lost:
-            why = self.sessions.lose(question, lost) if has_session else lost
-            return Attempted(None, why, monotonic() - started)
         except TargetError as error:
             return Attempted(None, error, monotonic() - started)
         if attempt.answer is not None and attempt.answer.scrubbed:
@@ -154,7 +138,7 @@ class WorkerExecutor(ABC):
             if len(self._held) >= protocol.MOST_HELD:
                 del self._held[next(iter(self._held))]
             held = attempt.answer, task.worker, task.request.number
-            self._held[session, question.turn] = held
+            self._held[question.session, question.turn] = held
         return attempt.read(limit_s)
 
     def must_grade(self, answer: Answer, graders: Sequence[NamedGrader]) -> bool:
@@ -170,7 +154,7 @@ class WorkerExecutor(ABC):
             context.case._data, question, answer, context.duration_s, context.turns,
             context.changes, number,
         )  # fmt: skip
-        task = self._pool.ask(Task(body), worker)
+        task = self.pool.ask(Task(body), worker)
         limits = [each.timeout_s or limit_s for each in graders if not is_ours(each)]
         assert context.asker is not None
         self._askers[task.request.number] = context.asker
@@ -190,9 +174,9 @@ class WorkerExecutor(ABC):
                 timeout = None if limit_s is None else limit_s + GRACE_S
                 await asyncio.wait([task.done], timeout=timeout)
                 if not task.done.done() and task.worker is not None:
-                    await self._pool.check(task.worker)
+                    await self.pool.check(task.worker)
         except BaseException:
-            self._pool.drop(task)
+            self.pool.drop(task)
             raise
         body = task.done.result()
         if isinstance(body, protocol.Refused):
@@ -215,16 +199,11 @@ class WorkerExecutor(ABC):
         usable = None if message.may_cache else lambda _: False
         try:
             answer = await asker(message.target, list(message.messages), message.schema, usable)
-            told = protocol.JudgeAnswer(message.number, answer)
+            told = protocol.Attempt(0.0, answer)
         except Exception as error:  # noqa: BLE001 - the grader gets it
-            told = protocol.JudgeAnswer(message.number, failure=failure_of(error))
+            told = protocol.Attempt(0.0, error=to_user_code_error(error).facts)
         if not worker.is_lost:
-            worker.send(told)
-
-
-def _is_nested(session: str) -> bool:
-    """Whether a trial or a grader that is under way waits for it."""
-    return is_users(session) or is_graders(session)
+            worker.send(protocol.Reply(message.number, told))
 
 
 class RemoteTarget(Target):
@@ -255,64 +234,9 @@ class RemoteTarget(Target):
         return RemoteKey(key.kind, key.key)  # type: ignore[return-value]
 
     async def end_session(self, session: str) -> None:
-        worker = self._executor.sessions.end(session)
+        worker = self._executor.pool.end_session(session)
         if worker is not None and self._holds_sessions:
             await self._executor.request(protocol.EndSession(self._name, session), worker)
 
     def sources(self) -> dict[str, str]:
         return self._sources
-
-
-class _Sessions:
-    """Sessions of targets that remember: all questions of one go to the same worker. If that ends,
-    the session is begun again in quarantine."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-        pool.is_held = self._is_held
-        self._first: dict[str, Task] = {}
-        """The first request of each session: its worker holds the session."""
-        self._deaths: dict[str, int] = {}
-        """Trials whose sessions were lost, with the number of workers that they ended alone."""
-
-    def ask(self, question: Question, body: protocol.Ask) -> Task:
-        """Raise SessionLostError or TargetError if the worker of the session has ended."""
-        session = question.session
-        first = self._first.get(session)
-        if first is not None and first.worker is not None and not first.worker.is_lost:
-            return self._pool.ask(Task(body, may_move=False), first.worker)
-        if first is not None and question.turn > 1:
-            raise self.lose(question, WorkerLostError("it ended between two turns"))
-        is_nested = _is_nested(session)
-        is_alone = trial_of_session(session) in self._deaths and not is_nested
-        alone = session if is_alone else None
-        task = Task(body, may_move=False, is_nested=is_nested, session=alone)
-        self._first[session] = task
-        return self._pool.ask(task)
-
-    def lose(self, question: Question, lost: WorkerLostError) -> TargetError:
-        """The error of a session whose worker has ended."""
-        session, trial = question.session, trial_of_session(question.session)
-        first = self._first.pop(session, None)
-        is_nested = _is_nested(session)
-        was_alone = is_nested or (first is not None and first.session is not None)
-        deaths = self._deaths[trial] = self._deaths.get(trial, 0) + was_alone
-        self._pool.end_session(session)
-        if deaths >= (_LAST_CHANCE_NESTED if is_nested else LAST_CHANCE):
-            del self._deaths[trial]
-            return TargetError(str(lost), kind="exit")
-        why = f"the process that held the session ended, and is started again: {lost.how}"
-        return SessionLostError(why, kind="exit")
-
-    def end(self, session: str) -> Worker | None:
-        """A session is over: the worker that holds something for it, if it is still there."""
-        first = self._first.pop(session, None)
-        if first is None:
-            return None  # it was lost, and may be begun again
-        self._deaths.pop(trial_of_session(session), None)
-        self._pool.end_session(session)
-        worker = first.worker
-        return worker if worker is not None and not worker.is_lost else None
-
-    def _is_held(self, worker: Worker) -> bool:
-        return any(first.worker is worker for first in self._first.values())

@@ -2,7 +2,8 @@
 
 When a worker ends, its requests are repeated in quarantine, one at a time in a worker that does
 nothing else. So the request that ends workers is found, and no other is blamed for it: one that
-ends two workers in quarantine is given up.
+ends two workers in quarantine is given up. All questions of a session with a target that remembers
+go to the same worker; if that ends, the session is begun again in quarantine.
 """
 
 from __future__ import annotations
@@ -16,44 +17,43 @@ from typing import Any, NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.executors import protocol
+from evalcase.runner.dispatch import SessionLostError, is_graders, is_users, trial_of_session
 
-LAST_CHANCE = 2
+_LAST_CHANCE = 2
 """How many workers a request or session may end in quarantine."""
+_LAST_CHANCE_NESTED = 4
+"""A simulated user or a judge is never in quarantine: what waits for it may be there."""
 NO_MESSAGE = "it wrote something that is not a message"
 _MOST_FAILED_STARTS = 3
 _PONG_S = 2.5
 """How long a worker may take to answer a ping."""
-
-
-class WorkerLostError(TargetError):
-    """The worker has ended, and the request is not repeated."""
-
-    def __init__(self, how: str) -> None:
-        why = f"the process that was to answer ended, also when it did nothing else: {how}"
-        super().__init__(why, kind="exit")
-        self.how = how
+_OF_ONE_WORKER = (protocol.EndSession, protocol.Ping)
 
 
 class Task:
     """A request, until its reply is there."""
 
-    def __init__(
-        self, body: protocol.Body, *, may_move: bool = True, is_nested: bool = False,
-        session: str | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, body: protocol.Body, session: str | None = None) -> None:
+        """`session` is that of a question, if its target remembers."""
         self.request = protocol.Request(int.from_bytes(urandom(7), "big"), body)
         self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.worker: Worker | None = None
+        self.session = session
         self.deaths = 0
         """How many workers ended while they did nothing else."""
-        self.may_move = may_move
-        """Whether another worker can do it: not if this one holds the session."""
-        self.session = session
-        """The session that it begins in quarantine."""
-        self.worker: Worker | None = None
-        self.is_nested = is_nested
-        """Whether another task that is under way waits for it."""
-        self.is_new = isinstance(body, protocol.Ask) and not is_nested
+        question = body.question if isinstance(body, protocol.Ask) else None
+        self.is_nested = question is not None and _is_nested(question.session)
+        self.is_new = question is not None and not self.is_nested
         """Whether nothing that is under way can be waiting for it."""
+        self.goes_on = session is not None and question is not None and question.turn > 1
+        """Whether the worker of the session knows earlier turns."""
+        self.may_move = session is None and not isinstance(body, _OF_ONE_WORKER)
+        """Whether another worker can do it."""
+
+
+def _is_nested(session: str) -> bool:
+    """Whether a trial or a grader that is under way waits for it."""
+    return is_users(session) or is_graders(session)
 
 
 class Worker(ABC):
@@ -61,15 +61,12 @@ class Worker(ABC):
 
     def __init__(self) -> None:
         self.tasks: dict[int, Task] = {}
-        self.dropped: set[int] = set()
-        """Requests that the run no longer waits for: their replies may be under way."""
         self.is_ready = False
         self.is_lost = False
         self.is_blocked = False
         self.pool: Pool | None = None
         self._lines: list[bytes] = []
         """Messages that are to be sent."""
-        self._killed_for = ""
         self._over = asyncio.Event()
 
     @abstractmethod
@@ -93,18 +90,19 @@ class Worker(ABC):
         self.flush()
 
     def kill(self, why: str) -> None:
-        self._killed_for = self._killed_for or why
         self.end()
+        self.lose(why)
 
     def receive(self, line: bytes) -> None:
         """Take a line that it wrote. After one that is no message, nothing is believed."""
-        if self._killed_for or self.pool is None:
+        if self.is_lost:
             return
         try:
             message = protocol.read_from_worker(line)
         except ValueError as error:
             self.kill(f"{NO_MESSAGE}: {error!s:.200}")
         else:
+            assert self.pool is not None
             self.pool.receive(self, message)
 
     def lose(self, how: str) -> None:
@@ -112,7 +110,7 @@ class Worker(ABC):
         if not self._over.is_set():
             self._over.set()
             assert self.pool is not None
-            self.pool.lose(self, self._killed_for or how)
+            self.pool.lose(self, how)
 
 
 class Size(NamedTuple):
@@ -147,11 +145,14 @@ class Pool:
         """The worker of the task in quarantine."""
         self._isolated_session: str | None = None
         """The session that has it, turn by turn."""
+        self._sessions: dict[str, Worker] = {}
+        self._lost: dict[str, TargetError] = {}
+        """Sessions whose workers ended between two turns."""
+        self._deaths: dict[str, int] = {}
+        """Trials whose sessions were lost, with the number of workers that they ended alone."""
         self._failed_starts = 0
         self._starting: set[asyncio.Task[None]] = set()
         self._is_closed = False
-        self.is_held: Callable[[Worker], bool] = lambda _: False
-        """Whether a worker holds a session."""
 
     def open(self) -> None:
         async def start(worker: Worker) -> None:
@@ -183,10 +184,15 @@ class Pool:
     # Requests.
 
     def ask(self, task: Task, worker: Worker | None = None) -> Task:
-        """Send a request to that worker, or to the one with the fewest."""
-        if worker is not None and not worker.is_lost:
+        """Send a request to that worker, to that of its session, or to the one with the fewest."""
+        session = task.session or ""
+        worker = worker or self._sessions.get(session)
+        lost = self._lost.pop(session, None)
+        if lost is not None and task.goes_on:
+            task.done.set_exception(lost)
+        elif worker is not None and not worker.is_lost:
             self._give(task, worker)
-        elif task.session is not None:
+        elif task.is_new and session and trial_of_session(session) in self._deaths:
             self._quarantine.append(task)
         elif task.is_new:
             self._waiting.append(task)
@@ -195,18 +201,22 @@ class Pool:
         self._dispatch()
         return task
 
-    def end_session(self, session: str) -> None:
-        """A session is over, or was lost."""
+    def end_session(self, session: str) -> Worker | None:
+        """A session is over: the worker that holds something for it, if it is still there."""
+        self._lost.pop(session, None)
+        worker = self._sessions.pop(session, None)
+        if worker is not None:  # else it was lost, and may be begun again
+            self._deaths.pop(trial_of_session(session), None)
         if self._isolated_session == session:
             self._isolated_session = None
         self._dispatch()
+        return worker
 
     def drop(self, task: Task) -> None:
         """The caller no longer waits."""
         task.done.cancel()
         worker, number = task.worker, task.request.number
         if worker is not None and worker.tasks.pop(number, None) is not None:
-            worker.dropped.add(number)
             worker.send(protocol.Drop(number))
             self._dispatch()
 
@@ -229,8 +239,7 @@ class Pool:
     def receive(self, worker: Worker, message: protocol.ToRun) -> None:
         match message:
             case protocol.Reply():
-                if not self._accept(worker, message):
-                    worker.kill(NO_MESSAGE)
+                self._take_reply(worker, message)
             case protocol.Ready():
                 worker.is_ready, self._failed_starts = True, 0
             case protocol.Ending():
@@ -240,20 +249,17 @@ class Pool:
                 return
         self._dispatch()
 
-    def _accept(self, worker: Worker, reply: protocol.Reply) -> bool:
-        """Take a reply. False if there is no such request, or if it can't be the reply to it."""
+    def _take_reply(self, worker: Worker, reply: protocol.Reply) -> None:
         task = worker.tasks.get(reply.number)
         if task is None:
-            was_dropped = reply.number in worker.dropped
-            worker.dropped.discard(reply.number)
-            return was_dropped
+            return  # it was dropped
         expected = protocol.REPLIES[type(task.request.body)]
         if not isinstance(reply.body, (expected, protocol.Refused)):
-            return False
+            worker.kill(NO_MESSAGE)
+            return
         del worker.tasks[reply.number]
         if not task.done.done():
             task.done.set_result(reply.body)
-        return True
 
     def lose(self, worker: Worker, how: str) -> None:
         """A worker has ended. Another is started once there is something to do."""
@@ -263,6 +269,10 @@ class Pool:
         self._workers.remove(worker)
         if not self._is_closed:
             self._warn_lost(how)
+        held = [session for session, its in self._sessions.items() if its is worker]
+        for session in held:
+            del self._sessions[session]
+            self._lost[session] = self._lose_session(session, how)
         if worker is self._isolated:
             self._isolated = self._isolated_session = None
         tasks = [task for task in worker.tasks.values() if not task.done.done()]
@@ -271,22 +281,39 @@ class Pool:
         for task in tasks:
             if was_alone:
                 # Alone, and past its time: no other task can have blocked the worker.
-                task.deaths += LAST_CHANCE if worker.is_blocked else 1
-            if task.deaths >= LAST_CHANCE or self._is_closed or not task.may_move:
-                task.done.set_exception(WorkerLostError(how))
+                task.deaths += _LAST_CHANCE if worker.is_blocked else 1
+            if not task.may_move:
+                lost = self._lost.pop(task.session or "", None)
+                task.done.set_exception(lost or _make_final(how))
+            elif task.deaths >= _LAST_CHANCE or self._is_closed:
+                task.done.set_exception(_make_final(how))
             else:
                 task.worker = None
                 self._quarantine.append(task)
         # Where one was ready before, workers do start.
         self._failed_starts = 0 if worker.is_ready else self._failed_starts + 1
         if self._failed_starts >= _MOST_FAILED_STARTS and not self._ready():
-            # Nothing says that another would start.
-            for task in (*self._waiting, *self._quarantine):
-                if not task.done.done():
-                    task.done.set_exception(TargetError(f"no worker starts: {how}"))
-            self._waiting.clear()
-            self._quarantine.clear()
+            self._give_up(TargetError(f"no worker starts: {how}"))
         self._dispatch()
+
+    def _give_up(self, error: TargetError) -> None:
+        """Nothing says that another worker would start."""
+        for task in (*self._waiting, *self._quarantine):
+            if not task.done.done():
+                task.done.set_exception(error)
+        self._waiting.clear()
+        self._quarantine.clear()
+
+    def _lose_session(self, session: str, how: str) -> TargetError:
+        """The error of a session whose worker has ended."""
+        trial, is_nested = trial_of_session(session), _is_nested(session)
+        was_alone = is_nested or self._isolated_session == session
+        deaths = self._deaths[trial] = self._deaths.get(trial, 0) + was_alone
+        if deaths >= (_LAST_CHANCE_NESTED if is_nested else _LAST_CHANCE):
+            del self._deaths[trial]
+            return _make_final(how)
+        why = f"the process that held the session ended, and is started again: {how}"
+        return SessionLostError(why, kind="exit")
 
     # Which worker does what.
 
@@ -314,7 +341,7 @@ class Pool:
             return
         self._isolated = None
         idlest = self._find_idlest()
-        if idlest is not None and not idlest.tasks and not self.is_held(idlest):
+        if idlest is not None and not idlest.tasks and not self._is_held(idlest):
             task = self._quarantine.popleft()
             self._isolated, self._isolated_session = idlest, task.session
             self._give(task, idlest)
@@ -325,7 +352,7 @@ class Pool:
         if not self._quarantine:
             return None
         ready = self._ready()
-        return min(ready, key=lambda each: (self.is_held(each), len(each.tasks)), default=None)
+        return min(ready, key=lambda each: (self._is_held(each), len(each.tasks)), default=None)
 
     def _choose(self, task: Task) -> Worker | None:
         reserved = self._isolated or self._find_idlest()
@@ -344,10 +371,20 @@ class Pool:
         self.open()
         return None
 
+    def _is_held(self, worker: Worker) -> bool:
+        return worker in self._sessions.values()
+
     def _give(self, task: Task, worker: Worker) -> None:
         task.worker = worker
+        if task.session is not None:
+            self._sessions[task.session] = worker
         worker.tasks[task.request.number] = task
         worker.send(task.request)
 
     def _ready(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.is_ready]
+
+
+def _make_final(how: str) -> TargetError:
+    why = f"the process that was to answer ended, also when it did nothing else: {how}"
+    return TargetError(why, kind="exit")

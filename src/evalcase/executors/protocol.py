@@ -6,20 +6,20 @@ reply: user code in a worker may write in its place.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import field
 from msgspec.json import Decoder
 
 from evalcase.runner.calls import Attempted, OverTimeError
 from evalcase.store.rows import check_values, decode_struct, encode_struct
-from evalcase.types.answer import Answer, Failure, Seconds
+from evalcase.types.answer import Answer, Seconds
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message
 from evalcase.types.target import Question, Traits
 from evalcase.types.value import JSON, Value, decode_hook
 from evalcase.types.workspace import Changes
-from evalcase.util.errors import UserCodeError, to_user_code_error
+from evalcase.util.errors import ErrorFacts, UserCodeError, to_user_code_error
 from evalcase.util.json import copy_json
 
 MOST_HELD = 10_000
@@ -101,22 +101,11 @@ class Drop(Value, frozen=True, tag="drop"):
     number: int
 
 
-class JudgeAnswer(Value, frozen=True, tag="judge-answer"):
-    """The answer to an AskJudge, or why there is none."""
-
-    number: int
-    answer: Answer | None = None
-    failure: Failure | None = None
-
-
 class Close(Value, frozen=True, tag="close"):
     """Tear down and end."""
 
 
-ToWorker: TypeAlias = Setup | Request | Drop | JudgeAnswer | Close
-
-
-# From a worker.
+# Replies.
 
 
 class Opened(Value, frozen=True, tag="opened"):
@@ -125,43 +114,24 @@ class Opened(Value, frozen=True, tag="opened"):
 
 
 class Attempt(Value, frozen=True, tag="attempt"):
-    """The outcome of a call of a target: one of `answer`, `failure` and `late`."""
+    """The outcome of a call of a target: an answer, an error, or neither if it took too long."""
 
     took_s: Seconds
     answer: Answer | None = None
-    failure: Failure | None = None
-    late: bool = False
-    sort: Literal["any", "by hand", "timeout", "of a grader"] = "any"
-    may_succeed_later: bool = False
-    retry_after_s: float | None = None
-    overloaded: bool = False
+    error: ErrorFacts | None = None
     seen: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        if (self.answer is not None) + (self.failure is not None) + self.late != 1:
-            raise ValueError("it must have one of `answer`, `failure` and `late`")
 
     @classmethod
     def of(cls, tried: Attempted) -> Attempt:
-        seen = dict(tried.seen) if tried.seen else None
-        if tried.error is None:
-            return cls(tried.duration_s, tried.answer)
-        if isinstance(tried.error, OverTimeError):
-            return cls(tried.duration_s, late=True, seen=seen)
-        error = to_user_code_error(tried.error)
-        return cls(
-            tried.duration_s, None, error.failure, sort=error.sort, seen=seen,
-            may_succeed_later=error.may_succeed_later, retry_after_s=error.retry_after_s,
-            overloaded=error.overloaded,
-        )  # fmt: skip
+        error = None
+        if tried.error is not None and not isinstance(tried.error, OverTimeError):
+            error = to_user_code_error(tried.error).facts
+        return cls(tried.duration_s, tried.answer, error, dict(tried.seen) if tried.seen else None)
 
     def read(self, limit_s: float) -> Attempted:
-        error: BaseException | None = OverTimeError(limit_s) if self.late else None
-        if self.failure is not None:
-            error = UserCodeError(
-                self.failure, self.failure.message, may_succeed_later=self.may_succeed_later,
-                retry_after_s=self.retry_after_s, overloaded=self.overloaded, sort=self.sort,
-            )  # fmt: skip
+        if self.error is not None:
+            return Attempted(None, UserCodeError(self.error), self.took_s, self.seen)
+        error = None if self.answer is not None else OverTimeError(limit_s)
         return Attempted(self.answer, error, self.took_s, self.seen)
 
 
@@ -196,8 +166,16 @@ REPLIES: dict[type[Body], type[ReplyBody]] = {
 
 
 class Reply(Value, frozen=True, tag="reply"):
+    """To a Request; or of the run, to an AskJudge."""
+
     number: int
     body: ReplyBody
+
+
+ToWorker: TypeAlias = Setup | Request | Drop | Reply | Close
+
+
+# From a worker.
 
 
 class AskJudge(Value, frozen=True, tag="ask-judge"):

@@ -178,7 +178,6 @@ class RayWorker(Worker):
         if self._actor is not None:
             with suppress(Exception):  # whatever Ray raises, there is nothing left to end
                 ray.kill(self._actor)
-        self.lose("it was ended")
 
     def flush(self) -> None:
         is_pushing = self._pushing is not None and not self._pushing.done()
@@ -207,11 +206,7 @@ class RayWorker(Worker):
 
 async def _await_reply(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
     """Ray's client breaks if a call is cancelled: only the wait for it is."""
-
-    async def wait() -> Any:  # noqa: ANN401 - as above
-        return await reference
-
-    waiting = asyncio.ensure_future(wait())
+    waiting = asyncio.ensure_future(reference)
     waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(waiting)
 

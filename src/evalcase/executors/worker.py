@@ -41,6 +41,7 @@ from evalcase.types.target import Question, Surroundings, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.code import make_importable
 from evalcase.util.environment import Environment, this_environment
+from evalcase.util.errors import UserCodeError
 from evalcase.util.process_tree import resident_bytes
 from evalcase.util.user_calls import UserCalls
 
@@ -74,7 +75,7 @@ class Service:
         self._graders = Graders((), self._around, config=config, no_exec=setup.no_exec)
         self._stack = AsyncExitStack()
         self._under_way: dict[int, asyncio.Task[None]] = {}
-        self._asked: dict[int, asyncio.Future[Answer]] = {}
+        self._asked: dict[int, asyncio.Future[protocol.ReplyBody]] = {}
         self._numbers = count(1)
         self._held: dict[int, Answer] = {}
         """Answers that lost a secret on their way to the run, by request: they are graded as they
@@ -143,15 +144,10 @@ class Service:
         elif isinstance(message, protocol.Drop):
             if message.number in self._under_way:
                 self._under_way[message.number].cancel()
-        elif isinstance(message, protocol.JudgeAnswer):
-            answered = self._asked.get(message.number)
-            if answered is None or answered.done():
-                return
-            if (failure := message.failure) is not None:
-                error = TargetError(failure.message, kind=failure.kind, details=failure.details)
-                answered.set_exception(error)
-            elif message.answer is not None:
-                answered.set_result(message.answer)
+        elif isinstance(message, protocol.Reply):
+            asked = self._asked.get(message.number)
+            if asked is not None and not asked.done():
+                asked.set_result(message.body)
 
     async def _reply(self, number: int, body: protocol.Body) -> None:
         try:
@@ -182,7 +178,7 @@ class Service:
             if outcome.is_late:
                 raise TargetError(f"it took more than {CLOSE_S:g} s")
             if outcome.error is not None:
-                raise TargetError(repr(outcome.error))
+                raise TargetError(str(outcome.error))
             return protocol.Done()
         assert isinstance(body, protocol.OpenTarget)
         sources = target.sources() if Target in type(target).__mro__ else {}
@@ -236,15 +232,19 @@ class Service:
         usable: Usable | None,
     ) -> Answer:  # fmt: skip
         number = next(self._numbers)
-        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._asked[number] = answered
+        asked = self._asked[number] = asyncio.get_running_loop().create_future()
         self._send(
             protocol.AskJudge(grading, number, target, tuple(messages), schema, usable is None)
         )
         try:
-            return await answered
+            replied = await asked
         finally:
             del self._asked[number]
+        assert isinstance(replied, protocol.Attempt)
+        if replied.error is not None:
+            raise UserCodeError(replied.error)
+        assert replied.answer is not None
+        return replied.answer
 
 
 class ScrubbedOutput(TextIOWrapper):

@@ -212,7 +212,9 @@ class Dispatcher:
             failure = _describe_failure(tried, tried.error)
             wait_s = self._find_wait(tried.error, number if is_whole else begun or 1)
             if wait_s is None or not is_whole:
-                by_hand = isinstance(tried.error, UserCodeError) and tried.error.sort == "by hand"
+                by_hand = (
+                    isinstance(tried.error, UserCodeError) and tried.error.facts.sort == "by hand"
+                )
                 return Asked(None, failure, number, tried.duration_s, retried, by_hand, wait_s)
             retried = (*retried, failure)
             async with aside():
@@ -279,7 +281,7 @@ class Dispatcher:
         outcome = await self._calls.run(partial(target.end_session, session), CLOSE_S, session)
         late = TimeoutError(f"took more than {CLOSE_S:g} s") if outcome.is_late else None
         if (error := late or outcome.error) is not None:
-            self._warn(f"`{name}`: tear-down of a session failed: {error!r}")
+            self._warn(f"`{name}`: tear-down of a session failed: {error}")
 
     # The cache
 

@@ -115,7 +115,7 @@ def wait_before_retry(
     service that says when to come back is believed.
     """
     error = leaves_of(error)[0]
-    is_late = isinstance(error, UserCodeError) and error.sort == "timeout"
+    is_late = isinstance(error, UserCodeError) and error.facts.sort == "timeout"
     if is_late or isinstance(error, TimeoutError):
         may_succeed_later = retry_timeouts
     else:

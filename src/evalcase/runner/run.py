@@ -260,7 +260,7 @@ class Execution:
         outcome = await calls.run(self.plan.graders.close, CLOSE_S, "close")
         if outcome.is_late or outcome.error is not None:
             late = f"took more than {CLOSE_S:g} s"
-            what = late if outcome.is_late else f"failed: {outcome.error!r}"
+            what = late if outcome.is_late else f"failed: {outcome.error}"
             self.plan.warn(f"tear-down of the graders {what}")
 
     def _find_limits(self) -> Limits:

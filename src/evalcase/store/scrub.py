@@ -128,7 +128,7 @@ _PARTS: dict[str, dict[str, ScrubPart]] = {
     "regraded": _GRADED,
     "attempt": {  # of a worker
         "answer": _scrub_answer,
-        "failure": _scrub_failure,
+        "error": lambda facts, known: {**facts, "failure": _scrub_failure(facts["failure"], known)},
         "seen": lambda seen, known: known.told(seen),
     },
     "graded": _GRADED,

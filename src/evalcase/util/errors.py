@@ -6,13 +6,13 @@ Messages are capped. To ask an exception for its message calls code of the user,
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from json import dumps
 from traceback import TracebackException
 from typing import Any, Literal, get_args
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
 from evalcase.types.answer import Failure, FailureKind
+from evalcase.types.value import Value
 
 _LONGEST_MESSAGE = 2000
 _LARGEST_DETAILS = 200_000
@@ -22,57 +22,60 @@ ErrorSort = Literal["any", "by hand", "timeout", "of a grader"]
 """Ctrl-C, a timeout that the code itself raised, or an error of a grader, whose kind holds."""
 
 
-class UserCodeError(TargetError):
-    """What is known of an error of user code, or of another process, in plain values."""
+class ErrorFacts(Value, frozen=True):
+    """What is known of an error, in plain values."""
 
-    def __init__(
-        self, failure: Failure, shown: str, *, may_succeed_later: bool = False,
-        retry_after_s: float | None = None, overloaded: bool = False, sort: ErrorSort = "any",
-    ) -> None:  # fmt: skip
-        """`shown` is the error as Python shows it."""
+    failure: Failure
+    sort: ErrorSort = "any"
+    may_succeed_later: bool = False
+    retry_after_s: float | None = None
+    overloaded: bool = False
+
+
+class UserCodeError(TargetError):
+    """An error of user code, or of another process."""
+
+    def __init__(self, facts: ErrorFacts) -> None:
+        self.facts = facts
+        failure = facts.failure
         super().__init__(
             failure.message, kind=failure.kind, details=failure.details,
-            may_succeed_later=may_succeed_later, retry_after_s=retry_after_s, overloaded=overloaded,
+            may_succeed_later=facts.may_succeed_later, retry_after_s=facts.retry_after_s,
+            overloaded=facts.overloaded,
         )  # fmt: skip
-        self.failure = failure
-        self.shown = shown
-        self.sort: ErrorSort = sort
-
-    def __repr__(self) -> str:
-        return self.shown
 
 
 def to_user_code_error(error: BaseException) -> UserCodeError:
     """What is known of an error, so that its own code is called only once."""
     if type(error) is UserCodeError:
         return error
-    shown = type(error).__name__
     try:
         first, failure = leaves_of(error)[0], failure_of(error)
-        with suppress(Exception):  # code of the user
-            shown = _cap(repr(error))
         sort: ErrorSort = "of a grader" if isinstance(first, GraderError) else "any"
         if isinstance(error, KeyboardInterrupt):
             sort = "by hand"
         elif isinstance(first, TimeoutError):
             sort = "timeout"
         if not isinstance(first, TargetError):
-            return UserCodeError(failure, shown, sort=sort)
+            return UserCodeError(ErrorFacts(failure, sort))
         return UserCodeError(
-            failure, shown, may_succeed_later=bool(first.may_succeed_later),
-            retry_after_s=first.retry_after_s, overloaded=bool(first.overloaded), sort=sort,
+            ErrorFacts(
+                failure, sort, bool(first.may_succeed_later), first.retry_after_s,
+                bool(first.overloaded),
+            )
         )  # fmt: skip
     except BaseException as raised:  # noqa: BLE001 - code of the user
+        shown = type(error).__name__
         what = f"{shown}, which can't say what it is: that raised {type(raised).__name__}"
-        return UserCodeError(Failure("exception", what), shown)
+        return UserCodeError(ErrorFacts(Failure("exception", what)))
 
 
 def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
     """The failure that an error stands for. An error that is raised on purpose has a kind of its
     own, unless `kind` is another than `exception`; any other error has a traceback."""
     if type(error) is UserCodeError:
-        told = error.failure
-        holds = kind == "exception" or error.sort == "of a grader"
+        told = error.facts.failure
+        holds = kind == "exception" or error.facts.sort == "of a grader"
         return told if holds else Failure(kind, told.message, told.details)
     if isinstance(error, ExceptionGroup):
         first, *more = leaves_of(error)

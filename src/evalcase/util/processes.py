@@ -64,8 +64,10 @@ class Process(asyncio.SubprocessProtocol):
     """
 
     def __init__(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], most_bytes: int
-    ) -> None:
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], most_bytes: int,
+        show: Callable[[bytes], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        """`show` gets what it writes to stderr."""
         self._argv = argv
         self._cwd = cwd
         self._env = env
@@ -77,9 +79,12 @@ class Process(asyncio.SubprocessProtocol):
         self._is_swept = False
         """Whether it has ended, and nothing that it started is left."""
         self._most_bytes = most_bytes
+        self._show = show
         self._stdout = bytearray()
         self._stderr = bytearray()
         self._truncated = False
+        self._is_held = False
+        """Whether its pipes had to be closed: a process that can't be found holds them."""
         self._open = {1, 2}
         self._heard = 0.0
         """When it last printed something."""
@@ -96,6 +101,7 @@ class Process(asyncio.SubprocessProtocol):
         if fd == 2:
             self._stderr += data
             del self._stderr[:-_TAIL_BYTES]
+            self._show(data)
             return
         room = self._most_bytes - len(self._stdout)
         self._truncated = self._truncated or room < len(data)
@@ -111,7 +117,14 @@ class Process(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self._exited.set()
+        self.kill()  # what it left in the background may hold its pipes, or touch the next trial
+        asyncio.get_running_loop().call_later(_END_S, self._close_pipes)
         self._read_or_closed.set()
+
+    def _close_pipes(self) -> None:
+        self._is_held = bool(self._open)
+        if self._transport is not None:
+            self._transport.close()
 
     async def start(self, with_stdin: bool) -> None:
         self._token = new_token()
@@ -189,8 +202,6 @@ class Process(asyncio.SubprocessProtocol):
         """Write all of stdin and read all of stdout; the exit code, and the output.
 
         It is over when the process ends, or when it reaches a limit, which `stopped` names then.
-        Programs that it left in the background are ended then, so that a trial can't touch the
-        next, and the pipes close.
         """
         await self.start(with_stdin=given is not None)
         if given is not None:
@@ -200,7 +211,7 @@ class Process(asyncio.SubprocessProtocol):
             self.stopped = await self._watch(watch)
         code = await self.wait() if self.stopped is None else 0
         output = await self.read_rest()
-        if not self._all_closed.is_set():
+        if self._is_held:
             message = "stdout or stderr stays open after the command has ended"
             raise TargetError(message, kind="protocol", details=self.details())
         return code, Output(output, self._truncated)
@@ -236,9 +247,9 @@ class Process(asyncio.SubprocessProtocol):
 
     async def read_rest(self) -> bytes:
         """End it with all that it started; the bytes of stdout that were not read."""
-        self._end_family()
+        self.kill()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_END_S):
+            async with asyncio.timeout(2 * _END_S):
                 await self._all_closed.wait()
         return self.unread
 
@@ -267,7 +278,7 @@ class Process(asyncio.SubprocessProtocol):
         """Kill what is left, and wait a little until it is gone."""
         if self._transport is None:
             return
-        self._end_family()
+        self.kill()
         try:
             async with asyncio.timeout(_END_S):
                 await self._exited.wait()
@@ -280,7 +291,8 @@ class Process(asyncio.SubprocessProtocol):
         finally:
             self._transport.close()
 
-    def _end_family(self) -> None:
+    def kill(self) -> None:
+        """Kill it, and all that it started."""
         if not self._is_swept:
             self._killed |= end_family(self._token, self._root)
             self._is_swept = self.has_ended
