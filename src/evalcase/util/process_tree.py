@@ -69,18 +69,20 @@ def end_family(
     are looked at; by default, later than this process."""
     born = psutil.Process().create_time() if since is None else since
     members: set[psutil.Process] = set()
-    # One that was stopped in the middle of a fork may have a child after the last look.
+    # All are stopped first: a shell whose child is killed would go on with its next command. One
+    # may have forked before it was stopped, and as long as it is there, its child is found by it.
     for _ in range(_ROUNDS):
         known = members if root is None else {root, *members}
         new = _find_family(token, known, born) - members
+        for each in new:
+            with suppress(psutil.Error):
+                each.suspend()
+        members |= new
         if not new:
             break
-        # All are stopped first: a shell whose child is killed would go on with its next command.
-        for act in (psutil.Process.suspend, psutil.Process.kill):
-            for each in new:
-                with suppress(psutil.Error):
-                    act(each)
-        members |= new
+    for each in members:
+        with suppress(psutil.Error):
+            each.kill()
     return members
 
 
