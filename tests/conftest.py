@@ -18,6 +18,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
+from tests.run.project import Gate, Project
+
 HERE = Path(__file__).parent
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
@@ -124,6 +126,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in filter(_OF_THE_SHELL.fullmatch, list(os.environ)):
             del os.environ[name]
         yield path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    gate = Gate(tmp_path)
+    yield gate
+    gate.close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,12 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-
-from tests.run.project import Project
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # It is alone on its machine, and has nobody to phone.
@@ -44,11 +41,6 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=_QUIET)
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
 
 
 @pytest.fixture

@@ -7,10 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.cli.comparing import compared, names
 from tests.cli.two_runs import case, run_with, two_runs
 from tests.report.page.opened import open_page
 from tests.run.project import Project
+
+
+def compared(project: Project, *arguments: str) -> dict[str, Any]:
+    done = project.run("compare", "--json", *arguments)
+    found: dict[str, Any] = json.loads(done.out)
+    assert found["exit_code"] == done.code
+    return found
+
+
+def names(found: dict[str, Any], kind: str) -> list[str]:
+    return [each["case"] for each in found["targets"][0]["cases"][kind]["named"]]
+
 
 # What changed
 
@@ -307,3 +318,164 @@ def test_nothing_is_compared_with_itself(project: Project) -> None:
         done = project.run("compare", *words, "--fail-on", "broken")
         assert (done.code, done.out) == (2, "")
         assert "there is nothing to compare" in done.err
+
+
+# Compare gates
+
+
+# Gates
+
+
+def test_worse_and_significantly_so(project: Project) -> None:
+    many = [f"case{number}" for number in range(7)]
+    two_runs(project, dict.fromkeys(many, "yes"), dict.fromkeys(many, "no"))
+    done = project.run("compare", "--fail-on", "worse", "--fail-on", "significantly-worse")
+    assert done.code == 1
+    assert "Head is worse than base." in done.out
+    assert "gate     --fail-on worse: FAILED, -100.0 points" in done.out
+    assert "--fail-on significantly-worse: FAILED, -100.0 points, p = 0.016" in done.out
+
+
+def test_all_is_well(project: Project) -> None:
+    many = {f"case{number}": "yes" for number in range(7)}
+    two_runs(project, many, many)
+    gates = ("broken", "worse", "significantly-worse", "removed")
+    done = project.run("compare", *[word for gate in gates for word in ("--fail-on", gate)])
+    assert done.code == 0
+    assert done.out.count(": passed") == 4
+
+
+def test_what_was_removed_may_be_asked_about(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    run_with(project, "--case", "a", a="yes")
+    assert project.run("compare", "--fail-on", "broken").code == 0
+    assert project.run("compare", "--fail-on", "removed").code == 1
+
+
+def test_an_unknown_gate(project: Project) -> None:
+    done = project.run("compare", "--fail-on", "brokn")
+    assert done.code == 2
+    assert "broken" in done.err
+    assert project.run("compare", "--fail-on", "worse-than:x").code == 2
+    assert project.run("compare", "--fail-on", "worse-than:nan").code == 2
+
+
+def test_a_case_that_head_skips_was_removed(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    project.suite(case("a"), case("b", skip="later"))
+    run_with(project, a="yes", b="no")
+    done = project.run("compare", "--fail-on", "removed")
+    assert done.code == 1
+    assert "removed: FAILED, 1 case is skipped in head but not in base" in " ".join(
+        done.out.split()
+    )
+
+
+def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    run_with(project, a="yes", b="no", c="yes")
+    run_with(project, "--failed-of", "latest", a="yes", b="no", c="yes")
+    done = project.run("compare", "--fail-on", "broken", "--fail-on", "worse")
+    said = " ".join(done.out.split())
+    assert "broken: passed, in the 1 of 3 cases of base that head ran" in said
+
+
+def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> None:
+    project.add_to_agent(
+        "def flaky(question: Question):\n"
+        "    note('calls', question.case)\n"
+        "    calls = calls_of(question.case)\n"
+        "    good = question.case == 'a' if calls <= 3 else calls < 6\n"
+        "    return 'ok' if good else 'no'\n"
+    )
+    project.suite(
+        case("a", repeat=3, expected_output="ok"), case("b", repeat=3, expected_output="ok"),
+        target="python:agent:flaky",
+    )  # fmt: skip
+    for _ in range(2):
+        project.run("run", "--quiet", "--concurrency", "1")
+    fell = "the pass rate of cases fell from 50.0% to 0.0%"
+    done = project.run("compare", "--fail-on", "worse", "--fail-on", "worse-than:0.9")
+    told = " ".join(done.out.split())
+    assert done.code == 1
+    assert f"gate --fail-on worse: FAILED, {fell}, though not that of trials" in told
+    assert "worse-than:0.9: passed" in told
+    assert project.run("compare", "--fail-on", "worse", "--measure", "passed").code == 0
+    assert project.run("compare", "--fail-on", "worse", "--measure", "cases").code == 1
+
+
+# Runs of some of the cases: nothing takes them for runs of all
+
+
+def suite_of(project: Project, *names: str) -> None:
+    project.suite(*(case(name, tags=["t"] if name == "a" else []) for name in names))
+
+
+def names_of(done: str) -> list[str]:
+    """Base and head, as a comparison names them."""
+    found = json.loads(done)
+    return [found["base"]["name"], found["head"]["name"]]
+
+
+@pytest.mark.parametrize("options", [["--case", "a"], ["--tag", "t"], ["--limit", "1"]])
+def test_every_listing_says_that_a_run_is_of_a_part(project: Project, options: list[str]) -> None:
+    suite_of(project, "a", "b", "c")
+    done = project.run("run", *options, env={"A": "yes"})
+    assert "part     1 of 3 cases selected" in done.out
+    assert "part     1 of 3 cases selected" in project.run("report").out
+    assert "1 of 3 cases selected" in project.run("list").out
+    assert "1 of 3 cases selected" in project.run("report", "--format", "markdown").out
+    found = json.loads(project.run("report", "--format", "json").out)
+    assert found["selected"] == {"cases": 1, "of": 3}
+
+
+def test_shards_are_parts_and_their_sum_is_not(project: Project) -> None:
+    suite_of(project, "a", "b", "c")
+    for shard in ("1/2", "2/2"):
+        run_with(project, "--shard", shard, a="yes", b="yes", c="yes")
+    told = [each["selected"] for each in json.loads(project.run("list", "--json").out)]
+    assert sorted(each["cases"] for each in told) == [1, 2]
+    runs = [run.name for run in project.runs()]
+    assert project.run("merge", *runs).code == 0
+    assert "selected" not in project.run("report").out
+
+
+def test_a_part_is_compared_with_the_newest_run_that_was_to_have_its_cases(
+    project: Project,
+) -> None:
+    suite_of(project, "a", "b", "c")
+    run_with(project, a="yes", b="yes", c="yes")
+    run_with(project, "--case", "b", b="no")
+    run_with(project, "--case", "a", a="no")
+    whole, _, part = (run.name for run in project.runs())
+    assert names_of(project.run("compare", "--json").out) == [whole, part]
+    said = " ".join(project.run("compare").out.split())
+    assert "base is the newest run before head of the same cases; 1 run of" in said
+    assert "head covers only a part: 1 of 3 cases selected" in said
+    assert "not compared: 2 not selected in head" in said
+    assert "removed" not in said
+
+
+def test_where_no_run_has_the_cases_the_one_before_is_taken_and_it_is_said(
+    project: Project,
+) -> None:
+    suite_of(project, "a", "b")
+    run_with(project, "--case", "a", a="yes")
+    run_with(project, a="yes", b="yes")
+    said = " ".join(project.run("compare").out.split())
+    assert "base covers only a part: 1 of 2 cases selected" in said
+    assert "not compared: 1 not selected in base" in said
+    assert "added" not in said
+
+
+def test_a_run_of_other_targets_in_between_is_passed_over(project: Project) -> None:
+    suite_of(project, "a")
+    run_with(project, a="yes")
+    project.run("run", "--quiet", "--target", "echo", "--target", "python:agent:other")
+    run_with(project, a="no")
+    first, _, last = (run.name for run in project.runs())
+    assert names_of(project.run("compare", "--json").out) == [first, last]
+    said = " ".join(project.run("compare").out.split())
+    assert "1 run of other cases or targets in between" in said

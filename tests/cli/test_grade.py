@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.run.project import Project, case
+from tests.run.project import KEYS, Project, case
 from tests.store.rows import read_rows
 
 
@@ -197,3 +199,112 @@ def test_code_that_only_a_record_names_is_not_run_where_a_grader_was_typed(run: 
     about.write_text(json.dumps(data))
     done = run.run("grade", str(about.parent), "--grader", "contains: one")
     assert (done.code, (run.path / "pwned").exists()) == (0, False), done
+
+
+# A grading that was broken off decides nothing, and is finished
+
+
+GRADERS = """
+def strict(text, case):
+    note("graded", case.id)
+    if str(len((HERE / "graded").read_text().split())) == os.environ.get("KILL_AT"):
+        os.kill(os.getpid(), int(os.environ["SIGNAL"]))
+    return False
+"""
+CASES = [case(f"c{number}", "say ok", expected_output="ok") for number in range(6)]
+SO_FAR = "2 of 6 answers graded by grading 2, the others as before it"
+STRICT = "python: agent:strict"
+
+
+@pytest.fixture
+def passed(project: Project) -> Project:
+    """A run of six cases that passed, one after the other."""
+    project.add_to_agent(GRADERS)
+    project.suite(*CASES)
+    assert project.run("run", "--concurrency", "1").code == 0
+    return project
+
+
+def journal(project: Project) -> Path:
+    (found,) = project.path.glob(".evalcase/runs/*/journal.jsonl")
+    return found
+
+
+def kill(project: Project, *words: str) -> None:
+    """Have a command killed in its third grading."""
+    env = {"KILL_AT": "3", "SIGNAL": str(int(signal.SIGKILL))}
+    assert project.run_process(*words, env=env).code == -signal.SIGKILL
+
+
+def break_off(project: Project, *words: str, after: int = 2) -> None:
+    """What a kill leaves of a grading after so many answers."""
+    project.run(*words)
+    left, graded = b"", 0
+    for line in journal(project).read_bytes().splitlines(keepends=True):
+        graded += line.startswith(b'{"type":"regraded"')
+        if graded > after:
+            break
+        left += line
+    journal(project).write_bytes(left)
+
+
+def told(project: Project, name: str) -> dict[str, Any]:
+    """What is said of a run for programs: the same by both commands."""
+    (listed,) = json.loads(project.run("list", name, "--json").out)
+    reported = json.loads(project.run("report", name, "--format", "json").out)
+    same = KEYS - {"figures"}
+    assert {key: listed[key] for key in same} == {key: reported[key] for key in same}
+    return {key: listed[key] for key in same}
+
+
+def test_after_a_kill_it_is_no_verdict_of_the_run(passed: Project) -> None:
+    kill(passed, "grade", "latest", "--grader", STRICT)
+    seen = told(passed, "latest")
+    assert (seen["status"], seen["passed"], seen["failed"]) == ("incomplete", 4, 2)
+    by = seen["grading"]
+    assert (by["number"], by["complete"], by["graded"], by["answers"]) == (2, False, 2, 6)
+    report = passed.run("report", "latest").out
+    assert f"stopped killed, or still running, with {SO_FAR}" in " ".join(report.split())
+    assert "next     evalcase resume" in report
+    assert f"incomplete, {SO_FAR}: evalcase resume" in passed.run("list").out
+    assert f"not complete: {SO_FAR}" in passed.run("report", "latest", "--case", "c5").out
+    assert told(passed, "latest@1")["status"] == "completed"
+
+
+@pytest.mark.parametrize("sides", [("latest@1", "latest@2"), ("latest@2", "latest@3")])
+def test_no_gate_is_met_by_it(passed: Project, sides: tuple[str, str]) -> None:
+    break_off(passed, "grade", "latest", "--grader", "contains: x", after=0)
+    passed.run("grade", "latest", "--grader", "contains: o")
+    done = passed.run("compare", *sides, "--fail-on", "broken")
+    assert done.code == 3
+    assert "0 of 6 answers graded by grading 2" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--failed-of", "latest"),
+        ("run", "--stop", "likely", "--against", "latest"),
+        ("grade", "latest@2", "--recorded"),
+    ],
+)
+def test_nothing_rests_on_it(passed: Project, words: tuple[str, ...]) -> None:
+    break_off(passed, "grade", "latest", "--grader", "contains: x")
+    done = passed.run(*words)
+    assert (done.code, done.out) == (2, "")
+    assert f"was interrupted ({SO_FAR})" in done.err
+
+
+def test_resume_finishes_it_and_grades_nothing_twice(passed: Project) -> None:
+    asked = passed.calls()
+    kill(passed, "grade", "latest", "--grader", STRICT)
+    assert passed.run("resume").code == 2  # the journal has no seal, and names code
+    done = passed.run("resume", "latest", "--trust")
+    assert (done.code, passed.calls()) == (1, asked)
+    assert "grading 2 was interrupted and continues: 2 of 6 answers are graded" in done.err
+    # The third was under way when it was killed.
+    assert passed.calls("graded") == ["c0", "c1", "c2", "c2", "c3", "c4", "c5"]
+    seen = told(passed, "latest")
+    assert (seen["status"], seen["failed"], seen["grading"]["graded"]) == ("completed", 6, 6)
+    assert seen["grading"]["of"] == 2
+    assert {row["grading"] for row in rows(passed, "regraded")} == {2}

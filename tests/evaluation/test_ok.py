@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -71,11 +70,6 @@ def test_ok_is_exit_code_0_of_the_command(
         assert (done.exit_code, done.ok) == (told.code, told.code == 0), (names, told)
         codes.add(told.code)
     assert len(codes) > 1
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
 
 
 MET = Decision("certain", "met", 0, 1, 2, 0.5, 1.0, 0.5)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_judges_opened import KEY, OPENAI, configure, judged
+from tests.cli.test_judging import KEY, OPENAI, configure, judged
 from tests.run.project import Project, case
 
 __all__ = ["judged"]

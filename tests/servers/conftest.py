@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.run.project import Project
 from tests.servers.aimock import Aimock
 from tests.servers.llmock import Llmock
 
@@ -42,11 +40,6 @@ def aimock(running_aimock: Aimock) -> Aimock:
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long to wait where the server doesn't say is tested by itself, in `tests/run`."""
     monkeypatch.setattr("evalcase.runner.pacing._FIRST_WAIT_S", 0.01)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
 
 
 @pytest.fixture(params=["openai", "anthropic"])

@@ -67,11 +67,6 @@ def test_a_target_that_cannot_say_what_decides_its_answers_is_refused(tmp_path: 
         evalcase.evaluate(suite, ScriptedTarget(["x"]), cache=True, root=tmp_path)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
-
-
 def test_run_with_cache_asks_once_and_says_so_in_the_record(project: Project) -> None:
     project.suite(case("a"), case("b", "cost 0.5"))
     assert project.run("run", "--cache", "--json").json["cost_usd"] == 0.5
