@@ -31,7 +31,9 @@ def define(source: str, **names: object) -> Callable[..., Any]:
 
 
 def called(function: Callable[..., Any], given: Question = GIVEN) -> Any:
-    return bind_function(function, "agent:f").prepare(given)()
+    bound = bind_function(function, "agent:f")
+    by_place, by_name = bound.arguments(given)
+    return bound.function(*by_place, **by_name)
 
 
 def returning(parameters: str, value: str, **names: object) -> Any:

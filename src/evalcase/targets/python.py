@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
@@ -200,30 +200,39 @@ class PythonTarget(Target):
     # Answers.
 
     async def answer(self, question: Question) -> Answer:
-        bound = await self._open_object(question.session if self._is_per_session else "")
+        session = question.session if self._is_per_session else ""
+        bound = self._bound.get(session) or await self._open_object(session)
+        if self._tracing is None:
+            return await self._call(bound, question)
+        with self._tracing.call(question) as traced:
+            return traced.add_to(await self._call(bound, question))
+
+    async def _call(self, bound: BoundFunction, question: Question) -> Answer:
+        messages, warn = question.messages, self._surroundings.warn
         if bound.sees_last_only:
-            self._warn_of_hidden(question, bound)
-        call, warn = bound.prepare(question), self._surroundings.warn
-        loop = asyncio.get_running_loop()
+            is_plain = len(messages) == 1 and isinstance(messages[0].get("content"), str)
+            if not is_plain:
+                self._warn_of_hidden(question, bound)
+        by_place, by_name = bound.arguments(question)
+        if bound.is_async:
+            returned = bound.function(*by_place, **by_name)
+        else:
+            loop = asyncio.get_running_loop()
 
-        def warn_in_loop(said: str) -> None:
-            loop.call_soon_threadsafe(warn, said)
+            def warn_in_loop(said: str) -> None:
+                loop.call_soon_threadsafe(warn, said)
 
-        def call_and_read() -> object:
-            """The value is read in the thread, too: that may call user code."""
-            returned = call()
-            return (
-                returned if inspect.isawaitable(returned) else read_answer(returned, warn_in_loop)
-            )
+            def call_and_read() -> object:
+                """The value is read in the thread, too: that may call user code."""
+                value = bound.function(*by_place, **by_name)
+                return value if inspect.isawaitable(value) else read_answer(value, warn_in_loop)
 
-        tracing = nullcontext() if self._tracing is None else self._tracing.call(question)
-        with tracing as traced:
-            answer: Any = call() if bound.is_async else await run_in_thread(call_and_read)
-            if inspect.isawaitable(answer):
-                while inspect.isawaitable(answer):
-                    answer = await answer
-                answer = read_answer(answer, warn)
-        return answer if traced is None else traced.add_to(answer)
+            returned = await run_in_thread(call_and_read)
+            if isinstance(returned, Answer):
+                return returned
+        while type(returned) is not str and inspect.isawaitable(returned):
+            returned = await returned
+        return read_answer(returned, warn)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
@@ -343,15 +352,16 @@ class BoundFunction:
         self.function = function
         self.is_async = _is_async(function)
         self.slots = slots
+        self._by_place = [slot.give for slot in slots if slot.by_place]
+        self._by_name = [(slot.name, slot.give) for slot in slots if not slot.by_place]
         self.roles = {slot.role for slot in slots}
         self.sees_last_only = "content" in self.roles and not self.roles & {"messages", "question"}
         """Whether it sees only the last user message of several messages."""
 
-    def prepare(self, question: Question) -> Callable[[], Any]:
-        """The function with its arguments. They share nothing that could be changed."""
-        by_place = [slot.give(question) for slot in self.slots if slot.by_place]
-        by_name = {slot.name: slot.give(question) for slot in self.slots if not slot.by_place}
-        return partial(self.function, *by_place, **by_name)
+    def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
+        """What the function is called with. It shares nothing that could be changed."""
+        by_name = {name: give(question) for name, give in self._by_name}
+        return [give(question) for give in self._by_place], by_name
 
 
 def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:

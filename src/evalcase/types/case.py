@@ -116,8 +116,10 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        contents = [each.get("content") for each in self._written()]
-        return not {list, dict}.isdisjoint(map(type, contents))
+        for each in self._written():
+            if isinstance(each.get("content"), list | dict):
+                return True
+        return False
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:

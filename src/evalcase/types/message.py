@@ -183,8 +183,12 @@ def fault_of_message(message: Mapping[str, Any]) -> str | None:
 
 
 def check_messages(messages: object, whose: str) -> None:
-    if type(messages) is tuple and [*map(type, messages)].count(Message) == len(messages):
-        return
+    if type(messages) is tuple:
+        for each in messages:
+            if type(each) is not Message:
+                break
+        else:
+            return
     what = f"`messages` of {whose} is a tuple of Message, not {messages!r:.60}"
     raise TypeError(f"{what}; Answer.of_text(…) makes an Answer of text")
 
