@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
+from functools import partial
 from inspect import isawaitable
 from types import CoroutineType, TracebackType
 from typing import Any, TypeAlias, cast
@@ -174,18 +175,7 @@ async def make_attempt(
         question = copy_of(question)
     elif traits.seen is not None:
         question = replace(question)  # the object by which this call is known
-
-    async def ask() -> Answer:
-        given: object = target.answer(question)
-        if type(given) is not CoroutineType and not isawaitable(given):
-            what = "the method `answer` of a Target must be async (`async def answer`)"
-            why = f"{what}: it returned {type(given).__name__}, which can't be awaited"
-            raise TargetError(why, kind="protocol")
-        return check_answer(await given, is_ours=is_ours)
-
-    is_ours = type(target).__module__.startswith("evalcase.targets.")
-
-    outcome = await calls.run(ask, limit_s, question.case)
+    outcome = await calls.run(partial(_ask, target, question), limit_s, question.case)
     # A late call may have returned or raised anything once it was cancelled.
     error = OverTimeError(limit_s) if outcome.is_late else outcome.error
     if error is None:
@@ -202,7 +192,17 @@ async def make_attempt(
     return Attempted(None, error, outcome.took_s, seen)
 
 
-def check_answer(answer: object, *, is_ours: bool = False) -> Answer:
+async def _ask(target: Target, question: Question) -> Answer:
+    given: object = target.answer(question)
+    if type(given) is not CoroutineType and not isawaitable(given):
+        what = "the method `answer` of a Target must be async (`async def answer`)"
+        why = f"{what}: it returned {type(given).__name__}, which can't be awaited"
+        raise TargetError(why, kind="protocol")
+    is_ours = type(target).__module__.startswith("evalcase.targets.")
+    return _check_answer(await given, is_ours=is_ours)
+
+
+def _check_answer(answer: object, *, is_ours: bool) -> Answer:
     """The answer of plain values that can be graded and recorded. Raise TargetError if it is none:
     user code can build an Answer that holds anything. Targets of ours make messages of JSON."""
     if not isinstance(answer, Answer):
@@ -240,18 +240,18 @@ def _take_own(answer: Answer, question: Question, name: str, warn: Warn) -> Answ
     """The part of an answer that the target said itself: many an agent returns its whole
     conversation. Raise TargetError if there is none, or if it is not finished."""
     messages = answer.messages
-    is_usual = len(messages) == 1 and messages[0]["role"] == "assistant"
-    given = 0 if is_usual else _count_repeated(messages, question.messages)
-    if given == len(messages) > 0:
-        what = "the target returned messages that it was given, and nothing after them"
-        raise TargetError(what, kind="protocol")
-    if given:
-        answer = replace(answer, messages=messages[given:])
-        left_out = "these are no part of an answer, and are left out"
-        warn(f"answers of `{name}` begin with messages that it was given: {left_out}")
-    elif len(messages) > 1 and any(each.role == "user" for each in messages):
-        counted = "all that it returned counts as its answer"
-        warn(f"answers of `{name}` have messages of a user that it was not given: {counted}")
+    if len(messages) != 1 or messages[0]["role"] != "assistant":
+        given = _count_repeated(messages, question.messages)
+        if given == len(messages) > 0:
+            what = "the target returned messages that it was given, and nothing after them"
+            raise TargetError(what, kind="protocol")
+        if given:
+            answer = replace(answer, messages=messages[given:])
+            left_out = "these are no part of an answer, and are left out"
+            warn(f"answers of `{name}` begin with messages that it was given: {left_out}")
+        elif len(messages) > 1 and any(each.role == "user" for each in messages):
+            counted = "all that it returned counts as its answer"
+            warn(f"answers of `{name}` have messages of a user that it was not given: {counted}")
     end = read_ending(answer)
     if end.reason is None:
         return answer

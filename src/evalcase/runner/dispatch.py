@@ -273,6 +273,9 @@ class Dispatcher:
         """Wait within a trial before it starts over."""
         await self._engine.sleep(seconds)
 
+    def holds_sessions(self, name: str) -> bool:
+        return self._targets.by_name[name].traits.holds_sessions
+
     async def end_session(self, name: str, session: str) -> None:
         """Tell a target that a session is over, if it holds something for each."""
         target = self._targets.by_name[name]

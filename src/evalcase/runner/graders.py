@@ -93,6 +93,12 @@ def _make_fault(named: NamedGrader, message: str) -> GraderFault:
 
 
 @cache
+def _is_simple_class(kind: type[Grader]) -> bool:
+    """Whether graders of a class are their options, and ask no target."""
+    return is_light_class(kind) and kind.asks is Grader.asks
+
+
+@cache
 def _comparison(left: frozenset[Half]) -> NamedGrader:
     """The built-in comparison with what is left of `expected_output`."""
     return NamedGrader("expected", find_class("graders", "expected")(left))
@@ -225,16 +231,17 @@ class Graders:
                 *graders,
                 *[each for turn in case.turns for each in self.of(turn, is_turn=True)],
             ]
-        prints = [*filter(None, map(self._print, graders))]
+        prints = [text for each in graders if (text := self._print(each))]
         if prints and not all(map(is_ours, graders)):
             seen = {name: case._data[name] for name in _SEEN_BY_CODE if name in case._data}
             prints += [_to_json(seen)] if seen else []
         return prints
 
     def _print(self, named: NamedGrader) -> str:
-        made_by = type(named.grader)
-        may_ask = made_by.asks is not Grader.asks and bool(named.grader.asks())
-        if is_light_class(made_by) and not may_ask and not self.only_given:
+        if _is_simple_class(type(named.grader)) and not self.only_given:
+            return ""
+        may_ask = bool(named.grader.asks())
+        if is_light_class(type(named.grader)) and not may_ask and not self.only_given:
             return ""
         # By identity, because an option may have no hash: these graders are kept.
         key = id(named if self.only_given else named.grader)

@@ -87,9 +87,11 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
     A grader that broke makes it errored, whatever the others say. A grader that found nothing to
     grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
     """
-    counted = [grade for grade in grades if not grade.indicator]
-    is_ungraded, has_failed = not counted, False
-    for grade in counted:
+    is_graded, is_ungraded, has_failed = False, False, False
+    for grade in grades:
+        if grade.indicator:
+            continue
+        is_graded = True
         if grade.failure is not None:
             return "errored"
         if grade.score is None:
@@ -98,13 +100,13 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
             has_failed = True
     if has_failed:
         return "failed"
-    if threshold is not None:
-        mean = mean_score(counted)
+    if threshold is not None and is_graded:
+        mean = mean_score(grades)
         if mean is None:
             return "ungraded"
         if not reaches(mean, threshold):
             return "failed"
-    return "ungraded" if is_ungraded else "passed"
+    return "passed" if is_graded and not is_ungraded else "ungraded"
 
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:

@@ -33,16 +33,11 @@ def hash_question(
     """16 hex digits of everything that a target is given; `files` has hashes of attached files, and
     `workspace` says what it finds to work in."""
     data = case._data
-    asked = {name: data[name] for name in _ASKED if name in data}
-    if "turns" in data:
-        asked["turns"] = [turn["input"] for turn in data["turns"]]
-        asked["stop_on_failure"] = case.stops_on_failure  # it decides how many turns are asked
+    asked: list[object] = [*map(data.get, _ASKED), files or None, workspace]
+    if "turns" in data:  # `stop_on_failure` decides how many of them are asked
+        asked += [[turn["input"] for turn in data["turns"]], case.stops_on_failure]
     if "user" in data:
-        asked["protocol"] = USER_PROTOCOL
-    if files:
-        asked["files"] = files
-    if workspace is not None:
-        asked["workspace"] = workspace
+        asked.append(USER_PROTOCOL)
     return _hash_data(asked)
 
 
@@ -50,19 +45,12 @@ def hash_grading(case: Case, prints: Sequence[str] = (), workspace: str | None =
     """16 hex digits of everything that a verdict rests on beside the answer; `prints` are those of
     graders whose code may change."""
     data = case._data
-    graded = {name: data[name] for name in _GRADED if name in data}
-    if "turns" in data:
-        graded["turns"] = [
-            {name: turn[name] for name in _GRADED if name in turn} for turn in data["turns"]
-        ]
-    if workspace is not None:
-        graded["workspace"] = workspace
-    if prints:
-        graded["code"] = list(prints)
+    graded: list[object] = [*map(data.get, _GRADED), workspace, prints]
+    graded += [[*map(turn.get, _GRADED)] for turn in data.get("turns", ())]
     return _hash_data(graded)
 
 
-def _hash_data(data: Mapping[str, object]) -> str:
+def _hash_data(data: list[object]) -> str:
     try:
         text = _encode(data)
     except UnicodeEncodeError:  # a lone surrogate

@@ -223,7 +223,8 @@ def _note_graders(
                 is_judged = is_judged or declared.kind.judges
                 needs_judge = needs_judge or (declared.kind.judges and not named)
         needs_judge = needs_judge or (part.needs_judge and not is_judged and not case.skip)
-    found.mention(suite, "asked", asked)
+    if asked:
+        found.mention(suite, "asked", asked)
     if needs_judge:
         found.mention(suite, "judge", [case.id])
         if config.judge is not None:

@@ -69,18 +69,22 @@ class Trials:
         case, workspace = trial.case, None
         if files is None:
             files = self._find_files(trial)
-        if case.has_workspace:
+        if "workspace" in case._data:
             workspace = self._workspaces.digest(case, trial.suite, trial.target)[0]
         if isinstance(files, Finding):
-            return hash_question(case, {"": files.message}, workspace)
-        return hash_question(case, digest_files(files) if files else None, workspace)
+            files = {"": files.message}
+        elif files:
+            files = digest_files(files)
+        return hash_question(case, files, workspace)
 
     def hash_grading(
         self, case: Case, suite: str, graders: Sequence[NamedGrader] | None = None
     ) -> str:
         if graders is None:
             graders = self._plan.graders.of(case)
-        hidden = self._workspaces.digest(case, suite)[1] if case.has_workspace else None
+        hidden = None
+        if "workspace" in case._data:
+            hidden = self._workspaces.digest(case, suite)[1]
         return hash_grading(case, self._plan.graders.prints_for(case, graders), hidden)
 
     def question(self, trial: Trial) -> Question | None:
@@ -128,7 +132,8 @@ class Trials:
             asked = await self._dispatcher.ask(target, question, data.get("timeout_s"))
             if asked.interrupted and self._engine.interrupted:  # by Ctrl-C: there is no result
                 raise asyncio.CancelledError
-            await self._dispatcher.end_session(target, question.session)
+            if self._dispatcher.holds_sessions(target):
+                await self._dispatcher.end_session(target, question.session)
         answer, failure = _cap(asked)
         verdict: Verdict = "errored"
         grades: tuple[Grade, ...] = ()
@@ -219,7 +224,7 @@ class Trials:
     ) -> Graded:  # fmt: skip
         asker = partial(self._ask_for_grader, within=question)
         space, changes = question.workspace, self._changes.get(question.session)
-        if space is not None and case.has_workspace and changes is None:
+        if space is not None and changes is None and case.has_workspace:
             try:
                 fresh = _want_fresh(graders)
                 taken = await self._workspaces.take(space, question.session, fresh=fresh)
@@ -274,14 +279,13 @@ class Trials:
         space: Space | None = None,
     ) -> Question:  # fmt: skip
         """Everything but what is expected. Its files were there before the run, but may be gone."""
-        case, data = trial.case, trial.case._data
-        found = {} if isinstance(files, Finding) else files
-        messages = tuple(map(take_message, data.get("input", ())))
+        suite, case, target, repeat, _, number = trial
+        data = case._data
         return Question(
-            messages, data["id"], trial.suite, trial.repeat, 1,
-            f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}", 1,
-            data.get("conversation_id"), case.metadata if "metadata" in data else {}, found, None,
-            space,
+            tuple(map(take_message, data.get("input", ()))), data["id"], suite, repeat, 1,
+            f"{self._run_id}-{number}-{target}-{repeat}", 1, data.get("conversation_id"),
+            case.metadata if "metadata" in data else {},
+            {} if isinstance(files, Finding) else files, None, space,
             hash or self.hash_question(trial, files),
         )  # fmt: skip
 

@@ -440,9 +440,9 @@ class Tally:
     def add(self, result: Result) -> None:
         name = mark_of(result.key[:3]) if result.repeats > 1 else None
         self.count(name, result.verdict, result.repeats, result.pass_rate)
-        answer = result.answer
+        answer, user = result.answer, result.user
         if answer is not None:
-            user_usd = result.user.cost_usd if result.user is not None else None
+            user_usd = None if user is None else user.cost_usd
             self.pay(answer.cost_usd, grading_cost(result), user_usd, cached=answer.cached)
 
     def count(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> None:

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from math import inf
-from operator import is_
 from queue import SimpleQueue
 
 from evalcase.errors import RecordError
@@ -306,25 +305,22 @@ class RunWriter:
         return None if self._replaces and self.taken else self._tally.totals()
 
     def _queue(self, trial: Trial, result: Result, is_graded_again: bool) -> None:
-        secrets = self._journal.scrubber.look()
-        row: Result | Regraded = result
+        secrets, number = self._journal.scrubber.look(), trial.number
+        # What is reported has no secrets either.
         if is_graded_again:
             row = Regraded(
                 result.key, result.verdict, result.grading_hash, result.grading, result.grades,
                 result.pass_rate, result.repeats,
             )  # fmt: skip
-        lines, clean = encode_clean(row, secrets)
-        number = trial.number
+            lines, row = encode_clean(row, secrets)
+            result = replace(result, grades=row.grades)
+        else:
+            lines, result = encode_clean(result, secrets)
         if number >= len(self._cases):
             self._cases.extend(bytes(number + 1024 - len(self._cases)))
         if not self._cases[number]:
             case = CaseRow(trial.suite, result.key.case, trial.case._data)
             lines = encode_clean(case, secrets)[0] + lines
-        if clean is not row:  # what is reported has no secrets either
-            if isinstance(clean, Result):
-                result = clean
-            else:
-                result = replace(result, grades=clean.grades)
         size = len(lines)
         try:
             self._journal.put(lines, partial(self._stored, result, size))
@@ -362,17 +358,16 @@ class TooLargeError(ValueError):
 def cap_answer(answer: Answer, limit: int) -> Answer:
     """An answer whose messages have at most `limit` bytes each, marked where a text was cut. Raise
     TooLargeError if something else than a text is too long."""
-    messages = tuple([_cap_message(each, limit) for each in answer.messages])
-    if all(map(is_, messages, answer.messages)):
-        return answer
-    return replace(answer, messages=messages, truncated=True)
+    for message in answer.messages:
+        if _cap_message(message, limit) is not message:
+            messages = tuple([_cap_message(each, limit) for each in answer.messages])
+            return replace(answer, messages=messages, truncated=True)
+    return answer
 
 
 def _cap_message(message: Message, limit: int) -> Message:
     content = message.get("content")
     text = content if isinstance(content, str) else ""
-    if len(message) == 2 and isinstance(content, str) and 4 * len(text) <= limit:
-        return message
     if len(message) > 2 or not isinstance(content, str):
         rest = {key: value for key, value in message.items() if key != "content" or not text}
         data = json.dumps(rest, ensure_ascii=False)

@@ -12,6 +12,7 @@ from msgspec.json import Decoder
 
 from evalcase.types.answer import Answer, Count, Failure, Seconds, Usd, split_turns
 from evalcase.types.case import Case, check_case
+from evalcase.types.grade import Grade
 from evalcase.types.result import Decision, Regraded, Result
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import Value, decode_hook, explain_error, measure_depth
@@ -146,8 +147,6 @@ def encode_struct(value: Struct) -> bytes:
         body = _encode_loosely(msgspec.to_builtins(value)).encode("utf-8", "backslashreplace")
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from error
-    if body.count(b"[") + body.count(b"{") > DEEPEST_ROW:
-        _check_depth(body)
     return body
 
 
@@ -202,15 +201,11 @@ def check_values(value: Struct) -> None:
     if isinstance(value, Result) and not 0 <= value.duration_s < inf:
         raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
     answer: Answer | None = getattr(value, "answer", None)
-    if answer is not None:
-        for step in answer.steps:
-            copy_json(step.input)
-    failures: list[Failure | None] = [getattr(value, "failure", None)]
-    failures += getattr(value, "retried", ())
-    for grade in getattr(value, "grades", ()):
-        if grade.details:
-            copy_json(grade.details)
-        failures.append(grade.failure)
-    for failure in failures:
-        if failure is not None:
-            copy_json(failure.details)
+    for step in () if answer is None else answer.steps:
+        copy_json(step.input)
+    grades: tuple[Grade, ...] = getattr(value, "grades", ())
+    told: list[Grade | Failure | None] = [*grades, getattr(value, "failure", None)]
+    told += [*getattr(value, "retried", ()), *[grade.failure for grade in grades]]
+    for each in told:
+        if each is not None and each.details:
+            copy_json(each.details)

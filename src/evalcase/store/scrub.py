@@ -36,8 +36,11 @@ def encode_clean(row: S, known: KnownSecrets) -> tuple[bytes, S]:
     """The line of a row without secrets, and the row as it is then. Raise ValueError for what
     can't be written as JSON."""
     body = encode_struct(row)
-    clean = scrub_struct(row, known, body) if known.values else row
-    return seal_line(body if clean is row else encode_struct(clean)), clean
+    if known.values:
+        clean = scrub_struct(row, known, body)
+        if clean is not row:
+            return seal_line(encode_struct(clean)), clean
+    return seal_line(body), row
 
 
 def scrub_struct(row: S, known: KnownSecrets, body: bytes | None = None) -> S:

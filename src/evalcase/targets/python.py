@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
@@ -29,6 +29,7 @@ from evalcase.types.target import (
     Target,
     TargetKind,
     Traits,
+    Warn,
     WorkspaceOptions,
     is_target,
 )
@@ -202,37 +203,26 @@ class PythonTarget(Target):
     async def answer(self, question: Question) -> Answer:
         session = question.session if self._is_per_session else ""
         bound = self._bound.get(session) or await self._open_object(session)
-        if self._tracing is None:
-            return await self._call(bound, question)
-        with self._tracing.call(question) as traced:
-            return traced.add_to(await self._call(bound, question))
-
-    async def _call(self, bound: BoundFunction, question: Question) -> Answer:
         messages, warn = question.messages, self._surroundings.warn
         if bound.sees_last_only:
             is_plain = len(messages) == 1 and isinstance(messages[0].get("content"), str)
             if not is_plain:
                 self._warn_of_hidden(question, bound)
         by_place, by_name = bound.arguments(question)
-        if bound.is_async:
-            returned = bound.function(*by_place, **by_name)
-        else:
-            loop = asyncio.get_running_loop()
+        with _UNTRACED if self._tracing is None else self._tracing.call(question) as traced:
+            if bound.is_async:
+                answer = await _await_answer(bound.function(*by_place, **by_name), warn)
+            else:
+                call = partial(bound.function, *by_place, **by_name)
+                loop = asyncio.get_running_loop()
 
-            def warn_in_loop(said: str) -> None:
-                loop.call_soon_threadsafe(warn, said)
+                def warn_in_loop(said: str) -> None:
+                    loop.call_soon_threadsafe(warn, said)
 
-            def call_and_read() -> object:
-                """The value is read in the thread, too: that may call user code."""
-                value = bound.function(*by_place, **by_name)
-                return value if inspect.isawaitable(value) else read_answer(value, warn_in_loop)
-
-            returned = await run_in_thread(call_and_read)
-            if isinstance(returned, Answer):
-                return returned
-        while type(returned) is not str and inspect.isawaitable(returned):
-            returned = await returned
-        return read_answer(returned, warn)
+                returned = await run_in_thread(_call_and_read, call, warn_in_loop)
+                is_read = isinstance(returned, Answer)
+                answer = returned if is_read else await _await_answer(returned, warn)
+        return answer if traced is None else traced.add_to(answer)
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say what a function doesn't see; but one that knows its session has seen it."""
@@ -265,6 +255,22 @@ class PythonTarget(Target):
     def sources(self) -> dict[str, str]:
         """The module that is named, and all of the project that it imports."""
         return sources_of_module(self.name.partition(":")[0], self._surroundings.root)
+
+
+_UNTRACED = nullcontext()
+
+
+async def _await_answer(returned: Any, warn: Warn) -> Answer:  # noqa: ANN401 - of the user's
+    while type(returned) is not str and inspect.isawaitable(returned):
+        returned = await returned
+    return read_answer(returned, warn)
+
+
+def _call_and_read(call: Callable[[], object], warn: Warn) -> Any:  # noqa: ANN401 - see above
+    """What a function returns, read in its thread: that may call user code. What has to be awaited
+    is not read yet."""
+    value = call()
+    return value if inspect.isawaitable(value) else read_answer(value, warn)
 
 
 async def _enter_object(found: Any, stack: AsyncExitStack) -> Any:  # noqa: ANN401 - of the user's

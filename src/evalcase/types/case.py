@@ -116,10 +116,7 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        for each in self._written():
-            if isinstance(each.get("content"), list | dict):
-                return True
-        return False
+        return any(isinstance(each.get("content"), list | dict) for each in self._written())
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:
@@ -159,7 +156,7 @@ class Case:
 
     @property
     def graded_parts(self) -> tuple[Case, ...]:
-        return (self, *self.turns)
+        return (self, *self.turns) if "turns" in self._data else (self,)
 
     @property
     def repeat(self) -> int:

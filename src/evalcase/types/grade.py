@@ -32,7 +32,7 @@ class Score(Value, frozen=True):
         value, passed, details = self.value, self.passed, self.details
         if value is not None and not (type(value) in (int, float) and 0 <= value <= 1):
             raise ValueError(f"the value of a Score is a number from 0 to 1, not {value!r:.60}")
-        if passed not in (None, True, False):
+        if passed is not None and passed not in (True, False):
             raise ValueError(f"`passed` of a Score is a boolean, not {passed!r:.60}")
         if not isinstance(self.reason, str):
             raise ValueError(f"the reason of a Score is text, not {self.reason!r:.60}")

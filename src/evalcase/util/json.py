@@ -229,7 +229,7 @@ _ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 def seal_line(body: bytes) -> bytes:
     """The line of a JSON object. Raise ValueError if it is too long."""
     start = body[:-1]
-    line = b"".join((start, _SUM, _checksum(start), _END))
+    line = start + _SUM + _checksum(start) + _END
     if len(line) > MAX_LINE:
         raise ValueError(f"a row of {len(line):,} bytes is more than a journal holds")
     return line

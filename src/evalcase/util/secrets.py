@@ -204,7 +204,7 @@ class Scrubber:
     def look(self) -> KnownSecrets:
         """All secrets that are known by now."""
         get, count = self._environment.get, len(self._environment)
-        seen = dict(zip(self.names, map(get, self.names), strict=True))
+        seen = {name: get(name) for name in self.names}
         if seen != self._seen or count != self._count:
             for name in (*seen, *_PROXY_NAMES):
                 if value := get(name):
