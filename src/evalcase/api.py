@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 from evalcase.config.catalogue import Catalogue, check_config_text, check_project
 from evalcase.config.config import Config, EngineSettings, read_config
 from evalcase.config.graders import read_grader
-from evalcase.config.options import Keywords, LocalOptions, read_keywords
+from evalcase.config.options import Keywords, RunOptions, read_keywords
 from evalcase.config.registry import find_class
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.format.load import (
@@ -220,7 +220,7 @@ def prepare_evaluation(
 def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> Execution:
     """The run of a plan, and where its targets answer. With `regrade`, stored answers are graded,
     and no target is asked."""
-    executor, settings = None, _choose_engine(plan.config, request.local)
+    executor, settings = None, _choose_engine(plan.config, request.options)
     asks = regrade is None and not plan.options.oracle
     if asks and settings is not None and settings.kind != "in-process":
         # Whether a resumed run has anything left to judge is not known yet.
@@ -229,9 +229,9 @@ def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> E
     return Execution(request, plan, executor, regrade)
 
 
-def _choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None:
+def _choose_engine(config: Config, options: RunOptions) -> EngineSettings | None:
     """The settings of the engine that command line or configuration name."""
-    given = {"ray": local.on, "processes": local.processes, local.engine: local.engine}
+    given = {"ray": options.on, "processes": options.processes, options.engine: options.engine}
     kinds = [kind for kind, value in given.items() if kind is not None and value is not None]
     if len(kinds) > 1:
         raise ConfigError(f"`{kinds[0]}` and `{kinds[1]}` are two engines: say one")
@@ -240,9 +240,9 @@ def _choose_engine(config: Config, local: LocalOptions) -> EngineSettings | None
         settings = EngineSettings(kind=kinds[0])
     if settings is None:
         return None
-    if local.on is not None:
-        return replace(settings, address=local.on)
-    return settings if local.processes is None else replace(settings, workers=local.processes)
+    if options.on is not None:
+        return replace(settings, address=options.on)
+    return settings if options.processes is None else replace(settings, workers=options.processes)
 
 
 def figures(
@@ -275,7 +275,7 @@ def _read_call(
     folder = config.find_runs(keywords.get("runs_dir"))
     origin = keywords.get("failed_of")
     failed_of = None if origin is None else find_failed(origin, folder, config.root)
-    options, local = read_keywords(keywords, failed_of, environment.entropy)
+    options = read_keywords(keywords, failed_of, environment.entropy)
     options = replace(options, paths=paths, targets=tuple(targets))
     read = partial(read_grader, config=config, no_exec=options.no_exec)
     players: dict[str, Target] = {}
@@ -298,7 +298,7 @@ def _read_call(
         elif isinstance(event, RunWarning | RunNote):
             warn(event.text)
 
-    return RunRequest(options, config, environment, folder, emit, scrubber, given, local)
+    return RunRequest(options, config, environment, folder, emit, scrubber, given)
 
 
 def _name_targets(

@@ -141,8 +141,7 @@ _FLAGS = list_run_flags()
 def run_option(name: str, help: str = "") -> Callable[[F], F]:
     """The flag of an option of a run. A command is given None for one that is not used."""
     flag = _FLAGS[name]
-    short = flag.option.extra["short"]
-    declarations = [*([f"-{short}"] if short else []), f"--{flag.flag}"]
+    declarations = [*([f"-{flag.short}"] if flag.short else []), f"--{flag.flag}"]
     takes: dict[str, Any] = {
         "type": _make_type(flag), "multiple": flag.option.json == "array",
         "metavar": flag.metavar, "callback": checked(_read_shard) if name == "shard" else None,

@@ -17,7 +17,7 @@ from evalcase.cli.running import Session, output_options
 from evalcase.cli.terminal import find_project, print_lines, write_prose
 from evalcase.config.config import Config, load_config
 from evalcase.config.graders import make_grader, runs_code
-from evalcase.config.options import LocalOptions, RunOptions
+from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.evaluated import hold_to_gates, read_evaluated
 from evalcase.runner.regrade import (
@@ -261,7 +261,7 @@ def resume_command(
     else:
         options = read_request(chosen).override(asked)
         session.go_back(chosen)
-        request = session.request(options, LocalOptions.of(asked))
+        request = session.request(options)
         request = request_rest(request, chosen, retry_errored=retry_errored)
         execution = prepare_run(request, session.plan(request))
         if dropped := describe_dropped(chosen):

@@ -69,7 +69,7 @@ def run_command(paths: tuple[str, ...], dry_run: bool, **asked: Any) -> int:  # 
     if asked["failed_of"] is not None:
         asked["failed_of"] = find_failed(asked["failed_of"], session.folder, config.root)
     asked |= {"paths": paths or (".",), "targets": tuple(dict.fromkeys(asked["targets"]))}
-    request = session.request(*make_options(asked, this_environment().entropy))
+    request = session.request(make_options(asked, this_environment().entropy))
     plan = session.plan(request)
     if dry_run:
         session.print(_say_what_would_run(plan, asked["as_json"]))

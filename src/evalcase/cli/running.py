@@ -29,7 +29,7 @@ from evalcase.cli.terminal import (
     write_prose,
 )
 from evalcase.config.config import Config
-from evalcase.config.options import LocalOptions, RunOptions
+from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, EvalcaseError, RecordError
 from evalcase.report.aggregate import Highlights
 from evalcase.report.conclusion import name_run
@@ -120,17 +120,14 @@ class Session:
             discard_stream(self._streams.out)
             raise
 
-    def request(self, options: RunOptions, local: LocalOptions | None = None) -> RunRequest:
+    def request(self, options: RunOptions) -> RunRequest:
         """The run that a person asks for. From now on its secrets are kept, also by other code."""
         environment = this_environment()
         scrubber = make_scrubber(self.config, environment.variables, self.view.warn)
         self._scrubber = scrubber
         for stream in self._streams.lent:
             stream.scrub = scrubber.text
-        return RunRequest(
-            options, self.config, environment, self.folder, self._show, scrubber,
-            local=local or LocalOptions(),
-        )  # fmt: skip
+        return RunRequest(options, self.config, environment, self.folder, self._show, scrubber)
 
     def _show(self, event: Event) -> None:
         match event:

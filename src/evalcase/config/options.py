@@ -24,25 +24,15 @@ from evalcase.types.value import Value, decode_object, encode_object, replace
 CONCURRENCY, TIMEOUT_S, RETRIES, RUNS_DIR = 10, 120.0, 2, ".evalcase/runs"
 
 
-_GROUPS = {
-    "Which cases": "cases tags limit sample seed shard failed_of",
-    "How": "targets oracle repeat cache env_file no_exec",
-    "Limits": "concurrency timeout_s retries retry_timeouts max_cost_usd",
-    "Gates": "fail_under max_errors fail_fast stop against",
-    "Where": "processes engine on runs_dir keep_workspaces name note",
+_FLAGS = {
+    "Which cases": "cases=GLOB tags limit sample seed shard=I/N failed_of=RUN",
+    "How": "targets=NAME oracle repeat cache env_file=FILE no_exec",
+    "Limits": "concurrency timeout_s=SECONDS retries retry_timeouts max_cost_usd=USD",
+    "Gates": "fail_under=RATE max_errors fail_fast stop against=RUN",
+    "Where": "processes engine=NAME on=ADDRESS runs_dir=FOLDER keep_workspaces name=TEXT note=TEXT",
 }
-
-
-def _about(
-    sentence: str, metavar: str = "", default: object = "", short: str = "",
-    **more: Any,  # noqa: ANN401 - as `about`
-) -> Meta:  # fmt: skip
-    """Declares an option of a run. Help pages show `metavar` for its value, and its default;
-    `short` is its flag of one letter."""
-    declared = about(sentence, **more)
-    shown = {"metavar": metavar, "shown": str(default), "short": short}
-    extra = {**(declared.extra or {}), **shown}
-    return Meta(description=sentence, examples=declared.examples, extra=extra)
+"""The headings of help pages, the options below them, and words for the values of these."""
+_SHORT = {"cases": "k", "targets": "t", "repeat": "n"}
 
 
 ORACLE, UNTOUCHED = "oracle", "untouched"
@@ -50,20 +40,24 @@ ORACLE, UNTOUCHED = "oracle", "untouched"
 KeptWorkspaces = Literal["none", "failed", "all"]
 Concurrency = Annotated[
     Count,
-    _about("How many trials run at once.", "N", CONCURRENCY, elsewhere=("max_workers", "parallel")),
+    about(
+        "How many trials run at once.",
+        by_default=CONCURRENCY,
+        elsewhere=("max_workers", "parallel"),
+    ),
 ]
 AttemptSeconds = Annotated[
     Seconds,
-    _about(
-        "Seconds allowed for each attempt.", "SECONDS", f"{TIMEOUT_S:g}", example=5,
+    about(
+        "Seconds allowed for each attempt.", by_default=f"{TIMEOUT_S:g}", example=5,
         words="a number of seconds over 0",
     ),
 ]  # fmt: skip
-Retries = Annotated[Whole, _about("Retries after temporary errors.", "N", RETRIES)]
+Retries = Annotated[Whole, about("Retries after temporary errors.", by_default=RETRIES)]
 Cache = Annotated[
-    bool, _about("Store answers, and don't ask the same question twice. Errors are not stored.")
+    bool, about("Store answers, and don't ask the same question twice. Errors are not stored.")
 ]
-RunsFolder = Annotated[Text, _about("Where runs are stored.", "FOLDER", RUNS_DIR, words="a path")]
+RunsFolder = Annotated[Text, about("Where runs are stored.", by_default=RUNS_DIR, words="a path")]
 
 
 class Shard(Value, frozen=True):
@@ -110,94 +104,94 @@ class Selection(Value, frozen=True, kw_only=True):
 
     cases: Annotated[
         tuple[str | Annotated[tuple[str, ...], Meta(min_length=2, max_length=3)], ...],
-        _about(
-            "Only cases whose id matches. Repeatable: cases that match any.", "GLOB", short="k",
+        about(
+            "Only cases whose id matches. Repeatable: cases that match any.",
             elsewhere=("ids", "filter"),
         ),
     ] = ()  # fmt: skip
     """Patterns of ids; or a suite and an id; or a suite, an id and one of the case's targets."""
     tags: Annotated[
-        tuple[str, ...], _about("Only cases with this tag. Repeatable: cases with any of them.")
+        tuple[str, ...], about("Only cases with this tag. Repeatable: cases with any of them.")
     ] = ()
     shard: Annotated[
         Shard | None,
-        _about("Only part I of N; `auto` takes it from the array task of the scheduler.", "I/N"),
+        about("Only part I of N; `auto` takes it from the array task of the scheduler."),
     ] = None
     """It comes last: the shards of a run divide the cases that the rest of a selection leaves."""
-    limit: Annotated[Count | None, _about("Only the first cases, at most this many.")] = None
-    sample: Annotated[Count | None, _about("A random sample of this many cases.")] = None
+    limit: Annotated[Count | None, about("Only the first cases, at most this many.")] = None
+    sample: Annotated[Count | None, about("A random sample of this many cases.")] = None
     failed_of: Annotated[
-        FailedOf | None, _about("Only cases that did not pass in RUN: its id, or `latest`.", "RUN")
+        FailedOf | None, about("Only cases that did not pass in RUN: its id, or `latest`.")
     ] = None
     seed: Annotated[
-        int, _about("Seed of --sample and --stop.", "N", "a random one; with --shard, 0")
+        int, about("Seed of --sample and --stop.", by_default="a random one; with --shard, 0")
     ] = 0
 
 
 class RunOptions(Value, frozen=True):
-    """The options of a run, as the record stores them. None leaves it to the configuration."""
+    """The options of a run. None leaves it to the configuration."""
 
     paths: tuple[str, ...] = (".",)
     targets: Annotated[
-        tuple[str, ...],
-        _about("A target from evalcase.toml, or kind:value. Repeatable.", "NAME", short="t"),
+        tuple[str, ...], about("A target from evalcase.toml, or kind:value. Repeatable.")
     ] = ()
     selection: Selection = Selection()
     concurrency: Concurrency | None = None
     repeat: Annotated[
         Annotated[int, Meta(ge=1, le=MOST_REPEATS)] | None,
-        _about(
-            "How many times to run each case.",
-            short="n",
-            elsewhere=("trials", "epochs", "num_repetitions"),
+        about(
+            "How many times to run each case.", elsewhere=("trials", "epochs", "num_repetitions")
         ),
     ] = None
     timeout_s: AttemptSeconds | None = None
     retries: Retries | None = None
-    retry_timeouts: Annotated[bool, _about("Retry time-outs too.")] = False
+    retry_timeouts: Annotated[bool, about("Retry time-outs too.")] = False
     max_cost_usd: Annotated[
         Amount | None,
-        _about(
-            "Start no new trials once this much is spent.", "USD", example=2.5,
+        about(
+            "Start no new trials once this much is spent.", example=2.5,
             elsewhere=("budget",), words="a number of US dollars",
         ),
     ] = None  # fmt: skip
-    max_errors: Annotated[Whole, _about("Allow this many errored trials.", "N", 0)] = 0
+    max_errors: Annotated[Whole, about("Allow this many errored trials.", by_default=0)] = 0
     fail_under: Annotated[
-        Share | None,
-        _about("Exit 1 only if the pass rate of cases is below this.", "RATE", example=0.9),
+        Share | None, about("Exit 1 only if the pass rate of cases is below this.", example=0.9)
     ] = None
     stop: Annotated[
-        StopRule | None, _about("Start no new trials once --fail-under or --against is decided.")
+        StopRule | None, about("Start no new trials once --fail-under or --against is decided.")
     ] = None
     against: Annotated[
         str | None,
-        _about(
-            "With --stop likely: stop once this run is clearly better or worse than RUN.", "RUN"
-        ),
+        about("With --stop likely: stop once this run is clearly better or worse than RUN."),
     ] = None
-    fail_fast: Annotated[bool, _about("Start no new trials after a case did not pass.")] = False
+    fail_fast: Annotated[bool, about("Start no new trials after a case did not pass.")] = False
     cache: Cache | None = None
     env_file: Annotated[
-        str | None,
-        _about("Read environment variables from this file, unless they are already set.", "FILE"),
+        str | None, about("Read environment variables from this file, unless they are already set.")
     ] = None
-    no_exec: Annotated[bool, _about("Refuse to start processes or import code.")] = False
+    no_exec: Annotated[bool, about("Refuse to start processes or import code.")] = False
     keep_workspaces: Annotated[
-        KeptWorkspaces,
-        _about("Which workspaces to leave behind: none, failed or all."),
+        KeptWorkspaces, about("Which workspaces to leave behind: none, failed or all.")
     ] = "none"
-    name: Annotated[
-        Text | None, _about("A name for the run: other commands find it by that.", "TEXT")
-    ] = None
-    note: Annotated[Text | None, _about("A note about the run, for people.", "TEXT")] = None
+    name: Annotated[Text | None, about("A name for the run: other commands find it by that.")] = (
+        None
+    )
+    note: Annotated[Text | None, about("A note about the run, for people.")] = None
     oracle: Annotated[
         bool,
-        _about(
+        about(
             "Check the cases themselves: the solution of each must pass its workspace graders, and "
             "an untouched workspace must not."
         ),
     ] = False
+    # Where it is executed and stored; the record doesn't keep it.
+    processes: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)] | None,
+        about("Run trials in N separate processes: a crash costs only one trial."),
+    ] = None
+    engine: Annotated[str | None, about("Where trials run: in-process, processes or ray.")] = None
+    on: Annotated[str | None, about("A Ray cluster: ray://HOST:PORT, HOST:PORT or auto.")] = None
+    runs_dir: RunsFolder | None = None
 
     def __post_init__(self) -> None:
         if self.oracle and self.targets not in ((), (ORACLE, UNTOUCHED)):
@@ -211,12 +205,16 @@ class RunOptions(Value, frozen=True):
         if self.stop is not None and self.fail_fast:
             raise ConfigError("`stop` and `fail_fast` end a run for different reasons: use one")
 
+    @property
+    def names_engine(self) -> bool:
+        return any(each is not None for each in (self.processes, self.engine, self.on))
+
     def caches(self, is_configured: bool) -> bool:
         return is_configured if self.cache is None else self.cache
 
     def to_dict(self) -> dict[str, Any]:
-        """For the record, from which a run is resumed."""
-        return encode_object(self)
+        """For the record, from which a run is resumed: without the place where it is executed."""
+        return encode_object(replace(self, **_PLACE))
 
     def override(self, values: Mapping[str, Any]) -> RunOptions:
         """The same with other values; None changes nothing."""
@@ -225,27 +223,10 @@ class RunOptions(Value, frozen=True):
     @classmethod
     def from_dict(cls, data: object) -> RunOptions:
         """What `to_dict` gave. Raise ValueError or ConfigError if it did not give that."""
-        return decode_object(cls, data, "options")
+        return replace(decode_object(cls, data, "options"), **_PLACE)
 
 
-class LocalOptions(Value, frozen=True):
-    """Where a run is executed and stored. The record does not keep it."""
-
-    processes: Annotated[
-        Annotated[int, Meta(ge=1, le=1000)] | None,
-        _about("Run trials in N separate processes: a crash costs only one trial."),
-    ] = None
-    engine: Annotated[
-        str | None, _about("Where trials run: in-process, processes or ray.", "NAME")
-    ] = None
-    on: Annotated[
-        str | None, _about("A Ray cluster: ray://HOST:PORT, HOST:PORT or auto.", "ADDRESS")
-    ] = None
-    runs_dir: RunsFolder | None = None
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> LocalOptions:
-        return cls(**_pick(cls, values))
+_PLACE: dict[str, Any] = dict.fromkeys(("processes", "engine", "on", "runs_dir"))
 
 
 def _pick(declared: type[Value], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -298,6 +279,7 @@ class RunFlag(NamedTuple):
     metavar: str | None
     about: str
     group: str
+    short: str | None
 
     @property
     def is_switch(self) -> bool:
@@ -306,29 +288,28 @@ class RunFlag(NamedTuple):
 
 def list_run_flags() -> dict[str, RunFlag]:
     """The options of a run as flags, by the names of the options, in the order of help pages."""
-    known = _known_options()
-    flags = {}
-    for group, names in _GROUPS.items():
-        for name in names.split():
+    known, flags = _known_options(), {}
+    for group, names in _FLAGS.items():
+        for name, _, metavar in (each.partition("=") for each in names.split()):
             option = known[name]
             flag = name.removesuffix("_usd").removesuffix("_s").replace("_", "-")
             if option.json == "array":
                 flag = flag.removesuffix("s")
-            metavar = option.extra["metavar"] or ("N" if option.json == "integer" else None)
-            default = option.extra["shown"]
-            sentence = f"{option.about} [default: {default}]" if default else option.about
-            flags[name] = RunFlag(option, flag, metavar, sentence, group)
-    assert flags.keys() == known.keys()
+            shown = "N" if option.json == "integer" else metavar or None
+            default = option.extra.get("by_default")
+            sentence = option.about if default is None else f"{option.about} [default: {default}]"
+            short = _SHORT.get(name)
+            flags[name] = RunFlag(option, flag, shown, sentence, group, short)
     return flags
 
 
 def _known_options() -> dict[str, Option]:
-    return {**fields_of(RunOptions), **fields_of(Selection), **fields_of(LocalOptions)}
+    return {**fields_of(RunOptions), **fields_of(Selection)}
 
 
 def make_options(
     values: Mapping[str, Any], entropy: Callable[[int], bytes] = os.urandom
-) -> tuple[RunOptions, LocalOptions]:
+) -> RunOptions:
     """Options of values that have been checked; None stands for one that is not given.
 
     Without a seed, a run that draws cases by chance gets a random one. All shards of a run must
@@ -337,15 +318,14 @@ def make_options(
     selection = _pick(Selection, values)
     if "shard" not in selection and ("sample" in selection or values.get("stop")):
         selection.setdefault("seed", int.from_bytes(entropy(3), "big"))
-    options = RunOptions(selection=Selection(**selection), **_pick(RunOptions, values))
-    return options, LocalOptions.of(values)
+    return RunOptions(selection=Selection(**selection), **_pick(RunOptions, values))
 
 
 def read_keywords(
     keywords: Mapping[str, Any],
     failed_of: FailedOf | None = None,
     entropy: Callable[[int], bytes] = os.urandom,
-) -> tuple[RunOptions, LocalOptions]:
+) -> RunOptions:
     """The options that a program asks for; `failed_of` are the cases of the run that it names.
 
     Raise TypeError for a keyword that does not exist or has a form of its own, and ConfigError for

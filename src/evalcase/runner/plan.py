@@ -12,7 +12,7 @@ from msgspec import field
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, read_env_file
-from evalcase.config.options import ORACLE, UNTOUCHED, LocalOptions, RunOptions
+from evalcase.config.options import ORACLE, UNTOUCHED, RunOptions
 from evalcase.config.targets import describe_same_model, key_names, make_target
 from evalcase.errors import ConfigError, RecordError, TargetError
 from evalcase.graders.base import NamedGrader
@@ -86,7 +86,6 @@ class RunRequest(Value, frozen=True):
     emit: Emit
     scrubber: Scrubber
     given: Given | None = None
-    local: LocalOptions = LocalOptions()
     run: Run | None = None
     """The run to resume or to grade; None for a new one."""
     again: tuple[Verdict, ...] = ()
@@ -182,7 +181,7 @@ def prepare_plan(request: RunRequest) -> Plan:
     note = _once(lambda text: request.emit(RunNote(scrubber.text(text))))
     given, oracle = request.given or Given(), None
     if options.oracle:
-        if request.local != LocalOptions(runs_dir=request.local.runs_dir):
+        if options.names_engine:
             raise ConfigError("`oracle` asks no agent, and runs in this process: name no engine")
         request = replace(request, options=replace(options, targets=(ORACLE, UNTOUCHED)))
         from evalcase.runner.oracle import Oracle  # with graders that few runs need
@@ -264,7 +263,7 @@ def _check_targets(
     request: RunRequest, found: Survey, targets: Mapping[str, Target], warn: Warn
 ) -> None:
     """Raise ConfigError for targets that can't be cached, or can't work in workspaces."""
-    options, config, local = request.options, request.config, request.local
+    options, config = request.options, request.config
     if options.caches(config.cache):
         for name, target in targets.items():
             if target.traits.caching == "refused":
@@ -283,7 +282,7 @@ def _check_targets(
     environment = request.environment.variables
     check_machine(environment)
     for name, case in found.workspaces.items():
-        if local.engine == "ray" or local.on is not None:
+        if options.engine == "ray" or options.on is not None:
             raise ConfigError(f"case `{case}` has a `workspace`, which Ray can't reach")
         if options.no_exec:
             what = f"case `{case}` has a `workspace`, whose commands --no-exec forbids"

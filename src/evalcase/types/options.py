@@ -61,18 +61,15 @@ def about(
     *,
     example: JSON = None,
     elsewhere: tuple[str, ...] = (),
-    words: str = "",
-    decides_answer: bool = True,
+    **more: Any,  # noqa: ANN401 - the fields of Option, and what only one reader knows
 ) -> Meta:
     """Declares an option: `name: Annotated[TYPE, about("A sentence.")] = DEFAULT`.
 
-    `elsewhere` are names that other tools give it, for suggestions. `words` say what a value is,
-    where its type doesn't. An option of a target that doesn't decide what it answers, such as the
-    number of workers, says `decides_answer=False`.
+    `elsewhere` are names that other tools give it, for suggestions. `words="…"` say what a value
+    is, where its type doesn't. An option of a target that doesn't decide what it answers, such as
+    the number of workers, says `decides_answer=False`.
     """
-    extra: dict[str, Any] = {"elsewhere": elsewhere, "decides_answer": decides_answer}
-    if words:
-        extra["words"] = words
+    extra = {"elsewhere": elsewhere, **more}
     return Meta(description=sentence, examples=None if example is None else [example], extra=extra)
 
 
