@@ -35,7 +35,7 @@ from evalcase.format.workspace import (
     merge_workspaces,
     read_workspace,
 )
-from evalcase.types.case import Case, CaseFields, canonical_case, needs_judge
+from evalcase.types.case import FIELDS, Case, canonical_case, needs_judge
 from evalcase.types.message import (
     OTHER_ROLES,
     ROLES,
@@ -304,7 +304,7 @@ class Shared(NamedTuple):
         if "workspace" in self.defaults and isinstance(own := fields.get("workspace"), dict):
             fields["workspace"] = merge_workspaces(self.defaults["workspace"], own)
         fields = {**self.defaults, **fields}
-        return {name: fields[name] for name in CaseFields.__struct_fields__ if name in fields}
+        return {name: fields[name] for name in FIELDS if name in fields}
 
 
 ADDS_NO_JUDGE = "adds no judge"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Annotated, Any, Generic, TypeVar, overload
+from functools import cache
+from typing import Annotated, Any, Generic, TypeVar, get_args, overload
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 from evalcase.types.answer import SimulatedUser
 from evalcase.types.message import Message
@@ -14,34 +14,33 @@ from evalcase.types.problem import Problem, Span, unknown_case
 from evalcase.types.value import JSON, Value, are_same, copy_value, decode_object, expect
 from evalcase.types.workspace import Workspace
 
+FIELDS = (
+    "id input expected_output turns stop_on_failure user description tags metadata skip "
+    "conversation_id criteria criteria_judge rubrics graders targets repeat threshold timeout_s "
+    "workspace vars rendered"
+).split()
+"""The fields of a case in the order of the canonical form."""
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 T = TypeVar("T")
 
 
 class _Field(Generic[T]):
-    """A field of a case, as users get it: fresh objects."""
+    """A field of a case, declared as `_Field[TYPE](DEFAULT)`. Users get fresh objects."""
 
-    def __init__(self, default: object = None, read: Callable[[Any], Any] = copy_value) -> None:
-        self._default, self._read = default, read
+    def __init__(self, default: object = None) -> None:
+        self._default = default
 
     def __set_name__(self, _: type, name: str) -> None:
         self._name = name
 
+    @property
+    def holds(self) -> Any:  # noqa: ANN401 - any type
+        return get_args(vars(self)["__orig_class__"])[0]
+
     def __get__(self, case: Case, _: type) -> T:
-        value: T = self._read(case._data.get(self._name, self._default))
+        data = copy_value(case._data.get(self._name, self._default))
+        value: T = decode_object(self.holds, data)
         return value
-
-
-def _copy_all(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(map(copy_value, values))
-
-
-def _read_messages(messages: list[Any]) -> tuple[Message, ...]:
-    return tuple(map(Message.copy_of, messages))
-
-
-def _read_as(wanted: type[T], value: object) -> T | None:
-    return None if value is None else decode_object(wanted, copy_value(value))
 
 
 class Case:
@@ -83,27 +82,27 @@ class Case:
         return f"Case({self._data!r})"
 
     id = _Field[str]()
-    input = _Field[tuple[Message, ...]]((), _read_messages)
+    input = _Field[tuple[Message, ...]](())
     """The messages for the target; of a conversation, those before its turns."""
-    expected_output = _Field[tuple[Message, ...]]((), _read_messages)
-    user = _Field[SimulatedUser | None](None, partial(_read_as, SimulatedUser))
+    expected_output = _Field[tuple[Message, ...]](())
+    user = _Field[SimulatedUser | None]()
     description = _Field[str | None]()
-    tags = _Field[tuple[str, ...]]((), _copy_all)
+    tags = _Field[tuple[str, ...]](())
     metadata = _Field[dict[str, JSON]]({})
     skip = _Field[str | bool](False)
     """The reason why the case is skipped, True where none is given, else False."""
     conversation_id = _Field[str | None]()
     criteria = _Field[str | None]()
-    rubrics = _Field[tuple[dict[str, JSON], ...]]((), _copy_all)
+    rubrics = _Field[tuple[dict[str, JSON], ...]](())
     """Each `{text, id?, weight?, required?}`."""
-    graders = _Field[tuple[dict[str, JSON], ...]]((), _copy_all)
+    graders = _Field[tuple[dict[str, JSON], ...]](())
     """Each `{type, …}`, the suite's before the case's own."""
-    targets = _Field[tuple[str, ...]]((), _copy_all)
+    targets = _Field[tuple[str, ...]](())
     vars = _Field[dict[str, JSON]]({})
     """The variables that its texts were made with."""
-    threshold = _Field[float | None]()
-    timeout_s = _Field[float | None]()
-    workspace = _Field[Workspace | None](None, partial(_read_as, Workspace))
+    threshold = _Field[Annotated[float, Meta(ge=0, le=1)] | None]()
+    timeout_s = _Field[Annotated[float, Meta(ge=0)] | None]()
+    workspace = _Field[Workspace | None]()
 
     @property
     def expects_output(self) -> bool:
@@ -180,65 +179,37 @@ def canonical_case(data: dict[str, Any]) -> Case:
     return case
 
 
-class RubricFields(Value, frozen=True):
-    """A secret may have been taken out of weight, required and levels: the judge checks them."""
-
-    text: str
-    id: str | None = None
-    weight: Any = None
-    required: Any = None
-    levels: Any = None
-
-
-class TurnFields(Value, frozen=True):
-    input: tuple[Message, ...]
-    expected_output: tuple[Message, ...] = ()
-    criteria: str | None = None
-    rubrics: tuple[RubricFields, ...] = ()
-    graders: tuple[dict[str, Any], ...] = ()
-
-
 class RepeatFields(Value, frozen=True):
     times: Annotated[int, Meta(ge=1)] = 1
     pass_rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
 
 
-class CaseFields(Value, frozen=True):
-    """The fields of a recorded case, in the order of the canonical form."""
+@cache
+def field_types() -> dict[str, Any]:
+    """What fields hold in the canonical form."""
+    own = {name: each.holds for name, each in vars(Case).items() if isinstance(each, _Field)}
+    switches = dict.fromkeys(("stop_on_failure", "criteria_judge", "rendered"), bool)
+    return {**own, **switches, "turns": tuple[dict[str, Any], ...], "repeat": RepeatFields}
 
-    id: str
-    input: tuple[Message, ...] = ()
-    expected_output: tuple[Message, ...] = ()
-    turns: tuple[TurnFields, ...] = ()
-    stop_on_failure: bool = False
-    user: SimulatedUser | None = None
-    description: str | None = None
-    tags: tuple[str, ...] = ()
-    metadata: dict[str, Any] = field(default_factory=dict)
-    skip: str | bool = False
-    conversation_id: str | None = None
-    criteria: str | None = None
-    criteria_judge: bool = True
-    rubrics: tuple[RubricFields, ...] = ()
-    graders: tuple[dict[str, Any], ...] = ()
-    targets: tuple[str, ...] = ()
-    repeat: RepeatFields = RepeatFields()
-    threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
-    timeout_s: Annotated[float, Meta(ge=0)] | None = None
-    workspace: Workspace | None = None
-    vars: dict[str, Any] = field(default_factory=dict)
-    rendered: bool = False
+
+TURN_FIELDS = ("input", "expected_output", "criteria", "rubrics", "graders")
 
 
 def check_case(data: dict[str, Any]) -> None:
     """Raise ValueError if the data of a record is not that of a case."""
-    decode_object(CaseFields, data)
-    for part in (data, *data.get("turns", ()), data.get("user", {})):
-        for name, value in part.items():
-            if value is None:  # the canonical form leaves absent fields out
-                raise ValueError(f"`{name}` is null")
+    types = field_types()
+    _check_fields(data, types)
+    for turn in data.get("turns", ()):
+        _check_fields(turn, {name: types[name] for name in TURN_FIELDS})
     if data.keys().isdisjoint(("input", "turns", "user")):
         raise ValueError("it asks nothing")
+
+
+def _check_fields(part: dict[str, Any], types: Mapping[str, Any]) -> None:
+    for name, value in part.items():
+        if name not in types or value is None:  # absent fields are left out
+            raise ValueError(f"`{name:.80}` is no field, or null")
+        decode_object(types[name], value, name)
 
 
 class Suite(Struct, frozen=True, eq=False):
