@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from math import isfinite
-from types import MappingProxyType, UnionType, new_class
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -94,10 +94,10 @@ class Option(Value, frozen=True):
         return None
 
     def contains(self, value: Any) -> bool:
-        """Whether a value of the right type is in bounds. A pattern is for editors only: a `check`
-        says what is wrong."""
-        if self.json == "string":
-            return bool(value) or "minLength" not in self.bounds
+        """Whether a value of the right type is in bounds. The pattern of a text is for editors: a
+        `check` says what is wrong with it."""
+        if self.json not in ("number", "integer", "choice"):
+            return True
         try:
             msgspec.convert(value, self.python)
             return not isinstance(value, float | int) or isfinite(value)
@@ -105,14 +105,12 @@ class Option(Value, frozen=True):
             return False
 
 
-_WORDS = {
-    "string": "text", "boolean": "true or false", "array": "a list", "object": "a mapping",
-    "any": "any value", "number": "a number", "integer": "a whole number",
+_KINDS: dict[str, tuple[str, Any]] = {
+    "string": ("text", str), "boolean": ("true or false", bool), "array": ("a list", (list, tuple)),
+    "object": ("a mapping", dict), "any": ("any value", object), "choice": ("one of", str),
+    "number": ("a number", (int, float)), "integer": ("a whole number", int),
 }  # fmt: skip
-_CLASSES: dict[str, Any] = {
-    "string": str, "choice": str, "boolean": bool, "integer": int, "number": (int, float),
-    "array": (list, tuple), "object": dict, "any": object,
-}  # fmt: skip
+"""The types of JSON, in words and in Python."""
 _ABSENT = (type(None), UnsetType)
 
 
@@ -120,13 +118,11 @@ def _split(hint: Any) -> tuple[Any, list[Meta]]:
     """A type without `Annotated` and `None`, and what they say of it."""
     metas: list[Meta] = []
     while get_origin(hint) in (Annotated, Union, UnionType):
-        args = get_args(hint)
-        if get_origin(hint) is not Annotated:
-            args = tuple(each for each in args if each not in _ABSENT)
-            if len(args) > 1:
-                break
         metas = [*getattr(hint, "__metadata__", ()), *metas]
-        hint = args[0]
+        held = [each for each in get_args(hint) if each not in _ABSENT]
+        if get_origin(hint) is not Annotated and len(held) > 1:
+            break
+        hint = held[0]
     return hint, metas
 
 
@@ -173,12 +169,12 @@ def _describe_type(
 ) -> str:
     if json == "union":
         return " or ".join(each.words for each in alternatives)
-    if json == "choice":
-        return f"one of {', '.join(bounds['enum'])}"
-    if json == "array" and item is not None and item.words == "text":
-        return "a list of texts"
-    words = _WORDS[json]
+    words = _KINDS[json][0]
     match bounds:
+        case {"enum": names}:
+            return f"{words} {', '.join(names)}"
+        case {"type": "array"} if item is not None and item.words == "text":
+            return "a list of texts"
         case {"minimum": least, "maximum": most}:
             return f"{words} from {least:g} to {most:,.12g}"
         case {"minimum": least}:
@@ -194,13 +190,11 @@ def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
     sentence is no option."""
     found = {}
     for each in structs.fields(declared):
-        if all(meta.description is None for meta in _split(each.type)[1]):
-            continue
-        has_factory = each.default_factory is not NODEFAULT
-        default = each.default_factory() if has_factory else each.default
-        found[each.encode_name] = replace(
-            option_of(each.type), name=each.encode_name, field=each.name, default=default
-        )
+        if any(meta.description for meta in _split(each.type)[1]):
+            default = each.default if each.default_factory is NODEFAULT else each.default_factory()
+            found[each.encode_name] = replace(
+                option_of(each.type), name=each.encode_name, field=each.name, default=default
+            )
     return MappingProxyType(found)
 
 
@@ -269,10 +263,7 @@ def _read_options(
                 held[option.field] = read
     for name, option in known.items():
         if option.needed and name not in values and name not in bad:
-            example = None if option.example is None else (name, option.example)
-            hint = example and f"for example {name}: {option.example}"
-            fault = Finding(place.path, f"{what} needs `{name}`", hint, code="missing-option")
-            faults.append(fault._replace(example=example))
+            faults.append(_missing_option(option, what, place.path))
             bad.add(name)
     made = _make_partly(declared, held, {own[name].field for name in bad if name in own})
     for each in () if is_sound else _conflicts_in(made):
@@ -286,11 +277,19 @@ def _conflicts_in(made: Struct) -> Iterator[Finding]:
 
 
 def _make_partly(declared: type[S], held: Mapping[str, Any], unread: set[str]) -> S:
-    """The Struct of some options. Reading one that has problems raises AttributeError."""
-    if unread:
-        hidden = dict.fromkeys(unread, property())
-        declared = new_class("Partly", (declared,), exec_body=lambda body: body.update(hidden))
-    return declared(**held, **dict.fromkeys(unread))
+    """The Struct of some options. To look at one that has problems raises AttributeError."""
+    made = declared(**held, **dict.fromkeys(unread))
+    for field in unread:
+        getattr(declared, field).__delete__(made)
+    return made
+
+
+def _missing_option(option: Option, what: str, path: KeyPath) -> Finding:
+    fault = Finding(path, f"{what} needs `{option.name}`", code="missing-option")
+    if option.example is None:
+        return fault
+    hint = f"for example {option.name}: {option.example}"
+    return fault._replace(hint=hint, example=(option.name, option.example))
 
 
 def _unknown_option(
@@ -313,15 +312,17 @@ def _read(option: Option, value: Any, place: Place, faults: list[Finding]) -> An
     before = len(faults)
     if value is None and option.nullable:
         return None
-    if not _fits(option, value):
-        faults.append(_mismatch(option, value, place)._replace(code="wrong-type"))
+    fault = _fault_of(option, value, place)
+    if fault is not None:
+        faults.append(fault)
     elif option.json == "union":
         value = _read(next(a for a in option.alternatives if _fits(a, value)), value, place, faults)
-    elif option.json in ("array", "object"):
-        value = _read_inside(option, value, place, faults)
-    elif option.json != "any" and not option.contains(value):
-        is_empty = option.json == "string"
-        faults.append(place.fault("is empty") if is_empty else _mismatch(option, value, place))
+    elif issubclass(option.makes, Struct):
+        value = _read_options(option.makes, value, place.label, place, faults)
+    elif option.item is not None:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        read = {key: _read(option.item, each, place.below(key), faults) for key, each in items}
+        value = read if isinstance(value, dict) else option.makes(read.values())
     elif option.json == "number":
         value = float(value)
     if option.check is not None and len(faults) == before:
@@ -331,18 +332,16 @@ def _read(option: Option, value: Any, place: Place, faults: list[Finding]) -> An
     return value if option.read is None else option.read(value)
 
 
-def _read_inside(option: Option, value: Any, place: Place, faults: list[Finding]) -> Any:
-    item = option.item
-    if issubclass(option.makes, Struct):
-        return _read_options(option.makes, value, place.label, place, faults)
-    if not value and not {"minItems", "minProperties"}.isdisjoint(option.bounds):
-        what = "mapping" if isinstance(value, dict) else "list"
-        faults.append(place.fault(f"is an empty {what}", code="empty-list"))
-    if item is None:
-        return value
-    if isinstance(value, dict):
-        return {key: _read(item, each, place.below(key), faults) for key, each in value.items()}
-    return option.makes([_read(item, each, place.below(n), faults) for n, each in enumerate(value)])
+def _fault_of(option: Option, value: Any, place: Place) -> Finding | None:
+    """What is wrong with a value itself, and not with what it holds."""
+    if not _fits(option, value):
+        return _mismatch(option, value, place)._replace(code="wrong-type")
+    if not value and not {"minLength", "minItems", "minProperties"}.isdisjoint(option.bounds):
+        if isinstance(value, str):
+            return place.fault("is empty")
+        kind = "mapping" if isinstance(value, dict) else "list"
+        return place.fault(f"is an empty {kind}", code="empty-list")
+    return None if option.contains(value) else _mismatch(option, value, place)
 
 
 def _fits(option: Option, value: object) -> bool:
@@ -350,7 +349,7 @@ def _fits(option: Option, value: object) -> bool:
         return any(_fits(each, value) for each in option.alternatives)
     if isinstance(value, bool):
         return option.json in ("boolean", "any")
-    return isinstance(value, _CLASSES[option.json])
+    return isinstance(value, _KINDS[option.json][1])
 
 
 def _mismatch(option: Option, value: Any, place: Place) -> Finding:
@@ -376,14 +375,15 @@ def _hint_at_value(option: Option, value: JSON) -> str | None:
         return QUOTE_IT if isinstance(value, bool | int | float) else None
     if option.json in ("number", "integer"):
         return _hint_at_number(option, str(value))
-    if isinstance(value, str) and option.json == "choice":
+    if not isinstance(value, str):
+        return None
+    if option.json == "choice":
         return did_you_mean(value.lower(), option.bounds["enum"])
-    if isinstance(value, str) and option.json == "array" and value.isprintable():
-        return f"write [{value:.80}]"
-    if isinstance(value, str) and option.json == "boolean":
-        truth = _TRUTHS.get(value.lower(), value.lower())
-        return f"write {truth}" if truth in _TRUTHS.values() else None
-    return None
+    if option.json == "array":
+        return f"write [{value:.80}]" if value.isprintable() else None
+    truth = _TRUTHS.get(value.lower(), value.lower())
+    is_meant = option.json == "boolean" and truth in _TRUTHS.values()
+    return f"write {truth}" if is_meant else None
 
 
 def _hint_at_number(option: Option, text: str) -> str | None:
