@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.config.catalogue import declared_graders
-from evalcase.editor.complete import Completion, Names, find_completions, find_tags
+from evalcase.editor.complete import Completion, find_completions, find_tags
 from evalcase.editor.schema import walk_of
 from evalcase.format.fields import WrittenCase, WrittenSuite
 from evalcase.format.positions import Format
 from evalcase.format.schema import describe_fields
 from evalcase.types.message import ROLES
-from tests.editor.at_cursor import place
+from tests.editor.at_cursor import cursor_in, place
 from tests.for_each import for_each
 
-NAMES = Names({"bot": "echo: It says what was said.", "python:": "A function."}, ["smoke", "a: b"])
+TARGETS = {"bot": "echo: It says what was said.", "python:": "A function."}
 CASE = "cases:\n  - id: a\n"
 GRADERS = f"{CASE}    graders:\n"
 GRADER_NAMES = [each.kind.name for each in declared_graders()]
 
 
 def offered(text: str, format: Format = "yaml", schema: str = "suite") -> dict[str, Completion]:
-    lines, line, column = place(text)
-    walk = walk_of(schema, is_line=schema == "case")
-    found = find_completions(lines, format, line, column, walk, NAMES)
+    lines, line, _ = place(text)
+    walk, cursor = walk_of(schema, is_line=schema == "case"), cursor_in(text, format)
+    found = find_completions(cursor, format, lines[line], walk, TARGETS, ["smoke", "a: b"])
     assert len({each.label for each in found}) == len(found), "each is offered once"
     return {each.label: each for each in found}
 

@@ -6,7 +6,7 @@ import pytest
 
 from evalcase.config.config import read_config
 from evalcase.editor.lookup import locate_definition
-from tests.editor.at_cursor import place
+from tests.editor.at_cursor import cursor_in
 
 CODE = """\
 raise SystemExit("nobody runs this")
@@ -37,9 +37,8 @@ def project(tmp_path: Path) -> Path:
 def found_at(
     project: Path, text: str, name: str = "evals/a.eval.yaml"
 ) -> tuple[str, int, int] | None:
-    lines, line, column = place(text)
     config = read_config(str(project))
-    found = locate_definition(lines, "yaml", line, column, str(project / name), config)
+    found = locate_definition(cursor_in(text), str(project / name), config)
     return found and (str(Path(found.path).relative_to(project)), found.line, found.column)
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from evalcase.config.catalogue import declared_graders
-from evalcase.editor.lookup import explain_position
+from evalcase.editor.lookup import explain_cursor
 from evalcase.editor.schema import walk_of
 from evalcase.format.fields import WrittenCase
 from evalcase.format.schema import describe_fields
-from tests.editor.at_cursor import place
+from tests.editor.at_cursor import cursor_in
 from tests.for_each import for_each
 
 ABOUT = {each.kind.name: each.kind.description for each in declared_graders()}
@@ -13,9 +13,8 @@ CASE = "cases:\n  - id: a\n    input: Hi\n"
 
 
 def explained(text: str) -> str:
-    lines, line, column = place(text)
-    found = explain_position(lines, "yaml", line, column, walk_of("suite", is_line=False))
-    return "" if found is None else found.about
+    found = explain_cursor(cursor_in(text), walk_of("suite", is_line=False))
+    return "" if found is None else found[0]
 
 
 @for_each("field", describe_fields(WrittenCase))

@@ -4,27 +4,23 @@ thread beside the event loop."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from lsprotocol import types
 
 from evalcase.config.catalogue import Catalogue
-from evalcase.editor.complete import Names, find_completions, find_tags, offer_targets
-from evalcase.editor.cursor import find_cursor
+from evalcase.editor.complete import find_completions, find_tags, offer_targets
+from evalcase.editor.cursor import Cursor, find_cursor
 from evalcase.editor.documents import OpenFile, cases_at
 from evalcase.editor.fixes import find_fixes, fix_all
-from evalcase.editor.lookup import (
-    Explained,
-    case_number,
-    explain_position,
-    locate_definition,
-    show_case,
-)
-from evalcase.editor.protocol import Converter, Encoding, make_hover, make_location, to_column
+from evalcase.editor.lookup import explain_cursor, locate_definition, show_case
+from evalcase.editor.protocol import Converter, Encoding, make_location, make_markdown, to_column
 from evalcase.editor.schema import SchemaWalk, walk_of
 from evalcase.editor.verdicts import Verdicts, find_verdicts, stamp_runs
+from evalcase.format.fields import CASE_CONTAINERS
 from evalcase.format.positions import Format
 from evalcase.types.case import Case
+from evalcase.types.problem import KeyPath
 from evalcase.types.value import JSON
 
 
@@ -39,25 +35,26 @@ class Answers:
     def convert(self, file: OpenFile) -> Converter:
         return Converter(file.uri, file.lines, self._encoding())
 
-    def _place(self, file: OpenFile, at: types.Position) -> tuple[Format, int, int] | None:
-        """The format of a text with cases, and a position in it: line and column in code points."""
+    def _look(self, file: OpenFile, at: types.Position) -> tuple[Cursor, Format, int] | None:
+        """The cursor at a position of a text with cases, its format, and the line."""
         if file.role is None or file.role.format == "toml":
             return None
-        line = min(at.line, len(file.lines) - 1)
-        return file.role.format, line, to_column(file.lines[line], at.character, self._encoding())
+        format, line = file.role.format, min(at.line, len(file.lines) - 1)
+        column = to_column(file.lines[line], at.character, self._encoding())
+        return find_cursor(file.lines, format, line, column), format, line
 
     def complete(
         self, file: OpenFile, params: types.CompletionParams
     ) -> list[types.CompletionItem] | None:
-        place, lines = self._place(file, params.position), file.lines
+        place = self._look(file, params.position)
         if place is None:
             return None
-        format, line, column = place
-        path = find_cursor(lines, format, line, column).path
-        names = Names()
-        if {"target", "targets", "tags"} & {*path[-2:]}:
-            names = Names(offer_targets(file.config), find_tags(self._open_cases()))
-        found = find_completions(lines, format, line, column, _walk(file), names)
+        cursor, format, line = place
+        targets: dict[str, str] = {}
+        tags: list[str] = []
+        if {"target", "targets", "tags"} & {*cursor.path[-2:]}:
+            targets, tags = offer_targets(file.config), find_tags(self._open_cases())
+        found = find_completions(cursor, format, file.lines[line], _walk(file), targets, tags)
         convert = self.convert(file)
         return [convert.completion(line, number, each) for number, each in enumerate(found)]
 
@@ -68,23 +65,19 @@ class Answers:
 
     def explain(self, file: OpenFile, params: types.HoverParams) -> types.Hover | None:
         """What is said of a place; on the id of a case, with its canonical form."""
-        place = self._place(file, params.position)
-        if place is None:
+        place = self._look(file, params.position)
+        found = explain_cursor(place[0], _walk(file)) if place is not None else None
+        if place is None or found is None:
             return None
-        format, line, column = place
-        found = explain_position(file.lines, format, line, column, _walk(file))
-        if found is None:
-            return None
-        case = _case_of(file, format, line, found)
-        text = "\n\n".join(filter(None, [found.about, show_case(case) if case is not None else ""]))
-        where = self.convert(file).on_line(line, found.start, found.end)
-        return make_hover(text, where) if text else None
+        (cursor, format, line), (about, path) = place, found
+        case = _case_of(file, format, line, path)
+        text = "\n\n".join(filter(None, [about, show_case(case) if case is not None else ""]))
+        where = self.convert(file).on_line(line, cursor.token.start, cursor.token.end)
+        return types.Hover(make_markdown(text), where) if text else None
 
     def define(self, file: OpenFile, params: types.DefinitionParams) -> types.Location | None:
-        place = self._place(file, params.position)
-        if place is None:
-            return None
-        found = locate_definition(file.lines, *place, file.path, file.config)
+        place = self._look(file, params.position)
+        found = locate_definition(place[0], file.path, file.config) if place is not None else None
         return None if found is None else make_location(found)
 
     def fix(self, file: OpenFile, params: types.CodeActionParams) -> list[types.CodeAction] | None:
@@ -126,11 +119,11 @@ class Answers:
         near = [each for each in reading.places if each.name_span.line in wanted]
         convert, hints = self.convert(file), []
         for place, case in zip(near, cases_at(reading, near, Catalogue(file.config)), strict=True):
-            status = verdicts.status_of(case) if case is not None else None
+            status = verdicts.describe(case) if case is not None else None
             if status is not None:
                 span = place.name_span
                 column = span.end_column if span.line == span.end_line else span.column
-                hints.append(convert.hint(span.line - 1, column - 1, status.label, status.about))
+                hints.append(convert.hint(span.line - 1, column - 1, *status))
         return hints
 
     def _verdicts_of(self, file: OpenFile) -> Verdicts | None:
@@ -150,24 +143,23 @@ def _walk(file: OpenFile) -> SchemaWalk:
     return walk_of(file.role.kind, is_line=file.role.format == "jsonl")
 
 
-def _case_of(file: OpenFile, format: Format, line: int, found: Explained) -> Case | None:
+def _case_of(file: OpenFile, format: Format, line: int, path: KeyPath) -> Case | None:
     """The case whose id, or whose input where it has none, is looked at."""
-    path = found.path
-    number = line if format == "jsonl" else case_number(path, format)
-    depth = 1 if format == "jsonl" else 2 if path and isinstance(path[0], int) else 3
-    if number is None or len(path) != depth or path[-1] not in ("id", "input"):
-        return None
+    if format == "jsonl":
+        path = (line, *path)
+    elif path[:1] and path[0] in CASE_CONTAINERS:
+        path = path[1:]
     reading = file.read()
-    places = [each for each in reading.places if each.number == number] if reading else []
+    if reading is None or len(path) != 2 or path[1] not in ("id", "input"):
+        return None
+    places = [each for each in reading.places if each.number == path[0]]
     has_id = bool(places) and places[0].span != places[0].name_span
-    if reading is None or not places or (has_id and path[-1] == "input"):
+    if not places or (has_id and path[1] == "input"):
         return None
     return cases_at(reading, places, Catalogue(file.config))[0]
 
 
-def _is_wanted(only: object, kind: types.CodeActionKind) -> bool:
+def _is_wanted(only: Sequence[object] | None, kind: types.CodeActionKind) -> bool:
     """Whether an editor asks for actions of a kind: it may name any that begins like it."""
-    if not isinstance(only, list | tuple):
-        return True
-    names = [each.value if isinstance(each, types.CodeActionKind) else str(each) for each in only]
+    names = [""] if only is None else [str(getattr(each, "value", each)) for each in only]
     return any(f"{kind.value}.".startswith(f"{name}.") or not name for name in names)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from evalcase.config.config import Config
 from evalcase.config.registry import find_target_kind, list_names
-from evalcase.editor.cursor import Cursor, find_cursor
+from evalcase.editor.cursor import Cursor
 from evalcase.editor.schema import Offer, SchemaWalk
 from evalcase.errors import ConfigError
 from evalcase.format.positions import Format
@@ -29,9 +29,8 @@ def find_tags(values: Iterable[JSON]) -> list[str]:
             left += each
         elif isinstance(each, dict):
             tags = each.get("tags")
-            counts.update(
-                tag for tag in (tags if isinstance(tags, list) else ()) if type(tag) is str
-            )
+            several = tags if isinstance(tags, list) else []
+            counts.update(tag for tag in several if type(tag) is str)
             left += [held for held in each.values() if isinstance(held, list)]
     return [tag for tag, _ in counts.most_common()]
 
@@ -66,25 +65,17 @@ class Completion(NamedTuple):
     end: int
 
 
-class Names(NamedTuple):
-    """What is known beyond the file: targets with a sentence each, and tags."""
-
-    targets: Mapping[str, str] = {}
-    tags: Sequence[str] = ()
-
-
 def find_completions(
-    lines: Sequence[str], format: Format, line: int, column: int,
-    walk: SchemaWalk, names: Names,
+    cursor: Cursor, format: Format, line: str, walk: SchemaWalk,
+    targets: Mapping[str, str], tags: Sequence[str],
 ) -> list[Completion]:  # fmt: skip
-    """All that can be written at a position, counted from 0, in the order of the declarations."""
-    cursor = find_cursor(lines, format, line, column)
+    """All that can be written at a cursor of a line, in the order of the declarations."""
     if cursor.slot == "text":
         return []
-    write = _Spelling(cursor, format, lines[line])
+    write = _Spelling(cursor, format, line)
     found: list[Completion] = []
     if cursor.slot in ("value", "item"):
-        found += _offer_values(cursor, walk, names, write)
+        found += _offer_values(cursor, walk, targets, tags, write)
     if cursor.slot in ("key", "item"):
         others = {name: each for name, each in cursor.fields.items() if name != write.token_name}
         fields = walk.fields(walk.parts_at(cursor, others))
@@ -98,15 +89,16 @@ def find_completions(
 
 
 def _offer_values(
-    cursor: Cursor, walk: SchemaWalk, names: Names, write: _Spelling
-) -> Iterator[Completion]:
+    cursor: Cursor, walk: SchemaWalk, targets: Mapping[str, str], tags: Sequence[str],
+    write: _Spelling,
+) -> Iterator[Completion]:  # fmt: skip
     parts, path = walk.parts_at(cursor, write.token_name), cursor.path
     list_of = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
     if parts and (path[-1:] == ("target",) or list_of == "targets"):
-        for name, about in names.targets.items():
+        for name, about in targets.items():
             yield write.value(name, "target", about)
     elif parts and list_of == "tags":
-        for name in names.tags:
+        for name in tags:
             yield write.value(name, "tag", "")
     for offer in walk.values(parts):
         if offer.name is not None and not isinstance(offer.name, list | dict):

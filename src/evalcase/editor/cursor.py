@@ -148,19 +148,31 @@ def _find_mark(lines: list[str], line: int, column: int) -> Cursor | int:
     for attempt in _mark_line(lines[line], column):
         reader = _Reader()
         error = reader.read("\n".join([*lines[:line], attempt.line, *lines[line + 1 :]]))
-        mark = reader.mark
+        found, mark = reader.cursor, reader.mark
         if mark is None:
             if error is None:
                 return NOWHERE  # in a comment
             failed_at = min(failed_at, error)
+        elif found.in_flow and attempt.is_block:
             continue
-        if mark.in_flow and attempt.is_block:
-            continue
-        if mark.is_on_one_line:
-            return mark.cursor(lines[line], column, attempt)
-        if not mark.in_flow and not mark.is_quoted:
+        elif mark.start_mark.line == mark.end_mark.line:
+            for each in found.beside:
+                if each is not None:
+                    each.pop(_MARK, None)
+            columns = min(mark.start_mark.column, column), mark.end_mark.column
+            return found._replace(token=_read_token(lines[line], columns, found.slot, attempt))
+        elif not found.in_flow and mark.style not in ("'", '"'):
             return NOWHERE  # a text of several lines
     return failed_at if failed_at < line else NOWHERE
+
+
+def _read_token(line: str, columns: tuple[int, int], slot: CursorSlot, attempt: _Attempt) -> Token:
+    start, end = columns[0], attempt.end
+    if end is None:
+        end = min(columns[1] - len(_MARK) - attempt.gap, len(line))
+    text = line[start:end]
+    has_colon = slot == "key" and line[end:].lstrip(" ").startswith(":")
+    return Token(text, start, end, text[:1] if text[:1] in ("'", '"') else "", has_colon)
 
 
 class _Frame(Struct):
@@ -173,50 +185,18 @@ class _Frame(Struct):
     """Whether the value of the key comes next."""
 
     @property
-    def awaits_key(self) -> bool:
-        return isinstance(self.value, dict) and not self.takes_value
-
-    @property
     def step(self) -> str | int:
         """The key or the number of what was added last."""
         return self.key if isinstance(self.value, dict) else len(self.value) - 1
-
-
-class _Marked(NamedTuple):
-    """The scalar with the mark, and the collections around it, which are still being filled."""
-
-    start: Any
-    end: Any
-    """The parser's marks."""
-    is_quoted: bool
-    path: KeyPath
-    slot: CursorSlot
-    beside: tuple[dict[str, JSON] | None, ...]
-    in_flow: bool
-
-    @property
-    def is_on_one_line(self) -> bool:
-        return bool(self.start.line == self.end.line)
-
-    def cursor(self, line: str, column: int, attempt: _Attempt) -> Cursor:
-        for each in self.beside:
-            if each is not None:
-                each.pop(_MARK, None)
-        start, end = min(self.start.column, column), attempt.end
-        if end is None:
-            end = min(self.end.column - len(_MARK) - attempt.gap, len(line))
-        text = line[start:end]
-        quote = text[:1] if text[:1] in ("'", '"') else ""
-        has_colon = self.slot == "key" and line[end:].lstrip(" ").startswith(":")
-        token = Token(text, start, end, quote, has_colon)
-        return Cursor(self.path, self.slot, token, self.beside, self.in_flow)
 
 
 class _Reader:
     """Reads a text as far as it can be read, and finds the mark."""
 
     def __init__(self) -> None:
-        self.mark: _Marked | None = None
+        self.mark: Any = None
+        self.cursor = NOWHERE
+        """At the mark. The collections around it are still being filled."""
         self._frames: list[_Frame] = []
         self._anchors: dict[str | None, JSON] = {}
 
@@ -236,9 +216,15 @@ class _Reader:
 
     def _take(self, event: object) -> None:
         if isinstance(event, ScalarEvent):
-            self._take_scalar(event)
+            last = self._frames[-1] if self._frames else None
+            is_key = last is not None and isinstance(last.value, dict) and not last.takes_value
+            value = event.value if is_key or not event.implicit[0] else read_scalar(event.value)
+            if _MARK in event.value:
+                value, self.mark, self.cursor = _MARK, event, self._find_cursor()
+            self._add(value)
+            self._anchors[event.anchor] = value
         elif isinstance(event, CollectionStartEvent):
-            value: Any = {} if isinstance(event, MappingStartEvent) else []
+            value = {} if isinstance(event, MappingStartEvent) else []
             self._add(value)
             self._anchors[event.anchor] = value
             self._frames.append(_Frame(value, bool(event.flow_style)))
@@ -248,15 +234,6 @@ class _Reader:
             self._add(self._anchors.get(event.anchor))
         elif isinstance(event, DocumentStartEvent):
             self._frames = []
-
-    def _take_scalar(self, event: ScalarEvent) -> None:
-        is_key = self._frames and self._frames[-1].awaits_key
-        value = event.value if is_key or not event.implicit[0] else read_scalar(event.value)
-        if _MARK in event.value:
-            value = _MARK
-            self._find(event)
-        self._add(value)
-        self._anchors[event.anchor] = value
 
     def _add(self, value: JSON) -> None:
         """A key, or a value at its place."""
@@ -272,7 +249,7 @@ class _Reader:
             frame.takes_value = True
             frame.key = value if isinstance(value, str) else ""
 
-    def _find(self, event: ScalarEvent) -> None:
+    def _find_cursor(self) -> Cursor:
         steps = [each.step for each in self._frames[:-1]]
         beside = [each.value if isinstance(each.value, dict) else None for each in self._frames]
         slot: CursorSlot = "key"
@@ -286,7 +263,4 @@ class _Reader:
                 steps.append(last.key)
         beside += [{}] if slot != "key" or not self._frames else []
         in_flow = any(each.in_flow for each in self._frames)
-        is_quoted = event.style in ("'", '"')
-        self.mark = _Marked(
-            event.start_mark, event.end_mark, is_quoted, tuple(steps), slot, tuple(beside), in_flow
-        )
+        return Cursor(tuple(steps), slot, NOWHERE.token, tuple(beside), in_flow)

@@ -12,6 +12,8 @@ from functools import cached_property
 from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from evalcase.config.catalogue import Catalogue, check_config_text
 from evalcase.config.config import TABLES, Config, has_settings, read_config
 from evalcase.format.document import Document
@@ -64,18 +66,14 @@ class CasePosition(NamedTuple):
     """Of its id, else of the whole case."""
 
 
-class Reading:
+class Reading(Struct, dict=True):
     """A text as it was at one moment, checked."""
 
-    def __init__(
-        self, text: str, path: str, role: FileRole, problems: list[Problem],
-        cases: Sequence[Case | None] = (),
-    ) -> None:  # fmt: skip
-        self.text = text
-        self.path = path
-        self.role = role
-        self.problems = problems
-        self.cases = cases
+    text: str
+    path: str
+    role: FileRole
+    problems: list[Problem]
+    cases: Sequence[Case | None] = ()
 
     @property
     def own_problems(self) -> list[Problem]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalcase.config.config import Config
-from evalcase.editor.cursor import Cursor, find_cursor, read_scalar
+from evalcase.editor.cursor import Cursor, read_scalar
 from evalcase.editor.schema import SchemaWalk
-from evalcase.format.fields import CASE_CONTAINERS
-from evalcase.format.positions import Format
 from evalcase.format.writer import write_yaml
 from evalcase.types.case import Case
 from evalcase.types.problem import KeyPath
@@ -22,32 +19,16 @@ from evalcase.util.project import attachments_in
 from evalcase.util.text import make_visible
 
 
-class Explained(NamedTuple):
-    """A sentence, and the columns of what it is about."""
-
-    about: str
-    start: int
-    end: int
-    path: KeyPath
-    """Of the field or value itself."""
-
-
-def explain_position(
-    lines: Sequence[str], format: Format, line: int, column: int,
-    walk: SchemaWalk,
-) -> Explained | None:  # fmt: skip
-    """The sentence about the name or value at a position."""
-    cursor = find_cursor(lines, format, line, column)
+def explain_cursor(cursor: Cursor, walk: SchemaWalk) -> tuple[str, KeyPath] | None:
+    """The sentence about the name or value at a cursor, and its path."""
     token = cursor.token
     if cursor.slot == "text" or not token.text:
         return None
     name = str(read_scalar(token.text)) if token.quote else token.text
     if cursor.slot == "key" or token.has_colon:
         about = walk.about_field(walk.parts_at(cursor, {**cursor.fields, name: {}}), name)
-        path: KeyPath = (*cursor.path, name)
-    else:
-        about, path = _about_value(cursor, walk, read_scalar(token.text)), cursor.path
-    return Explained(about, token.start, token.end, path)
+        return about, (*cursor.path, name)
+    return _about_value(cursor, walk, read_scalar(token.text)), cursor.path
 
 
 def _about_value(cursor: Cursor, walk: SchemaWalk, value: JSON) -> str:
@@ -59,17 +40,6 @@ def _about_value(cursor: Cursor, walk: SchemaWalk, value: JSON) -> str:
         if "description" in part and (part["const"] == value if "const" in part else is_like):
             return str(part["description"])
     return walk.about(parts)
-
-
-def case_number(path: KeyPath, format: Format) -> int | None:
-    """Which case of its file a path leads into, counted from 0; None for none."""
-    if format == "jsonl":
-        return None
-    if path and isinstance(path[0], int):
-        return path[0]
-    if len(path) > 1 and path[0] in CASE_CONTAINERS and isinstance(path[1], int):
-        return path[1]
-    return None
 
 
 _MOST_LINES = 60
@@ -97,12 +67,8 @@ class Definition(NamedTuple):
     column: int
 
 
-def locate_definition(
-    lines: Sequence[str], format: Format, line: int, column: int, path: str,
-    config: Config,
-) -> Definition | None:  # fmt: skip
-    """Where the file, function or target that is named at a position is defined."""
-    cursor = find_cursor(lines, format, line, column)
+def locate_definition(cursor: Cursor, path: str, config: Config) -> Definition | None:
+    """Where the file, function or target that is named at a cursor is defined."""
     if cursor.slot == "text" or not cursor.token.text:
         return None
     name = read_scalar(cursor.token.text)

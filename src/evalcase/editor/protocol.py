@@ -103,7 +103,7 @@ class Converter:
         return types.CompletionItem(
             found.label,
             kind=_KINDS[found.kind],
-            documentation=_make_markdown(found.about) if found.about else None,
+            documentation=make_markdown(found.about) if found.about else None,
             sort_text=f"{number:04}",
             filter_text=f'"{found.label}"' if quoted else None,
             text_edit=types.TextEdit(where, found.insert),
@@ -111,7 +111,7 @@ class Converter:
 
     def hint(self, line: int, column: int, label: str, about: str) -> types.InlayHint:
         return types.InlayHint(
-            self.position(line, column), label, tooltip=_make_markdown(about), padding_left=True
+            self.position(line, column), label, tooltip=make_markdown(about), padding_left=True
         )
 
     def action(self, fix: QuickFix, version: int | None, path: str) -> types.CodeAction:
@@ -149,9 +149,5 @@ def make_location(found: Definition) -> types.Location:
     return types.Location(uri, types.Range(at, at))
 
 
-def _make_markdown(text: str) -> types.MarkupContent:
+def make_markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
-
-
-def make_hover(text: str, where: types.Range) -> types.Hover:
-    return types.Hover(_make_markdown(text), where)

@@ -4,7 +4,7 @@ project, and writes nothing; edits are made by the editor, if its user wants the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ class Server(LanguageServer):
         self.files: dict[str, OpenFile] = {}
         self.answers = Answers(self.files, lambda: self.encoding)
         self.is_shut_down = False
-        self.asking: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[None] | None = None
         """Held, so that it is not collected before it is done."""
 
     @property
@@ -50,10 +50,10 @@ class Server(LanguageServer):
         self.files[document.uri] = file
         file.watcher = asyncio.ensure_future(self._watch(file))
 
-    def change(self, uri: str, text: str, version: int) -> None:
-        file = self.files.get(uri)
+    def change(self, document: types.VersionedTextDocumentIdentifier, text: str) -> None:
+        file = self.files.get(document.uri)
         if file is not None:
-            file.change(text, version)
+            file.change(text, document.version)
 
     def close(self, uri: str) -> None:
         file = self.files.pop(uri, None)
@@ -88,6 +88,20 @@ class Server(LanguageServer):
         params = types.PublishDiagnosticsParams(uri, found, version)
         self.text_document_publish_diagnostics(params)
 
+    def change_on_disk(self, changes: Sequence[types.FileEvent]) -> None:
+        runs = [each for each in changes if "/.evalcase/runs/" in each.uri]
+        if len(runs) < len(changes):
+            self.check_all()
+        if runs:
+            self.ask(self._refresh_hints())
+
+    def note_end(self) -> None:
+        self.is_shut_down = True
+
+    def ask(self, question: Coroutine[Any, Any, None]) -> None:
+        """Have the editor asked for something."""
+        self._asking = asyncio.ensure_future(question)
+
     async def watch_files(self) -> None:
         """Ask the editor to tell of changes on disk, if it can."""
         workspace = self.client_capabilities.workspace
@@ -100,7 +114,7 @@ class Server(LanguageServer):
         registration = types.Registration("evalcase-files", method, options)
         await self.client_register_capability_async(types.RegistrationParams([registration]))
 
-    async def refresh_hints(self) -> None:
+    async def _refresh_hints(self) -> None:
         """Have the editor ask for verdicts again, if it can."""
         workspace = self.client_capabilities.workspace
         hints = workspace.inlay_hint if workspace is not None else None
@@ -111,8 +125,21 @@ class Server(LanguageServer):
 def make_server() -> Server:
     """A server with all of its features, which has not been started."""
     server = Server()
-    _begin_and_end(server)
-    _follow_files(server)
+    notices: dict[str, Callable[[Any], None]] = {
+        types.INITIALIZED: lambda _: server.ask(server.watch_files()),
+        types.SHUTDOWN: lambda _: server.note_end(),
+        types.TEXT_DOCUMENT_DID_OPEN: lambda params: server.open(params.text_document),
+        types.TEXT_DOCUMENT_DID_CHANGE: lambda params: server.change(
+            params.text_document, params.content_changes[-1].text
+        ),
+        types.TEXT_DOCUMENT_DID_SAVE: lambda _: server.check_all(),
+        types.TEXT_DOCUMENT_DID_CLOSE: lambda params: server.close(params.text_document.uri),
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES: lambda params: server.change_on_disk(
+            params.changes
+        ),
+    }
+    for method, hear in notices.items():
+        server.feature(method)(hear)
 
     def answer(
         method: str, find: Callable[[OpenFile, Any], object], options: object = None
@@ -134,40 +161,3 @@ def make_server() -> Server:
     answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answers.list_cases)
     answer(types.TEXT_DOCUMENT_INLAY_HINT, answers.show_verdicts)
     return server
-
-
-def _begin_and_end(server: Server) -> None:
-    @server.feature(types.INITIALIZED)
-    def begin(_: types.InitializedParams) -> None:
-        server.asking = asyncio.ensure_future(server.watch_files())
-
-    @server.feature(types.SHUTDOWN)
-    def shut_down(_: None) -> None:
-        server.is_shut_down = True
-
-
-def _follow_files(server: Server) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def open_file(params: types.DidOpenTextDocumentParams) -> None:
-        server.open(params.text_document)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def change_file(params: types.DidChangeTextDocumentParams) -> None:
-        document = params.text_document
-        server.change(document.uri, params.content_changes[-1].text, document.version)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def save_file(_: types.DidSaveTextDocumentParams) -> None:
-        server.check_all()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def close_file(params: types.DidCloseTextDocumentParams) -> None:
-        server.close(params.text_document.uri)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def change_on_disk(params: types.DidChangeWatchedFilesParams) -> None:
-        runs = [each for each in params.changes if "/.evalcase/runs/" in each.uri]
-        if len(runs) < len(params.changes):
-            server.check_all()
-        if runs:
-            await server.refresh_hints()

@@ -22,13 +22,6 @@ _MOST_RUNS = 50
 """So many are looked at for those that have a suite."""
 
 
-class CaseStatus(NamedTuple):
-    """What is shown beside a case, and what is said of it when asked."""
-
-    label: str
-    about: str
-
-
 class _RunOfSuite(NamedTuple):
     """A run, and the verdicts that it has of one suite, by the ids of cases."""
 
@@ -48,37 +41,37 @@ class Verdicts:
         for each in self._runs:
             each.kept.close()
 
-    def status_of(self, case: Case) -> CaseStatus | None:
-        """What became of a case; None where no run has it."""
-        for kept, suite, verdicts in self._runs:
-            found = verdicts.get(case.id)
-            if found:
-                words = {_write_verdict(each) for each in found}
-                by_target = (
-                    f"{make_visible(each.target)}: {_write_verdict(each)}" for each in found
-                )
-                label = words.pop() if len(words) == 1 else ", ".join(by_target)
-                then = kept.find_case(suite, case.id)
-                changed = then is not None and (
-                    hash_question(then) != hash_question(case)
-                    or hash_grading(then) != hash_grading(case)
-                )
-                if changed:
-                    label += ", changed since"
-                return CaseStatus(label, "\n".join(_lines(kept, found, changed)))
+    def describe(self, case: Case) -> tuple[str, str] | None:
+        """What is shown beside a case, and what is said of it when asked; None where no run has
+        it."""
+        for kept, suite, found in self._runs:
+            if case.id in found:
+                return _describe(kept, found[case.id], kept.find_case(suite, case.id), case)
         return None
 
 
-def _lines(kept: StoredRun, found: list[CaseVerdict], changed: bool) -> Iterator[str]:
-    yield f"Run {kept.run.id}, {kept.run.created_at[:16].replace('T', ' ')} UTC"
-    for each in found:
+def _describe(
+    kept: StoredRun, found: list[CaseVerdict], then: Case | None, case: Case
+) -> tuple[str, str]:
+    by_target = {make_visible(each.target): _write_verdict(each) for each in found}
+    words, run = {*by_target.values()}, kept.run
+    label = ", ".join(f"{target}: {word}" for target, word in by_target.items())
+    label = words.pop() if len(words) == 1 else label
+    lines = [f"Run {run.id}, {run.created_at[:16].replace('T', ' ')} UTC"]
+    for (target, word), each in zip(by_target.items(), found, strict=True):
         score = "" if each.score is None else f", score {each.score:.2f}"
-        yield f"- {make_visible(each.target)}: {_write_verdict(each)}{score}"
+        lines.append(f"- {target}: {word}{score}")
     if (by := kept.graded_by) is not None and not by.complete:
-        yield f"\nThe newest grading was interrupted: {by.so_far}."
-    if changed:
-        yield "\nThe case has changed since: `evalcase run` asks and grades it again."
-    yield f"\n`evalcase report {kept.run.id} --case {make_visible(found[0].case)}` has all of it."
+        lines.append(f"\nThe newest grading was interrupted: {by.so_far}.")
+    if then is not None and _hashes(then) != _hashes(case):
+        label += ", changed since"
+        lines.append("\nThe case has changed since: `evalcase run` asks and grades it again.")
+    lines.append(f"\n`evalcase report {run.id} --case {make_visible(case.id)}` has all of it.")
+    return label, "\n".join(lines)
+
+
+def _hashes(case: Case) -> tuple[str, str]:
+    return hash_question(case), hash_grading(case)
 
 
 def _write_verdict(found: CaseVerdict) -> str:
