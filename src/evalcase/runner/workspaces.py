@@ -50,7 +50,6 @@ from evalcase.util.snapshots import (
     Side,
     Tree,
     adopt,
-    clear_way,
     copy_file,
     copy_into,
     differing,
@@ -266,7 +265,7 @@ class Workspaces:
             raise WorkspaceError("its template, files or `setup` gave other files then")
         try:
             await asyncio.to_thread(self._place.comparer.apply, patch, space.path)
-        except ValueError as error:
+        except OSError as error:
             raise WorkspaceError(f"its changes don't apply: {error}") from None
         again = await asyncio.to_thread(_look, opened)
         if hash_tree(again) != changes.end:
@@ -349,7 +348,7 @@ class Workspaces:
                     os.unlink(os.path.join(space.path, path))
             for path in differing(before, after):
                 if matches(path, declared.restore):
-                    copy_file(_find_file(opened, path, "before"), clear_way(space.path, path))
+                    copy_file(_find_file(opened, path, "before"), space.path, path)
         write_files(space.path, declared.hidden, opened.sources)
 
 
@@ -392,12 +391,12 @@ def _look_after_setup(space: Space, declared: Workspace, known: Tree) -> Tree:
     may change it."""
     tree = hash_files(space.path, scan(space.path, declared.ignore), known)
     for path in differing(tree, known):
-        copy_file(os.path.join(space.path, path), _aside(space, path))
+        copy_file(os.path.join(space.path, path), _aside(space), path)
     return tree
 
 
-def _aside(space: Space, path: str) -> str:
-    return os.path.join(os.path.dirname(space.path), "before", path)
+def _aside(space: Space) -> str:
+    return os.path.join(os.path.dirname(space.path), "before")
 
 
 def _look(opened: _Open) -> Tree:
@@ -414,14 +413,14 @@ def _look(opened: _Open) -> Tree:
 def _find_file(opened: _Open, path: str, side: Side) -> str:
     if side == "after":
         return os.path.join(opened.space.path, path)
-    aside = _aside(opened.space, path)
+    aside = os.path.join(_aside(opened.space), path)
     return aside if os.path.lexists(aside) else os.path.join(opened.base.root, path)
 
 
 def _apply_solution(path: str, root: str, comparer: Comparer) -> None:
     if os.path.isdir(path):
         for name in scan(path):
-            copy_file(os.path.join(path, name), clear_way(root, name))
+            copy_file(os.path.join(path, name), root, name)
     else:
         comparer.apply(read_file(path, MOST_PATCH_BYTES), root)
 

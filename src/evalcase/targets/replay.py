@@ -171,7 +171,7 @@ def _apply(patch: bytes, question: Question) -> None:
     with TemporaryDirectory(prefix="evalcase-") as folder:
         try:
             Comparer(os.path.join(folder, "git")).apply(patch, question.workspace.path)
-        except ValueError as error:
+        except OSError as error:
             what = f"the patch of case `{question.case}` doesn't apply: {error}"
             raise TargetError(what, kind="workspace") from None
 

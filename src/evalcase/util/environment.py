@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from tempfile import mkstemp
 
 from evalcase.types.value import Value
@@ -61,14 +61,7 @@ def this_environment() -> Environment:
 
 def stamp() -> str:
     """The time as the record has it: UTC, ISO 8601, to the millisecond."""
-    now = wall_time()
-    second = int(now)
-    return f"{_write_second(second)}.{int(1000 * (now - second)):03}+00:00"
-
-
-@lru_cache(maxsize=1)  # many trials begin in the same second
-def _write_second(second: int) -> str:
-    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}"
+    return datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="milliseconds")
 
 
 def state_folder(environment: Mapping[str, str]) -> str | None:

@@ -14,9 +14,8 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase
-from hashlib import sha1, sha256
+from hashlib import file_digest, sha1, sha256
 from itertools import count
 from typing import IO, Literal, NamedTuple
 
@@ -130,14 +129,11 @@ def hash_files(root: str, tree: Tree, known: Tree | None = None) -> Tree:
 
 def _hash_file(path: str, entry: Entry) -> str:
     """As git hashes it."""
+    start = b"blob %d\0" % entry.size
     if entry.mode == LINK:
-        target = os.fsencode(os.readlink(path))
-        return sha1(b"blob %d\0%b" % (len(target), target)).hexdigest()  # noqa: S324 - git's own
-    found = sha1(b"blob %d\0" % entry.size)  # noqa: S324
+        return sha1(start + os.fsencode(os.readlink(path))).hexdigest()  # noqa: S324 - git's own
     with open(path, "rb") as file:
-        while data := file.read(1 << 20):
-            found.update(data)
-    return found.hexdigest()
+        return file_digest(file, lambda: sha1(start)).hexdigest()  # noqa: S324
 
 
 class Comparer:
@@ -180,16 +176,9 @@ class Comparer:
         return changes, None if is_cut else patch
 
     def apply(self, patch: bytes, root: str) -> None:
-        """Apply a patch to a folder. Raise ValueError if it doesn't fit."""
-        if not patch:
-            return
-        environment = {**self._environment, "GIT_WORK_TREE": root}
-        ran = subprocess.run(
-            ["git", "apply", "--binary", "--whitespace=nowarn", "-"],  # noqa: S607
-            cwd=root, env=environment, input=patch, capture_output=True, check=False,
-        )  # fmt: skip
-        if ran.returncode != 0:
-            raise ValueError(ran.stderr.decode(errors="replace").strip())
+        """Apply a patch to a folder. Raise OSError if it doesn't fit."""
+        if patch:
+            self._git(["apply", "--binary", "--whitespace=nowarn", "-"], root, patch)
 
     def _store(
         self, ends: Sequence[str], sides: Sequence[tuple[Tree, list[str], Side]], find: Find
@@ -268,10 +257,13 @@ class Comparer:
             raise OSError("git diff-tree failed")
         return data[:most], is_cut
 
-    def _git(self, args: Sequence[str]) -> bytes:
+    def _git(self, args: Sequence[str], root: str | None = None, given: bytes = b"") -> bytes:
+        """What git prints; `root` is the folder that it changes."""
+        variables = {} if root is None else {"GIT_WORK_TREE": root}
         ran = subprocess.run(  # noqa: S603 - git, with our own arguments
-            self._argv(args), env=self._environment, capture_output=True, check=False
-        )
+            self._argv(args), cwd=root, env={**self._environment, **variables}, input=given,
+            capture_output=True, check=False,
+        )  # fmt: skip
         if ran.returncode != 0:
             message = ran.stderr.decode(errors="replace").strip()
             raise OSError(f"git {args[0]}: {message}")
@@ -320,16 +312,15 @@ def read_patch(folder: str, name: object) -> bytes | None:
         return None
 
 
-def copy_file(source: str, target: str) -> None:
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if os.path.lexists(target):
-        os.unlink(target)
-    shutil.copy2(source, target, follow_symlinks=False)
+def copy_file(source: str, root: str, name: str) -> None:
+    """Copy a file or a link into a folder, over what is there."""
+    shutil.copy2(source, clear_way(root, name), follow_symlinks=False)
 
 
 def clear_way(root: str, name: str) -> str:
     """The path of a file in a folder, where nothing stands in its way: an agent may have put
     links, files or folders there."""
+    os.makedirs(root, exist_ok=True)
     path = root
     for part in name.split("/")[:-1]:
         path = os.path.join(path, part)
@@ -350,17 +341,13 @@ def remove_path(path: str) -> None:
 
 def remove_tree(folder: str, warn: Callable[[str], None]) -> None:
     """Remove a folder, also where an agent made parts of it read-only. No link is followed."""
-
-    def allow(function: Callable[[str], object], path: str, _: object) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            if not os.path.islink(path) and os.path.isdir(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                function(path)
-
-    if os.path.lexists(folder):
-        shutil.rmtree(folder, onerror=allow)
+    shutil.rmtree(folder, ignore_errors=True)
+    if os.path.isdir(folder):
+        os.chmod(folder, 0o700)
+        for below, names, _ in os.walk(folder):
+            for path in (os.path.join(below, name) for name in names):
+                if not os.path.islink(path):
+                    os.chmod(path, 0o700)
+        shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
         warn(f"a workspace can't be removed: {folder}")
