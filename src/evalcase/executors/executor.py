@@ -7,13 +7,15 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from math import ceil
 from typing import Any
 
 from evalcase.config.config import EngineSettings, read_env_file
 from evalcase.config.graders import is_ours
 from evalcase.errors import ConfigError, TargetError
 from evalcase.executors import protocol
-from evalcase.executors.pool import Pool, Task, Worker
+from evalcase.executors.pool import Pool, Size, Task, Worker
 from evalcase.graders.base import Asker, Context, NamedGrader
 from evalcase.runner.calls import Attempted
 from evalcase.runner.dispatch import RemoteKey
@@ -78,45 +80,41 @@ def select_variables(names: Iterable[str], environment: Mapping[str, str]) -> di
 class WorkerExecutor(ABC):
     """Workers that answer and grade. It is open while it is entered."""
 
-    def __init__(self, warn: Callable[[str], None]) -> None:
-        self.warn = warn
+    def __init__(self, settings: EngineSettings, plan: Plan) -> None:
+        """Raise ConfigError if workers could not run the plan."""
+        self._settings = settings
+        self._setup = make_setup(plan, settings)
+        self._variables = plan.environment.variables
+        self._concurrency = plan.options.concurrency or plan.config.concurrency
+        self.warn = plan.warn
         self._askers: dict[int, Asker] = {}
         """By the number of a request to grade: they ask for its graders."""
         self._asking: set[asyncio.Task[None]] = set()
-        self._held: dict[tuple[str, int], tuple[Answer, Worker, int]] = {}
+        self._held: dict[tuple[str, int], tuple[Answer, Worker | None, int]] = {}
         """Answers that lost a secret on their way here, by session and turn, with the workers that
         have them as they were, and the numbers of their requests."""
         self._targets: dict[str, RemoteTarget] = {}
+        self._stack = ExitStack()
 
     @abstractmethod
-    def begin(self) -> None:
-        """Prepare what workers need. Raise ConfigError if that fails."""
+    def make_pool(self) -> AbstractContextManager[Pool]:
+        """The pool, with what its workers need while it is entered. Raise ConfigError if that
+        fails."""
 
-    @abstractmethod
-    def make_pool(self) -> Pool:
-        """The pool, which is not open."""
-
-    @abstractmethod
-    def leave(self) -> None:
-        """All workers have ended."""
+    def _pool_of(self, first: int, most: int, make: Callable[[], Worker]) -> Pool:
+        size = Size(first, most, ceil(self._concurrency / most))
+        return Pool(size, make, self._setup, self.listen, self.warn_lost)
 
     async def __aenter__(self) -> WorkerExecutor:
-        self.begin()
-        try:
-            self.pool = self.make_pool()
-            self.pool.open()
-        except BaseException:
-            self.leave()
-            raise
+        self.pool = self._stack.enter_context(self.make_pool())
+        self.pool.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for task in self._asking:
             task.cancel()
-        try:
+        with self._stack:
             await self.pool.close(CLOSE_WORKERS_S)
-        finally:
-            self.leave()
 
     def remote_target(self, name: str) -> Target:
         return self._targets.setdefault(name, RemoteTarget(name, self))
@@ -134,9 +132,6 @@ class WorkerExecutor(ABC):
         except TargetError as error:
             return Attempted(None, error, monotonic() - started)
         if attempt.answer is not None and attempt.answer.scrubbed:
-            assert task.worker is not None
-            if len(self._held) >= protocol.MOST_HELD:
-                del self._held[next(iter(self._held))]
             held = attempt.answer, task.worker, task.request.number
             self._held[question.session, question.turn] = held
         return attempt.read(limit_s)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
-from math import ceil
 
 from evalcase.config.config import EngineSettings
-from evalcase.executors.executor import WorkerExecutor, make_setup, select_variables
-from evalcase.executors.pool import Pool, Size, Worker
+from evalcase.executors.executor import WorkerExecutor, select_variables
+from evalcase.executors.pool import Pool, Worker
 from evalcase.runner.plan import Plan
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import Process, describe_exit
@@ -22,23 +22,19 @@ class ProcessExecutor(WorkerExecutor):
     """Processes that end with the run, however that ends."""
 
     def __init__(self, settings: EngineSettings, plan: Plan) -> None:
-        super().__init__(plan.warn)
-        self._setup = make_setup(plan, settings)
-        self._environment = select_variables(self._setup.variables, plan.environment.variables)
+        super().__init__(settings, plan)
         self._scrubber = plan.scrubber
-        workers = settings.workers or count_cores()
-        at_once = plan.options.concurrency or plan.config.concurrency
-        self._size = Size(workers, workers, ceil(at_once / workers))
 
-    def begin(self) -> None:
+    @contextmanager
+    def make_pool(self) -> Iterator[Pool]:
+        variables = select_variables(self._setup.variables, self._variables)
+        make = partial(ProcessWorker, self._setup.cwd, variables, self._scrubber)
+        workers = self._settings.workers or count_cores()
         open_guard()
-
-    def leave(self) -> None:
-        close_guard()
-
-    def make_pool(self) -> Pool:
-        make = partial(ProcessWorker, self._setup.cwd, self._environment, self._scrubber)
-        return Pool(self._size, make, self._setup, self.listen, self.warn_lost)
+        try:
+            yield self._pool_of(workers, workers, make)
+        finally:
+            close_guard()
 
 
 def count_cores() -> int:

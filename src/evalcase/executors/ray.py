@@ -18,8 +18,8 @@ from typing import Any
 import evalcase
 from evalcase.config.config import EngineSettings
 from evalcase.errors import ConfigError, TargetError
-from evalcase.executors.executor import WorkerExecutor, make_setup, select_variables
-from evalcase.executors.pool import Pool, Size, Worker
+from evalcase.executors.executor import WorkerExecutor, select_variables
+from evalcase.executors.pool import Pool, Worker
 from evalcase.executors.processes import count_cores
 from evalcase.executors.protocol import Close, Ending, Setup, read_from_run
 from evalcase.executors.worker import ScrubbedOutput, Send, Service, make_send
@@ -40,7 +40,6 @@ class RayExecutor(WorkerExecutor):
 
     def __init__(self, settings: EngineSettings, plan: Plan) -> None:
         """Raise ConfigError where there is no Ray, or the plan can't be run there."""
-        super().__init__(plan.warn)
         if plan.options.no_exec:
             raise ConfigError(
                 "the engine `ray` imports modules of the project before others, and --no-exec "
@@ -50,16 +49,13 @@ class RayExecutor(WorkerExecutor):
             raise ConfigError(
                 "the engine `ray` needs Ray, from the extra `ray`: pip install 'ray[client]>=2.40'"
             )
-        variables = plan.environment.variables
-        setup = make_setup(plan, settings)
-        named = {name: variables[name] for name in setup.variables if name in variables}
-        self._setup = replace(setup, environment=named)
-        self._settings = settings
-        self._usual = select_variables((), variables)
-        """Ray's own processes get these. Workers get the named ones, too."""
-        self._concurrency = plan.options.concurrency or plan.config.concurrency
+        super().__init__(settings, plan)
+        variables = self._variables
+        named = {name: variables[name] for name in self._setup.variables if name in variables}
+        self._setup = replace(self._setup, environment=named)
 
-    def begin(self) -> None:
+    @contextmanager
+    def make_pool(self) -> Iterator[Pool]:
         """Start Ray, or join a cluster. It happens in this thread: Ray's processes end with it."""
         import ray
 
@@ -71,24 +67,20 @@ class RayExecutor(WorkerExecutor):
         cpus = max(count_cores(), ceil(most * settings.cpus))
         local = {"include_dashboard": False, "num_cpus": cpus} if is_local else {}
         shipped = {"working_dir": self._setup.root, "excludes": _NOT_SHIPPED}
-        with _limit_environment(self._usual if is_local else None):
+        # Ray's own processes get the usual variables. Workers get the named ones, too.
+        with _limit_environment(select_variables((), self._variables) if is_local else None):
             try:
                 ray.init(address, runtime_env=shipped, logging_level=logging.ERROR, **local)
             except Exception as error:
                 why = f"Ray at {address} can't be used: {describe_error(error)}"
                 raise ConfigError(why) from error
 
-    def leave(self) -> None:
-        import ray
-
-        ray.shutdown()
-
-    def make_pool(self) -> Pool:
-        first = self._settings.workers or self._count_free()
-        most = max(self._settings.max_workers or first, first)
-        size = Size(first, most, ceil(self._concurrency / most))
-        make = partial(RayWorker, self._settings, self.warn)
-        return Pool(size, make, self._setup, self.listen, self.warn_lost)
+        try:
+            first = settings.workers or self._count_free()
+            most = max(settings.max_workers or first, first)
+            yield self._pool_of(first, most, partial(RayWorker, settings, self.warn))
+        finally:
+            ray.shutdown()
 
     def _count_free(self) -> int:
         import ray

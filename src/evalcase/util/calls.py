@@ -31,8 +31,8 @@ CALLS = ("tool_calls", "toolCalls", "function_calls", "functionCalls", *SINGLE)
 _WRAPPERS = (*SINGLE, "toolUse", "toolCall", "tool_call", "toolInvocation")
 """Keys of one call: `{functionCall: {name, args}}` of Gemini, `{toolUse: …}` of Bedrock."""
 _LISTS = (
-    "tool_calls", "toolCalls", "function_calls", "functionCalls", "invalid_tool_calls",
-    "tool_call_chunks", "toolInvocations", "toolRequests", "executed_tools", "invocationInputs",
+    *CALLS[:4], "invalid_tool_calls", "tool_call_chunks", "toolInvocations", "toolRequests",
+    "executed_tools", "invocationInputs",
 )  # fmt: skip
 """Keys of lists of calls."""
 _STEPS = ("intermediate_steps", "intermediateSteps")
@@ -70,6 +70,11 @@ _BESIDE_CALLS = frozenset({
     "id", "type", "output", "result", "status", "error", "duration_s", "duration_ms", "call_id",
     "tool_call_id",
 })  # fmt: skip
+_PAIRS = (
+    ("action", "action_input"), ("action", "args"), ("function", "arguments"),
+    ("tool_name_0", "tool_args_0"),
+)  # fmt: skip
+"""Keys for a name and its arguments in other forms; DSPy numbers the steps of one mapping."""
 _CALL_IDS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "callID", "tool_id")
 _IDS = ("id", *_CALL_IDS)
 _NOT_THE_AGENT = ("user", "system", "developer", "tool", "function")
@@ -312,25 +317,24 @@ def _parse_leniently(text: str) -> JSON:
 
 
 def _find_shape(path: tuple[str, ...], value: dict[str, Any]) -> CallShape | None:
-    kinds = [value[key] for key in _KINDS if isinstance(value.get(key), str)]
     function = value.get("function")
     if isinstance(function, dict) and "name" in function and "arguments" in function:
         return _make_shape(path, function, "function", value)
-    for kind in kinds:
-        if _is_type_of_calls(kind, value):
-            return _make_shape(path, value, kind, value)
-    tool = _find_key(value, _TOOL_NAMES)
-    beside = any(key in value for key in (*_ARGUMENTS, *_CALL_IDS))
-    if tool and isinstance(value[tool], str) and beside:
-        return _make_shape(path, value, "call", value)
-    for name, given in (("action", "action_input"), ("action", "args"), ("function", "arguments")):
+    kinds = [value[key] for key in _KINDS if isinstance(value.get(key), str)]
+    kind = next((kind for kind in kinds if _is_type_of_calls(kind, value)), None)
+    if kind is not None or _names_tool_beside_arguments(value, kinds):
+        return _make_shape(path, value, kind or "call", value)
+    for name, given in _PAIRS:
         if isinstance(value.get(name), str) and given in value:
             return CallShape(path, value[name], value[given], (), name)
-    if "tool_name_0" in value:  # DSPy numbers the steps of one mapping
-        return CallShape(path, str(value["tool_name_0"]), value.get("tool_args_0"), (), "step")
-    if isinstance(value.get("name"), str) and _has_arguments(value, kinds):
-        return _make_shape(path, value, "call", value)
     return None
+
+
+def _names_tool_beside_arguments(value: dict[str, Any], kinds: list[str]) -> bool:
+    tool = _find_key(value, _TOOL_NAMES)
+    if tool and isinstance(value[tool], str):
+        return not value.keys().isdisjoint((*_ARGUMENTS, *_CALL_IDS))
+    return isinstance(value.get("name"), str) and _has_arguments(value, kinds)
 
 
 def _is_type_of_calls(kind: str, value: Mapping[str, Any]) -> bool:
@@ -382,18 +386,15 @@ def _has_arguments(value: dict[str, Any], kinds: list[str]) -> bool:
 
 def _holds_calls(key: str, value: JSON) -> bool:
     """Whether a key names calls, and its value may hold some."""
-    if key in _STEPS:
-        return isinstance(value, list) and value != []
-    if key in _LISTS:
-        if isinstance(value, str):
-            return value.lower() not in ("", "none", "null", "no")
-        items = value if isinstance(value, list) else []
-        return any(isinstance(each, dict | str | list) for each in items)
-    if key in _CODE:
-        return isinstance(value, dict)
-    if not isinstance(value, dict):
+    if isinstance(value, dict):
+        is_call = key in _WRAPPERS and _find_key(value, _NAMES) is not None
+        return is_call or key in _CODE or key.endswith("ToolCall")
+    if isinstance(value, str):
+        return key in _LISTS and value.lower() not in ("", "none", "null", "no")
+    if not isinstance(value, list):
         return False
-    return key.endswith("ToolCall") or (key in _WRAPPERS and bool(_find_key(value, _NAMES)))
+    may_be = any(isinstance(each, dict | str | list) for each in value)
+    return (key in _LISTS and may_be) or (key in _STEPS and value != [])
 
 
 def _shapes_under(path: tuple[str, ...], value: JSON) -> Iterator[CallShape]:
