@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import tempfile
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO
-from xml.etree.ElementTree import Element, tostring
 from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
@@ -37,15 +37,20 @@ def _clean(text: str) -> str:
     return _FOREIGN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _element(name: str, attributes: Mapping[str, str], text: str = "") -> Element:
-    element = Element(name, {key: _clean(value) for key, value in attributes.items()})
-    element.text = _clean(text) or None
-    return element
+_ENTITIES = {'"': "&quot;", "\n": "&#10;", "\t": "&#09;"}
 
 
-def _start_tag(element: Element) -> str:
-    """The start of an element whose content is written after it."""
-    return tostring(element, "unicode", short_empty_elements=False).rpartition("</")[0] + "\n"
+def _start(name: str, attributes: Mapping[str, object]) -> str:
+    """The tag that begins an element."""
+    values = {key: escape(_clean(str(value)), _ENTITIES) for key, value in attributes.items()}
+    told = (f' {key}="{value}"' for key, value in values.items())
+    return f"<{name}{''.join(told)}>"
+
+
+def _element(name: str, attributes: Mapping[str, object], *content: str) -> str:
+    """An element with its content, which is XML."""
+    start, inner = _start(name, attributes), "".join(content)
+    return f"{start}{inner}</{name}>" if inner else f"{start[:-1]} />"
 
 
 _MOST_BYTES = 10_000
@@ -58,7 +63,7 @@ Locate = Callable[[str, str], str]
 
 
 class _TestGroup(Struct):
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     total: int = 0
     time_s: float = 0.0
     places: array[int] = field(default_factory=lambda: array("Q"))
@@ -67,8 +72,7 @@ class _TestGroup(Struct):
     def add(self, element: str, seconds: float, at: int, size: int) -> None:
         self.total += 1
         self.time_s += seconds
-        if element:
-            self.counts[element] = self.counts.get(element, 0) + 1
+        self.counts[element] += 1
         self.places.extend((at, size))
 
 
@@ -107,14 +111,16 @@ def _write_document(
 ) -> Iterator[str]:
     notes = note_run(evaluated)
     broken = bool(notes["missing"]) + bool(hidden)
-    total = sum(group.total for group in groups.values()) + broken + bool(notes["decided"])
+    counts: Counter[str] = Counter()
+    for group in groups.values():
+        counts.update(group.counts)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield _start_tag(_element("testsuites", {
-        "name": "evalcase", "tests": str(total),
-        "failures": str(_count_elements(groups, "failure")),
-        "errors": str(_count_elements(groups, "error") + broken),
-        "time": _write_seconds(sum(group.time_s for group in groups.values())),
-    }))  # fmt: skip
+    yield _start("testsuites", {
+        "name": "evalcase",
+        "tests": sum(each.total for each in groups.values()) + broken + bool(notes["decided"]),
+        "failures": counts["failure"], "errors": counts["error"] + broken,
+        "time": f"{sum(group.time_s for group in groups.values()):.3f}",
+    }) + "\n"  # fmt: skip
     for (suite, target), group in groups.items():
         yield _suite_tag(suite, target, group, evaluated)
         for at, size in zip(group.places[::2], group.places[1::2], strict=True):
@@ -130,60 +136,51 @@ def _write_document(
     yield "</testsuites>\n"
 
 
-def _count_elements(groups: dict[tuple[str, str], _TestGroup], element: str) -> int:
-    return sum(group.counts.get(element, 0) for group in groups.values())
-
-
 def _suite_tag(suite: str, target: str, group: _TestGroup, evaluated: Evaluated) -> str:
-    suite_element = _element("testsuite", {
-        "name": f"{suite} [{target}]", "tests": str(group.total),
-        "failures": str(group.counts.get("failure", 0)),
-        "errors": str(group.counts.get("error", 0)),
-        "skipped": str(group.counts.get("skipped", 0)),
-        "time": _write_seconds(group.time_s),
-        "timestamp": evaluated.run.created_at[:19], "file": suite,
-    })  # fmt: skip
-    notes, properties = note_run(evaluated), Element("properties")
+    notes, counts = note_run(evaluated), group.counts
     told = {"run": evaluated.run.id, "target": target}
     told |= {topic: notes[topic] for topic in ("mixed", "grading") if notes[topic]}
-    properties.extend(_element("property", {"name": k, "value": v}) for k, v in told.items())
-    return _start_tag(suite_element) + tostring(properties, "unicode") + "\n"
+    properties = (_element("property", {"name": k, "value": v}) for k, v in told.items())
+    start = _start("testsuite", {
+        "name": f"{suite} [{target}]", "tests": group.total, "failures": counts["failure"],
+        "errors": counts["error"], "skipped": counts["skipped"], "time": f"{group.time_s:.3f}",
+        "timestamp": evaluated.run.created_at[:19], "file": suite,
+    })  # fmt: skip
+    return f"{start}\n{_element('properties', {}, *properties)}\n"
 
 
 def _whole_test(name: str, element: str, message: str, kind: str = "incomplete") -> str:
     """A test of its own for what is missing: else what was never run would look like a pass."""
-    errors, skipped = int(element == "error"), int(element == "skipped")
-    suite = _element("testsuite", {
-        "name": "evalcase", "tests": "1", "failures": "0", "errors": str(errors),
-        "skipped": str(skipped), "time": "0.000",
-    })  # fmt: skip
-    case = _element("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
-    said = {"message": message} if skipped else {"message": message, "type": kind}
-    case.append(_element(element, said))
-    suite.append(case)
-    return tostring(suite, "unicode") + "\n"
+    said = {"message": message} | ({"type": kind} if element == "error" else {})
+    about = {
+        "name": "evalcase", "tests": 1, "failures": 0, "errors": int(element == "error"),
+        "skipped": int(element == "skipped"), "time": "0.000",
+    }  # fmt: skip
+    case = {"classname": "evalcase", "name": name, "time": "0.000"}
+    inner = _element("testcase", case, _element(element, said))
+    return _element("testsuite", about, inner) + "\n"
 
 
 def _test_case(each: CaseTrials, case: Case | None, suite: str, locate: Locate) -> str:
-    element = _element("testcase", {
-        "classname": suite, "name": f"{each.case} [{each.target}]",
-        "time": _write_seconds(each.duration_s),
-    })  # fmt: skip
+    name, told = _ELEMENTS[each.verdict], list[str]()
     if each.verdict == "passed":
         for trial in each.trials:
             if trial.verdict != "passed":
                 name = "flakyError" if trial.verdict == "errored" else "flakyFailure"
-                element.append(_explain(name, trial, case, "", locate))
-    elif each.verdict in ("skipped", UNFINISHED):
+                told.append(_explain(name, trial, case, "", locate))
+    elif name == "skipped":
         why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
-        element.append(_element("skipped", {"message": _cut_message(why)}))
+        told.append(_element(name, {"message": _cut_message(why)}))
     else:
-        told = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
-        element.append(_explain(_ELEMENTS[each.verdict], each.telling, case, told, locate))
-    return tostring(element, "unicode") + "\n"
+        votes = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
+        told.append(_explain(name, each.telling, case, votes, locate))
+    about = {
+        "classname": suite, "name": f"{each.case} [{each.target}]", "time": f"{each.duration_s:.3f}"
+    }  # fmt: skip
+    return _element("testcase", about, *told) + "\n"
 
 
-def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> Element:
+def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
     """Why a trial is not passed: where its case stands first, then all that a summary shows."""
     reason = reason_of(trial)
     message = _cut_message(f"{told}; {reason}" if told else reason)
@@ -196,17 +193,12 @@ def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Loc
 def _cap_lines(lines: Iterable[str]) -> str:
     fitting, size = [], 0
     for line in lines:
-        size += len(escape(_clean(line)).encode()) + 1
+        fitting.append(escape(_clean(line)))
+        size += len(fitting[-1].encode()) + 1
         if size > _MOST_BYTES:
-            fitting.append("… (the rest is in the record)")
-            break
-        fitting.append(line)
+            return "\n".join([*fitting[:-1], "… (the rest is in the record)"])
     return "\n".join(fitting)
 
 
 def _cut_message(text: str) -> str:
     return shorten_text(" ".join(text.split()), _LONGEST_MESSAGE)
-
-
-def _write_seconds(value: float) -> str:
-    return f"{value:.3f}"

@@ -43,13 +43,19 @@ _LOG_PERIOD_S, _LOG_WIDTH = 30.0, 120
 
 
 class RunView:
-    """Listens to a run in the thread of the event loop. It shows warnings only: none is ever
-    swallowed."""
+    """Listens to a run in the thread of the event loop. By itself it shows warnings only: none is
+    ever swallowed. Where it has a period, it counts results, and calls `tick` in a thread of its
+    own, also while the event loop is busy."""
 
-    def __init__(self, out: TextIO, columns: int | None = None) -> None:
+    period_s: float | None = None
+
+    def __init__(
+        self, out: TextIO, columns: int | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
+        """`columns` is how wide a warning may be; None for any width."""
         self.out = out
         self.columns = columns
-        """How wide a warning may be; None for any width."""
+        self.clock = clock
         self.planned = 0
         """Trials that are to be run now."""
         self.highlights = Highlights()
@@ -57,47 +63,6 @@ class RunView:
         self.name_target = False
         self.notice = ""
         """A word on what else is going on."""
-
-    def expect(self, trials: Mapping[str, int]) -> None:
-        self.planned = sum(trials.values())
-        self.name_target = len(trials) > 1
-
-    def resumed(self, finished: int) -> None:
-        """So many of the trials were finished before."""
-        self.planned = max(0, self.planned - finished)
-
-    def begin(self) -> None: ...
-
-    def started(self, trial: Trial) -> None: ...
-
-    def finished(self, result: Result) -> None: ...
-
-    def say(self, line: str) -> None:
-        """Say something that is worth a line of its own."""
-
-    def tell(self, text: str) -> None:
-        """Say what must be heard."""
-        with suppress(OSError):  # a log that can't be written must not end the run
-            lines = defuse_lines(hang_text(make_visible(text), self.columns, indent=2))
-            self.out.writelines(f"{line}\n" for line in lines)
-            self.out.flush()
-
-    def warn(self, text: str) -> None:
-        self.tell(f"warning: {text}")
-
-    def close(self) -> None:
-        """The run has ended. It may be called twice."""
-
-
-class _TimedView(RunView):
-    """Counts trials, and calls `tick` again and again in a thread of its own, also while the event
-    loop is busy."""
-
-    period_s: float
-
-    def __init__(self, out: TextIO, clock: Callable[[], float] = monotonic) -> None:
-        super().__init__(out)
-        self.clock = clock
         self._tagged: dict[TrialKey, Case] = {}
         """Running cases that have tags: results don't hold these."""
         self._begun = 0.0
@@ -111,9 +76,18 @@ class _TimedView(RunView):
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
 
+    def expect(self, trials: Mapping[str, int]) -> None:
+        self.planned = sum(trials.values())
+        self.name_target = len(trials) > 1
+
+    def resumed(self, finished: int) -> None:
+        """So many of the trials were finished before."""
+        self.planned = max(0, self.planned - finished)
+
     def begin(self) -> None:
         self._begun = self.clock()
-        self._thread.start()
+        if self.period_s is not None:
+            self._thread.start()
 
     def started(self, trial: Trial) -> None:
         self._running += 1
@@ -121,6 +95,8 @@ class _TimedView(RunView):
             self._tagged[trial.key] = trial.case
 
     def finished(self, result: Result) -> None:
+        if self.period_s is None:
+            return
         case = self._tagged.pop(result.key, None) if self._tagged else None
         held = self.highlights.add(result, case)
         self._running = max(0, self._running - 1)
@@ -136,8 +112,18 @@ class _TimedView(RunView):
     def name(self, told: Telling) -> None:
         """Say that a case failed or errored, and why."""
 
+    def say(self, line: str) -> None:
+        """Say something that is worth a line of its own."""
+
     def tell(self, text: str) -> None:
-        self.say(text)
+        """Say what must be heard."""
+        with suppress(OSError):  # a log that can't be written must not end the run
+            lines = defuse_lines(hang_text(make_visible(text), self.columns, indent=2))
+            self.out.writelines(f"{line}\n" for line in lines)
+            self.out.flush()
+
+    def warn(self, text: str) -> None:
+        self.tell(f"warning: {text}")
 
     def tick(self) -> None: ...
 
@@ -165,7 +151,8 @@ class _TimedView(RunView):
         return parts + [(part, "") for part in rest if part]
 
     def close(self) -> None:
-        """Return when the thread has ended, unless it hangs."""
+        """The run has ended: return when the thread has, unless it hangs. It may be called
+        twice."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(1.0)
@@ -175,7 +162,7 @@ class _TimedView(RunView):
             self.tick()
 
 
-class LogView(_TimedView):
+class LogView(RunView):
     """A line every half a minute, without control codes. Failures are left to the summary where it
     goes to the same log."""
 
@@ -192,7 +179,7 @@ class LogView(_TimedView):
         self.say(" · ".join([share, *(text for text, _ in rest)]))
 
     def say(self, line: str) -> None:
-        RunView.tell(self, line)
+        self.tell(line)
 
 
 _TO_START = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
@@ -213,7 +200,7 @@ class _Console(Console):
         super().print(*objects, **options)
 
 
-class LiveView(_TimedView):
+class LiveView(RunView):
     """One line on a terminal that is drawn again and again, and above it what has gone wrong."""
 
     period_s = _PERIOD_S
@@ -222,7 +209,7 @@ class LiveView(_TimedView):
         self, out: TextIO, *, colour: bool, width: int | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
-        super().__init__(out, clock)
+        super().__init__(out, clock=clock)
         self.console = _Console(
             file=out, width=width, color_system="standard" if colour else None,
             force_terminal=True, no_color=not colour, markup=False, highlight=False, emoji=False,
@@ -243,6 +230,9 @@ class LiveView(_TimedView):
         screen = Screen(self.console.width - 1, colour=not self.console.no_color)
         line = headline(told, screen, name_target=self.name_target)
         self._lines.append((line, True))
+
+    def tell(self, text: str) -> None:
+        self.say(text)
 
     def say(self, line: str) -> None:
         for row in hang_text(make_visible(line), self.console.width - 1):

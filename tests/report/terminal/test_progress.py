@@ -10,7 +10,7 @@ class Log:
     def __init__(self, planned: int) -> None:
         self.now = 0.0
         self.out = io.StringIO()
-        self.view = LogView(self.out, lambda: self.now)
+        self.view = LogView(self.out, clock=lambda: self.now)
         self.view.expect({"agent": planned})
 
     def pass_trials(self, number: int, each_s: float) -> None:
