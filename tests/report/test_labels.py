@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.labels import append_label, read_labels
+from evalcase.report.calibrate import append_label, read_labels
 from evalcase.types.grade import Label
 from tests.for_each import for_each
 
@@ -52,7 +52,7 @@ def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
         (json.dumps({**ONE, "answer": "x"}), "unknown field `answer`"),
         (json.dumps({"suite": "s"}), "missing required field"),
         (json.dumps({**ONE, "drawn_from": "x"}), "`drawn_from`"),
-        (json.dumps({**ONE, "drawn_from": 0}), "`drawn_from` must be a share"),
+        (json.dumps({**ONE, "drawn_from": 0}), "`drawn_from`: Expected `float` > 0.0"),
     ],
 )
 def test_what_is_no_label_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:

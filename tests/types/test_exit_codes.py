@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.evaluated import decide_exit_code
+from evalcase.report.evaluated import Evaluated
+from evalcase.store.folder import Run, RunAbout
 from evalcase.types.result import Counts, Decision, Totals, first_code
 
+RUN = Run("", "", "", RunAbout({}))
 MET = Decision("certain", "met", 0, 1, 2, 0.5, 1.0, 0.5)
 MISSED = Decision("certain", "missed", 0, 1, 2, 0.0, 0.4, 0.5)
 
@@ -42,11 +44,13 @@ MISSED = Decision("certain", "missed", 0, 1, 2, 0.0, 0.4, 0.5)
 )
 def test_exit_code_of_totals(verdicts: str, gates: dict[str, Any], code: int) -> None:
     counts = Counts(len(verdicts), *map(verdicts.count, "PFEUS"))
-    assert decide_exit_code(Totals(counts, counts), **gates) == code
+    gates = {"status": "completed", **gates}
+    assert Evaluated(RUN, totals=Totals(counts, counts), **gates).exit_code == code
 
 
 def test_cases_without_all_of_their_trials_are_not_completed() -> None:
-    assert decide_exit_code(Totals(Counts(1, passed=1), Counts(2, passed=2), unfinished=1)) == 3
+    totals = Totals(Counts(1, passed=1), Counts(2, passed=2), unfinished=1)
+    assert Evaluated(RUN, "completed", totals).exit_code == 3
 
 
 def test_the_first_of_several_codes() -> None:

@@ -13,6 +13,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 from msgspec import Struct, field
 
@@ -64,11 +65,14 @@ MOST_VALUES = 200
 _LONGEST_VALUE = 100
 _MARKS_AT_ONCE = 1 << 17
 
-TrialCounts = tuple[int, int, int]
-"""Trials of a case, or grades of a grader on a case: all, passed, errored."""
 ClusterName = str | None
 Sums = tuple[int, float, float]
 """The number of values, their sum, and the sum of their squares."""
+
+
+def _add(sums: Sums, value: float, times: int = 1) -> Sums:
+    count, total, squares = sums
+    return count + times, total + times * value, squares + times * value * value
 
 
 class FigureCell(Struct, eq=False):
@@ -77,23 +81,36 @@ class FigureCell(Struct, eq=False):
     cluster: ClusterName = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     """Cases by verdict; of a grader, its grades."""
-    trials: Counter[TrialCounts] = field(default_factory=Counter)
-    """How many cases have such trials, skipped ones left out."""
-    scores: Sums = (0, 0.0, 0.0)
+    passed: Sums = (0, 0, 0)
+    """Of each case that was tried whether it passed; of a grader, the share of grades that did."""
+    without_errors: Sums = (0, 0, 0)
+    scores: Sums = (0, 0, 0)
     """Of each case the mean score of its trials."""
+    repeated: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """How many cases have several trials: so many, of which so many passed."""
     partial: bool = False
 
-    def add(
-        self, counted: Iterable[Verdict], trials: Sequence[Verdict], scores: Sequence[float]
-    ) -> None:
-        """Add a case by its verdict, or the grades of a grader on it; its trials, and the scores
-        that they have."""
-        self.verdicts.update(counted)
-        if "skipped" not in trials:
-            self.trials[len(trials), trials.count("passed"), trials.count("errored")] += 1
+    def add_case(self, verdict: Verdict, trials: Sequence[Verdict]) -> None:
+        self.verdicts[verdict] += 1
+        if verdict == "skipped":
+            return
+        self.passed = _add(self.passed, verdict == "passed")
+        if verdict != "errored":
+            self.without_errors = _add(self.without_errors, verdict == "passed")
+        if len(trials) > 1:
+            self.repeated[len(trials), trials.count("passed")] += 1
+
+    def add_grades(self, grades: Sequence[Verdict]) -> None:
+        """Add those of a grader on a case."""
+        self.verdicts.update(grades)
+        passed, sure = grades.count("passed"), len(grades) - grades.count("errored")
+        self.passed = _add(self.passed, passed / len(grades))
+        if sure:
+            self.without_errors = _add(self.without_errors, passed / sure)
+
+    def add_scores(self, scores: Sequence[float]) -> None:
         if scores:
-            mean, (count, total, squares) = sum(scores) / len(scores), self.scores
-            self.scores = count + 1, total + mean, squares + mean * mean
+            self.scores = _add(self.scores, sum(scores) / len(scores))
             self.partial = self.partial or not {0.0, 1.0}.issuperset(scores)
 
 
@@ -113,34 +130,32 @@ class Figuring(Value, frozen=True):
         """Finds cases, where more is needed than results."""
         return stored.find_tagged if self.cluster is None else stored.find_case
 
-    def slice(
-        self, cells: Sequence[FigureCell], unfinished: int = 0, *, of_grader: bool = False
-    ) -> Slice:
-        """The figures of some cases. To a grader, each case counts by the share of its grades that
-        passed."""
-        passes = _sum_shares if of_grader else _sum_verdicts
-        rate = self._mean(cells, passes)
-        units = rate.n if rate.clusters is None else rate.clusters
-        never_failed = rate.value == 1 and self.interval != "sequence"
-        verdicts: Counter[Verdict] = Counter()
+    def slice(self, cells: Sequence[FigureCell], unfinished: Mapping[FigureCell, int]) -> Slice:
+        """The figures of some cases."""
+        rate, verdicts, is_partial, lacking = self._mean(cells, "passed"), Counter[Verdict](), 0, 0
         for cell in cells:
             verdicts.update(cell.verdicts)
+            is_partial |= cell.partial
+            lacking += unfinished.get(cell, 0)
+        units = rate.n if rate.clusters is None else rate.clusters
+        never_failed = rate.value == 1 and self.interval != "sequence"
         return Slice(
-            Counts.of(verdicts), unfinished, rate,
-            self._mean(cells, partial(passes, errors=False)),
-            self._mean(cells, _sum_scores), None if of_grader else self._repeats(cells),
-            any(cell.partial for cell in cells), bound_unseen(units) if never_failed else None,
+            Counts.of(verdicts), lacking, rate, self._mean(cells, "without_errors"),
+            self._mean(cells, "scores"), self._repeats(cells), bool(is_partial),
+            bound_unseen(units) if never_failed else None,
         )  # fmt: skip
 
-    def _mean(self, cells: Iterable[FigureCell], sum_cell: Callable[[FigureCell], Sums]) -> Mean:
+    def _mean(self, cells: Iterable[FigureCell], name: str) -> Mean:
+        return self._estimate([(cell.cluster, getattr(cell, name)) for cell in cells])
+
+    def _estimate(self, sums: Iterable[tuple[ClusterName, Sums]]) -> Mean:
         count, total, squares = 0, 0.0, 0.0
         by_cluster: dict[ClusterName, Cluster] = {}
-        for cell in cells:
-            sums = sum_cell(cell)
-            if sums[0]:
-                count, total, squares = count + sums[0], total + sums[1], squares + sums[2]
-                cases, others = by_cluster.get(cell.cluster, (0, 0.0))
-                by_cluster[cell.cluster] = Cluster(cases + sums[0], others + sums[1])
+        for cluster, each in sums:
+            if each[0]:
+                count, total, squares = count + each[0], total + each[1], squares + each[2]
+                cases, others = by_cluster.get(cluster, (0, 0.0))
+                by_cluster[cluster] = Cluster(cases + each[0], others + each[1])
         clusters = None if self.cluster is None else len(by_cluster)
         if not count:
             return Mean(0, None, clusters=clusters)
@@ -158,63 +173,34 @@ class Figuring(Value, frozen=True):
         return Mean(count, *found, clusters)
 
     def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
-        several = [each for cell in cells for each in cell.trials.items() if each[0][0] > 1]
+        several = [each for cell in cells for each in cell.repeated.items()]
         if not several:
             return None
-        tried = [trials[0] for trials, _ in several]
-        shares = [(passed / count, times) for (count, passed, _), times in several]
-        within = sum(
-            times * share * (1 - share) / (count - 1)
-            for count, (share, times) in zip(tried, shares, strict=True)
-        )
-        sums = _add_up(shares)
+        fewest, most = min(several)[0][0], max(several)[0][0]
+        shares, within, flaky = (0, 0.0, 0.0), 0.0, 0
+        for (trials, passed), times in several:
+            share = passed / trials
+            shares = _add(shares, share, times)
+            within += times * share * (1 - share) / (trials - 1)
+            flaky += times if 0 < passed < trials else 0
+
+        def average(chance: Callable[[int, int], float]) -> Mean:
+            """The mean over cases of their chance, from their trials and those that passed."""
+            return self._estimate(
+                (cell.cluster, _add((0, 0.0, 0.0), chance(*counts), times))
+                for cell in cells
+                for counts, times in cell.repeated.items()
+            )
+
         return Repeats(
-            sums[0], min(tried), max(tried), self._mean(cells, partial(_sum_shares, fewest=2)),
-            sum(times for share, times in shares if 0 < share < 1), measure_spread(*sums, within),
+            shares[0], fewest, most, average(lambda trials, passed: passed / trials), flaky,
+            measure_spread(*shares, within),
             tuple(
-                PassAt(
-                    k, self._mean(cells, partial(_sum_chances, chance=partial(any_passes, k))),
-                    self._mean(cells, partial(_sum_chances, chance=partial(all_pass, k))),
-                )
-                for k in self.ks or (min(tried),)
-                if k <= min(tried)
+                PassAt(k, average(partial(any_passes, k)), average(partial(all_pass, k)))
+                for k in self.ks or (fewest,)
+                if k <= fewest
             ),
         )  # fmt: skip
-
-
-def _add_up(values: Iterable[tuple[float, int]]) -> Sums:
-    """Values, each with how many times it is there."""
-    count, total, squares = 0, 0.0, 0.0
-    for value, times in values:
-        count, total = count + times, total + times * value
-        squares += times * value * value
-    return count, total, squares
-
-
-def _sum_shares(cell: FigureCell, *, errors: bool = True, fewest: int = 1) -> Sums:
-    """Of each case with at least so many trials, the share of them that passed."""
-    return _add_up(
-        (passed / tried, times)
-        for (trials, passed, errored), times in cell.trials.items()
-        if (tried := trials if errors else trials - errored) and trials >= fewest
-    )
-
-
-def _sum_chances(cell: FigureCell, chance: Callable[[int, int], float]) -> Sums:
-    """Of each case with several trials, its chance in fewer trials."""
-    several = ((counts, times) for counts, times in cell.trials.items() if counts[0] > 1)
-    return _add_up((chance(*counts[:2]), times) for counts, times in several)
-
-
-def _sum_verdicts(cell: FigureCell, *, errors: bool = True) -> Sums:
-    """Cases that were tried, and those that passed."""
-    verdicts = cell.verdicts
-    left_out = verdicts["skipped"] + (0 if errors else verdicts["errored"])
-    return verdicts.total() - left_out, verdicts["passed"], verdicts["passed"]
-
-
-def _sum_scores(cell: FigureCell) -> Sums:
-    return cell.scores
 
 
 def rate_totals(
@@ -222,9 +208,13 @@ def rate_totals(
 ) -> Slice:
     """The rates that follow from the totals of a run alone; with the interval of a decision, where
     one ended the run."""
-    cell, cases = FigureCell(), totals.cases
-    cell.verdicts.update({verdict: getattr(cases, verdict) for verdict in VERDICTS})
-    part = Figuring("sequence" if decision else interval).slice([cell], totals.unfinished)
+    cases, passed = totals.cases, totals.cases.passed
+    tried = cases.total - cases.skipped
+    cell = FigureCell(
+        None, Counter({verdict: getattr(cases, verdict) for verdict in VERDICTS}),
+        (tried, passed, passed), (tried - cases.errored, passed, passed),
+    )  # fmt: skip
+    part = Figuring("sequence" if decision else interval).slice([cell], {cell: totals.unfinished})
     return part if decision is None else _decide_rate(part, decision)
 
 
@@ -334,12 +324,14 @@ class Ledger:
             del self.open[name]
             verdict = decide_case_verdict(held.verdicts, result.pass_rate)
             for cell in held.cells:
-                cell.add((verdict,), held.verdicts, held.scores)
+                cell.add_case(verdict, held.verdicts)
+                cell.add_scores(held.scores)
             if held.scores:
                 effort.add_score(sum(held.scores) / len(held.scores))
             for grader, (verdicts, scores) in held.grades.items():
                 cell = _find_cell(self._parts, ("grader", grader), held.cluster)
-                cell.add(verdicts, verdicts, scores)
+                cell.add_grades(verdicts)
+                cell.add_scores(scores)
         passed = held.verdicts.count("passed")
         held.outcome = Outcome(verdict, passed, trials, result.repeats, result.pass_rate)
         return held
@@ -347,7 +339,7 @@ class Ledger:
     def add_verdict(self, suite: str, case: str, target: str, verdict: Verdict | None) -> None:
         cell = self._find_place(suite, case, target, None)
         if verdict is not None:
-            cell.verdicts[verdict] += 1
+            cell.add_case(verdict, ())
 
     def _open_case(self, result: Result, case: Case | None) -> OpenCase:
         key = result.key
@@ -397,52 +389,40 @@ class Ledger:
             together = replace(apart, interval="sequence")
             hint = "intervals are shown per target; `report --cluster id` gives one for all"
             without = without or hint
-        unfinished = Counter(cell for case in self.open.values() for cell in case.cells)
-
-        def figure(
-            cells: Sequence[FigureCell], by: Figuring = together, *, of_grader: bool = False
-        ) -> Slice:
-            return by.slice(cells, sum(unfinished[cell] for cell in cells), of_grader=of_grader)
-
-        all_cases = figure([cell for cells in by_suite.values() for cell in cells])
+        unfinished = Counter([cell for case in self.open.values() for cell in case.cells])
+        all_cases = together.slice(list(chain(*by_suite.values())), unfinished)
         if decision is not None:
             all_cases, without = _decide_rate(all_cases, decision), ""
         fewest = all_cases.repeats.fewest if all_cases.repeats is not None else 1
         if (k := max(self.figuring.ks, default=1)) > fewest:
             only = write_count(fewest, "trial")
             raise ConfigError(f"pass@{k} needs {k} trials, but some cases have only {only}")
-        parts = self._figure_parts(figure)
+        parts: defaultdict[PartKind, dict[str, Slice]] = defaultdict(dict)
+        """By tag, by grader, and by the values of variables."""
+        for (kind, name), by_cluster in self._parts.items():
+            if self._values[kind] <= MOST_VALUES:
+                parts[kind][name] = together.slice([*by_cluster.values()], unfinished)
         crowded = [kind for kind, count in self._values.items() if count > MOST_VALUES]
         return Figures(
             all_cases, Effort.sum(self._efforts.values()),
-            {name: figure(cells, apart) for name, cells in by_target.items()},
+            {name: apart.slice(cells, unfinished) for name, cells in by_target.items()},
             {name: Effort.sum([self._efforts.get(name, Effort())]) for name in by_target},
             {
-                name: figure(by_suite[name], together if name in shared else apart)
+                name: (together if name in shared else apart).slice(by_suite[name], unfinished)
                 for name in sorted(by_suite)
             },
-            _sort(parts["tag"]), parts["grader"], evaluated.not_run if evaluated is not None else 0,
+            dict(sorted(parts["tag"].items())), parts["grader"],
+            evaluated.not_run if evaluated is not None else 0,
             figuring.interval, figuring.cluster,
             len(clustering.alone) if clustering is not None else 0, without,
             self._judging if self._judging.asked else None,
             {
-                kind.removeprefix("vars."): _sort(values)
+                kind.removeprefix("vars."): dict(sorted(values.items()))
                 for kind, values in parts.items()
                 if kind.startswith("vars.")
             },
             tuple(kind.removeprefix("vars.") for kind in crowded), distinct,
         )  # fmt: skip
-
-    def _figure_parts(
-        self, figure: Callable[..., Slice]
-    ) -> defaultdict[PartKind, dict[str, Slice]]:
-        """By tag, by grader, and by the values of variables."""
-        parts: defaultdict[PartKind, dict[str, Slice]] = defaultdict(dict)
-        for (kind, name), by_cluster in self._parts.items():
-            if self._values[kind] <= MOST_VALUES:
-                cells = [*by_cluster.values()]
-                parts[kind][name] = figure(cells, of_grader=kind == "grader")
-        return parts
 
     def _count_cases(self, *, several: bool) -> tuple[int, set[str]]:
         """The number of cases, each once whatever its targets; and the suites with a case that has
@@ -467,10 +447,6 @@ def _find_cell(
     if cluster not in cells:
         cells[cluster] = FigureCell(cluster)
     return cells[cluster]
-
-
-def _sort(parts: Mapping[str, Slice]) -> dict[str, Slice]:
-    return {name: parts[name] for name in sorted(parts)}
 
 
 def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
@@ -510,7 +486,8 @@ class Highlights:
         """Cases of a verdict beyond those that are shown."""
         self.kept: list[str] = []
         """The workspaces that were left behind."""
-        self._shown: dict[Verdict | None, list[Telling]] = {verdict: [] for verdict in shown}
+        self._wanted = frozenset(shown)
+        self._shown: defaultdict[Verdict | None, list[Telling]] = defaultdict(list)
         self._grid: dict[tuple[str, str], tuple[int, dict[str, Verdict | None]]] | None = {}
         """By suite and case, its number and its verdicts by target; None if there are too many."""
 
@@ -523,7 +500,7 @@ class Highlights:
         if (grid := self._grid) is not None:
             grid.setdefault(key[:2], (result.number, {}))[1][key.target] = outcome.verdict
             self._grid = grid if len(grid) <= _MOST_HELD else None
-        if verdict not in held.telling and (verdict != "passed" or verdict in self._shown):
+        if verdict not in held.telling and (verdict != "passed" or verdict in self._wanted):
             held.telling[verdict] = Telling(key, outcome, reason_of(result), result.number)
         if outcome.verdict is None or not held.telling:
             return held
@@ -534,13 +511,13 @@ class Highlights:
                 self.shaky.append(Telling(key, outcome, why))
         told = held.telling.get(outcome.verdict) or next(iter(held.telling.values()))
         told.outcome = outcome
-        if outcome.verdict in self._shown:
+        if outcome.verdict in self._wanted:
             self._show(told, outcome.verdict)
         return held
 
     def finish(self) -> None:
         """No result follows: what is undecided stays so."""
-        for held in self.ledger.open.values() if None in self._shown else ():
+        for held in self.ledger.open.values() if None in self._wanted else ():
             bad = (told for verdict, told in held.telling.items() if verdict != "passed")
             if (told := next(bad, None)) is not None:
                 told.outcome = held.outcome
@@ -560,8 +537,7 @@ class Highlights:
             self.more[verdict] += 1
 
     def shown(self, verdict: Verdict | None) -> list[Telling]:
-        shown = self._shown.get(verdict, [])
-        return sorted(shown, key=lambda each: (each.number, each.key.target))
+        return sorted(self._shown[verdict], key=lambda each: (each.number, each.key.target))
 
     def differing(self, see_suite: Callable[[str], str] = str) -> list[GridRow]:
         """The cases that targets differ on, in order; none if the run has too many cases."""

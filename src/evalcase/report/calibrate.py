@@ -1,6 +1,9 @@
 """How far a judge can be trusted, from its verdicts and people's labels on the same answers: the
 figures, and what they mean in words.
 
+A file of labels has one JSON object in each line. It lies with the suites, and people edit it: a
+mistake is reported with its line.
+
 Of several labels of one person the last counts; of several people's, the majority. The figures are
 of the answers of a run: where people labelled as many of the judge's fails as of its passes, they
 are weighed by their shares in it."""
@@ -8,6 +11,7 @@ are weighed by their shares in it."""
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -15,10 +19,10 @@ from itertools import combinations, zip_longest
 from math import comb
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from evalcase.errors import ConfigError
 from evalcase.report.case_text import asked_lines, message_lines
-from evalcase.report.labels import criteria_in
 from evalcase.report.terminal import Screen, cut
 from evalcase.stats.agreement import (
     Confusion,
@@ -32,10 +36,13 @@ from evalcase.stats.agreement import (
 )
 from evalcase.stats.intervals import LEVEL, Estimate, estimate_share
 from evalcase.types.case import Case
-from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.types.grade import AnswerName, Grade, Judged, Label
+from evalcase.types.problem import find_nearest
 from evalcase.types.result import Result
-from evalcase.types.value import Value
-from evalcase.util.text import list_some, make_visible, write_count
+from evalcase.types.value import Value, decode_object, encode_object
+from evalcase.util.files import Disk, open_file, open_to_append, write_all
+from evalcase.util.json import parse_object
+from evalcase.util.text import as_json, list_some, make_visible, write_count
 
 FEWEST = 10
 """Labels of either kind, below which an interval of kappa promises too much."""
@@ -44,6 +51,106 @@ _WORDS = ((0.8, "very well"), (0.6, "well"), (0.4, "fairly well"), (-1.0, "a lit
 _WORTHLESS = 0.2
 Ratings = dict[AnswerName, dict[str, Label]]
 """For each answer, the label of each person."""
+
+
+def read_labels(path: str) -> list[Label]:
+    """Every label, in order. Raise ConfigError for a line that is none; FileNotFoundError if there
+    is no file."""
+    labels: list[Label] = []
+    number = 0
+    try:
+        with open_file(path) as file:
+            for line in file:
+                number += 1
+                if line.strip():
+                    labels.append(decode_object(Label, parse_object(line)))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ConfigError(f"{path}:{number}: this is not a label: {error}") from error
+    return labels
+
+
+def append_label(path: str, label: Label, disk: Disk | None = None) -> None:
+    """Append a label to a file. It is on disk when this returns."""
+    disk = disk or Disk()
+    line = as_json(encode_object(label)).encode("utf-8", "backslashreplace") + b"\n"
+    try:
+        fd = open_to_append(path)
+        try:
+            size = os.fstat(fd).st_size
+            # An editor may have left the last line without its end.
+            if size and os.pread(fd, 1, size - 1) != b"\n":
+                line = b"\n" + line
+            write_all(disk, fd, line)
+            disk.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
+
+
+class Judge(Struct):
+    """A grader by its name, and all its grades."""
+
+    name: str
+    asks: bool = False
+    """Whether it asked a target, as judges do."""
+    said: list[Judged] = field(default_factory=list)
+
+
+def read_judge(run: str, results: Iterable[Result], name: str | None = None) -> Judge:
+    """The grader of that name, or the only judge of a run. Raise ConfigError if it isn't clear."""
+    graders: dict[str, Judge] = {}
+    for result in results:
+        if result.answer is None:
+            continue
+        answer = AnswerName(*result.key[:3], result.answer.fingerprint())
+        first: dict[str, Grade] = {}  # of two with one name
+        for grade in result.grades:
+            first.setdefault(grade.grader, grade)
+        for grade in first.values():
+            judge = graders.setdefault(grade.grader, Judge(grade.grader))
+            judge.asks = judge.asks or grade.asked > 0 or "protocol" in grade.details
+            if name in (None, grade.grader):
+                judge.said.append(_read_grade(grade, answer, result.key.repeat))
+    if name is not None:
+        if name not in graders:
+            close = find_nearest(name, sorted(graders)[:1000])
+            hint = f"; the nearest is `{close}`" if close is not None else ""
+            raise ConfigError(f"run {run} has no grader `{name}`{hint}")
+        return graders[name]
+    asking = [judge for judge in graders.values() if judge.asks] or list(graders.values())
+    if not asking:
+        raise ConfigError(f"run {run} has no answer that was graded")
+    if len(asking) > 1:
+        names = ", ".join(f"`{judge.name:.60}`" for judge in asking[:10])
+        raise ConfigError(f"run {run} has several graders: {names}; choose with --grader NAME")
+    return asking[0]
+
+
+def _read_grade(grade: Grade, answer: AnswerName, repeat: int) -> Judged:
+    gave_verdict = grade.failure is None and grade.score is not None
+    criteria: dict[str, bool] = {}
+    votes: dict[str, Mapping[str, int]] = {}
+    for each in _criteria_in(grade.details):
+        score, cast = each.get("score"), each.get("votes")
+        if gave_verdict and isinstance(score, int | float) and not isinstance(score, bool):
+            criteria[each["id"]] = score >= 1
+        if isinstance(cast, dict) and all(type(n) is int and n >= 0 for n in cast.values()):
+            votes[each["id"]] = cast
+    passed = grade.passed if gave_verdict else None
+    return Judged(answer, repeat, passed, criteria, votes)
+
+
+def _criteria_in(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The criteria in the details of a grade, which may have any shape."""
+    criteria = details.get("criteria")
+    for each in criteria if isinstance(criteria, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("id"), str):
+            yield each
 
 
 class JudgedPair(NamedTuple):
@@ -477,10 +584,10 @@ def _list_points(
     case: Case | None, result: Result, grader: str, criterion: str | None
 ) -> list[str]:
     """What the judge was asked to look for, as its grade has it; else as the case says."""
-    grade = next((grade for grade in result.grades if grade.grader == grader), None)
+    details = (grade.details for grade in result.grades if grade.grader == grader)
     points = [
         each["text"]
-        for each in (criteria_in(grade.details) if grade is not None else ())
+        for each in _criteria_in(next(details, {}))
         if isinstance(each.get("text"), str) and criterion in (None, each["id"])
     ]
     if points or case is None or criterion is not None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from evalcase.report.aggregate import Clustering
+from evalcase.report.conclusion import say_mixed
 from evalcase.report.evaluated import CaseTrials
 from evalcase.report.figures import measure_answer
 from evalcase.report.sides import (
@@ -498,8 +499,7 @@ def _list_remarks(
         elif side.part:
             yield f"{word} covers only a part: {side.part}"
         if side.mixed:
-            names = ", ".join(f"`{name}`" for name in side.mixed)
-            yield f"{word} has answers from before and after {names} changed"
+            yield f"{word} has {say_mixed(side.mixed)}"
     in_base = sum(track.base_errored for track in tracks)
     in_head = sum(track.head_errored for track in tracks)
     if in_base or in_head:

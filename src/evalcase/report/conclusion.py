@@ -27,10 +27,8 @@ def rate_of(evaluated: Evaluated) -> Mean:
 
 
 def say_mixed(targets: Sequence[str]) -> str:
-    if not targets:
-        return ""
     names = ", ".join(f"`{name}`" for name in targets)
-    return f"answers from before and after {names} changed"
+    return f"answers from before and after {names} changed" if names else ""
 
 
 def name_run(run: Run, reader: Reader) -> str:
@@ -44,15 +42,6 @@ def name_run(run: Run, reader: Reader) -> str:
         return quote(id)
     folder = os.path.dirname(seen_from(reader.cwd, run.path)) or "."
     return f"{quote(id)} --runs-dir {quote(folder)}"
-
-
-def say_saved(evaluated: Evaluated) -> str:
-    """What a run that was decided early has spared, by what its cases cost so far."""
-    done, spent, left = evaluated.totals.cases.total, evaluated.totals.cost_usd, evaluated.not_run
-    if evaluated.decision is None or not left:
-        return ""
-    cost = f", about {write_money(spent / done * left)}" if spent and done else ""
-    return f"{write_count(left, 'case')}{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
@@ -128,15 +117,20 @@ def note_run(evaluated: Evaluated) -> dict[str, str]:
     """What every report says of a run beside its figures, by topic; empty where there is nothing to
     say. Of a run that was decided for the better, nothing more is needed."""
     run, decision, by = evaluated.run, evaluated.decision, evaluated.graded_by
-    left = f"{write_count(evaluated.not_run, 'case')} not run"
-    missing = [why_incomplete(evaluated), left if evaluated.not_run else ""]
+    done, spent, left = evaluated.totals.cases.total, evaluated.totals.cost_usd, evaluated.not_run
+    not_run, stopped = write_count(left, "case"), why_incomplete(evaluated)
+    missing = [stopped, f"{not_run} not run" if left else ""]
     is_settled = decision is not None and decision.is_good
+    # What the cases that were not run would have cost, by what the others did.
+    cost = f", about {write_money(spent / done * left)}" if spent and done else ""
     return {
         "run": describe_name(run),
         "part": describe_part(run),
         "grading": "" if by is None else str(by),
         "mixed": say_mixed(evaluated.mixed),
-        "decided": f"{decision}; {left}" if is_settled else "",
+        "stopped": stopped,
+        "saved": f"{not_run}{cost}" if left and decision is not None else "",
+        "decided": f"{decision}; {not_run} not run" if is_settled else "",
         "missing": "" if is_settled else "; ".join(filter(None, missing)),
     }
 

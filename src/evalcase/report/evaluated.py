@@ -144,11 +144,24 @@ class Evaluated(Value, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """What the command says of such a run."""
-        return decide_exit_code(
-            self.totals, status=self.status, decision=self.decision, failed_fast=self.failed_fast,
-            fail_under=self.fail_under, max_errors=self.max_errors, needs_tries=self.needs_tries,
-        )  # fmt: skip
+        """What the command says of such a run: 130 interrupted; 3 too many errors, or not
+        completed; 1 not all passed, or a gate is not met; else 0. `max_errors` only turns 3 into 1:
+        an errored case has not passed."""
+        totals, decision = self.totals, self.decision
+        if self.status == "interrupted":
+            return 130
+        ended_well = self.complete or self.failed_fast or decision is not None
+        if totals.trials.errored > self.max_errors or not ended_well:
+            return 3
+        if decision is not None:
+            return 0 if decision.is_good else 1
+        if self.failed_fast:
+            return 1
+        if totals.unfinished:
+            return 3
+        if totals.pass_rate is None:
+            return 1 if self.needs_tries and self.fail_under != 0 else 0
+        return 0 if totals.pass_rate >= (1.0 if self.fail_under is None else self.fail_under) else 1
 
 
 FindOutcome = Callable[[Result], Outcome]
@@ -223,10 +236,10 @@ def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
     """What came of a run, with what its options say is enough. A shard that got nothing to try
     need not reach a pass rate."""
     is_whole = options.selection.shard is None
-    fail_under = options.fail_under if is_whole or evaluated.pass_rate is not None else None
     return replace(
-        evaluated, fail_under=fail_under, max_errors=options.max_errors, needs_tries=is_whole
-    )
+        evaluated, max_errors=options.max_errors, needs_tries=is_whole,
+        fail_under=options.fail_under if is_whole or evaluated.pass_rate is not None else None,
+    )  # fmt: skip
 
 
 def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
@@ -251,28 +264,3 @@ def count_not_run(run: Run, status: Status, totals: Totals) -> int:
     """How many cases of those that were planned are in no count; none where a run is complete."""
     planned = run.about.cases if status != "completed" else None
     return max(0, (planned or 0) - totals.cases.total - totals.unfinished)
-
-
-def decide_exit_code(
-    totals: Totals, *, status: str = "completed", decision: Decision | None = None,
-    failed_fast: bool = False, fail_under: float | None = None, max_errors: int = 0,
-    needs_tries: bool = False,
-) -> int:  # fmt: skip
-    """130 interrupted; 3 too many errors, or not completed; 1 not all passed, or a gate is not
-    met; else 0. `max_errors` only turns 3 into 1: an errored case has not passed. `needs_tries` is
-    false for a shard, which may be empty."""
-    if status == "interrupted":
-        return 130
-    ended_well = status == "completed" or failed_fast or decision is not None
-    if totals.trials.errored > max_errors or not ended_well:
-        return 3
-    if decision is not None:
-        return 0 if decision.is_good else 1
-    if failed_fast:
-        return 1
-    if totals.unfinished:
-        return 3
-    if totals.pass_rate is None:
-        return 1 if needs_tries and fail_under != 0 else 0
-    enough = 1.0 if fail_under is None else fail_under
-    return 0 if totals.pass_rate >= enough else 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from functools import partial
 from math import floor, fsum, log10
+from operator import add
 from typing import Literal
 
 from msgspec import Struct, field
@@ -106,7 +108,7 @@ class Effort(Struct):
     output_tokens: int = 0
     unpriced: int = 0
     cached: int = 0
-    scores: list[int] = field(default_factory=lambda: [0] * _BINS)
+    scores: list[int] = field(default_factory=partial(list, (0,) * _BINS))
     """How many cases have a score in each tenth from 0 to 1; the last has 1 in it."""
     durations: array[float] = field(default_factory=lambda: array("d"))
     """Those that are known; sorted in a sum."""
@@ -116,10 +118,9 @@ class Effort(Struct):
     def sum(cls, several: Iterable[Effort]) -> Effort:
         whole = cls()
         for each in several:
-            for name in cls.__struct_fields__:
-                if name != "scores":
-                    setattr(whole, name, getattr(whole, name) + getattr(each, name))
-            whole.scores = [a + b for a, b in zip(whole.scores, each.scores, strict=True)]
+            for name in _ADDED:
+                setattr(whole, name, getattr(whole, name) + getattr(each, name))
+            whole.scores = list(map(add, whole.scores, each.scores))
         whole.durations = array("d", sorted(whole.durations))
         return whole
 
@@ -157,6 +158,9 @@ class Effort(Struct):
     def cost_usd(self) -> float | None:
         """None if no answer came with its cost."""
         return fsum(self.costs) if self.costs else None
+
+
+_ADDED = [name for name in Effort.__struct_fields__ if name != "scores"]
 
 
 class Judging(Struct):

@@ -24,12 +24,9 @@ from evalcase.report.figures import Effort, Figures, Slice, write_money, write_p
 from evalcase.report.source import Reported, Wanted
 from evalcase.report.summary import (
     count_units,
-    effort_facts,
+    figure_facts,
     head_of_parts,
     part_rows,
-    rate_facts,
-    repeat_facts,
-    trial_facts,
 )
 from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
@@ -66,7 +63,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     targets = list(figures.by_target)[:_MOST_TARGETS]
     lines = [MARKER, f"### {_write_headline(figures, evaluated, reported.wanted)}", ""]
     for topic, note in note_run(evaluated).items():
-        if note:
+        if note and topic not in ("stopped", "saved"):
             said = _escape_inline(f"grading {note}" if topic == "grading" else note)
             lines += [f"> ⚠️ **not complete**: {said}" if topic == "missing" else f"> {said}", ""]
     if len(targets) > 1:
@@ -156,14 +153,8 @@ def _fact_lines(figures: Figures, evaluated: Evaluated) -> Iterator[str]:
         yield ""
     if figures.cluster is not None:
         figures = replace(figures, cluster=_escape_inline(figures.cluster))
-    totals, label = evaluated.totals, ""
-    facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures),
-             *effort_facts(figures, totals)]  # fmt: skip
-    for name, text in facts:
-        label = name or label
-        yield f"- {label}: {text}"
-    if facts:
-        yield ""
+    if facts := [f"- {label}: {text}" for label, text in figure_facts(figures, evaluated.totals)]:
+        yield from (*facts, "")
 
 
 def _write_case(each: CaseTrials, case: Case | None) -> str:

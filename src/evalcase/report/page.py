@@ -34,7 +34,7 @@ from evalcase.report.comparison_forms import (
     say_result,
     track_tables,
 )
-from evalcase.report.conclusion import name_run, note_run, why_incomplete
+from evalcase.report.conclusion import name_run, note_run
 from evalcase.report.details import UNFINISHED, asked_in
 from evalcase.report.evaluated import Evaluated, fold_trials
 from evalcase.report.figures import Figures, measure_answer
@@ -293,7 +293,7 @@ def describe_run(evaluated: Evaluated, figures: Figures) -> PageObject:
     return {
         "name": run.id, "figures": figures_object(figures),
         "remarks": [remark for remark in remarks if remark], "created_at": run.created_at,
-        "notice": why_incomplete(evaluated), "trials": totals.trials.total,
+        "notice": notes["stopped"], "trials": totals.trials.total,
         "duration_s": evaluated.duration_s, "grading": notes["grading"],
         "grading_usd": totals.grading_usd, "users_usd": totals.users_usd,
         "lost_usd": totals.lost_usd,

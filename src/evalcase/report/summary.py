@@ -4,7 +4,7 @@ next command. `verbose` adds latency, tokens, judging and the like."""
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from evalcase.report.aggregate import TROUBLED, GridRow, Highlights
@@ -15,9 +15,7 @@ from evalcase.report.conclusion import (
     note_run,
     rate_of,
     say_gate,
-    say_saved,
     suggest_next,
-    why_incomplete,
 )
 from evalcase.report.details import UNFINISHED, Telling, detail_lines, name_line, passed_of
 from evalcase.report.evaluated import Evaluated, read_evaluated
@@ -28,6 +26,7 @@ from evalcase.report.figures import (
     Judging,
     Mean,
     PartKind,
+    Repeats,
     Slice,
     write_clock,
     write_interval,
@@ -128,8 +127,11 @@ def summary_lines(
     if scope := count_scope(figures, evaluated.totals):
         yield from screen.wrap(scope)
     yield from _verdict_lines(evaluated, figures.all.rate, screen)
-    for fact in () if is_oracle else _facts(evaluated, highlights, figures, verbose=reader.verbose):
-        yield from _fact_lines(fact, screen)
+    if not is_oracle:
+        shaky, totals = _list_shaky(highlights, several=several), evaluated.totals
+        facts = figure_facts(figures, totals, shaky, verbose=reader.verbose)
+        graded = note_run(evaluated)["grading"]
+        yield from _fact_lines([*facts, *([("grading", graded)] if graded else [])], screen)
     if kept := highlights.kept:
         folder = kept[0] if len(kept) == 1 else os.path.commonpath(kept)
         yield from _to_copy("kept", f"{write_count(len(kept), 'workspace')}: {folder}", "", screen)
@@ -292,8 +294,8 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
     told = {
         "run": notes["run"], "part": notes["part"], "mixed": notes["mixed"],
         "record": seen_from(reader.cwd, evaluated.run.path),
-        "stopped": why_incomplete(evaluated),
-        "saved": say_saved(evaluated),
+        "stopped": notes["stopped"],
+        "saved": notes["saved"],
         "gate": say_gate(evaluated),
         "next": next_one,
     }  # fmt: skip
@@ -301,7 +303,7 @@ def _ending_lines(evaluated: Evaluated, reader: Reader, next_one: str) -> Iterat
         if text and label in ("record", "stopped", "next"):  # each may hold a path
             yield from _to_copy(label, text, "hint" if label == "next" else "", screen)
         elif text:
-            yield from _fact_lines((label, text), screen)
+            yield from _fact_lines([(label, text)], screen)
 
 
 def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]:
@@ -310,107 +312,89 @@ def _to_copy(label: str, text: str, style: str, screen: Screen) -> Iterator[str]
     yield lead + screen.paint(make_visible(text), style)
 
 
-def _facts(
-    evaluated: Evaluated, highlights: Highlights, figures: Figures, *, verbose: bool
+def figure_facts(
+    figures: Figures, totals: Totals, shaky: Iterable[str] = (), *, verbose: bool = True
 ) -> Iterator[Fact]:
-    several = len(figures.by_target) > 1
+    """What a rate alone does not say. `shaky` is said of cases that passed in some trials only."""
     yield from rate_facts(figures)
-    yield from trial_facts(evaluated.totals)
-    yield from repeat_facts(figures, verbose=verbose)
-    for told in highlights.shaky:
-        at = f" ({told.key.target})" if several else ""
-        said = f"{told.key.case}{at}: {passed_of(told.outcome)}: passed"
-        yield "", f"{said}, though a trial errored: {told.why}" if told.why else said
-    yield from effort_facts(figures, evaluated.totals, verbose=verbose)
-    if grading := note_run(evaluated)["grading"]:
-        yield "grading", grading
+    tried, cases = totals.trials.total - totals.trials.skipped, totals.cases
+    if tried != cases.total - cases.skipped:
+        words = [word for word in VERDICTS if word != "skipped"]
+        counted = [f"{n:,} {word}" for word in words if (n := getattr(totals.trials, word))]
+        yield "trials", ", ".join([f"{tried:,} in all", *counted])
+    if figures.all.repeats is not None:
+        yield from repeat_facts(figures.all.repeats, figures, verbose=verbose)
+    yield from (("flaky", said) for said in shaky)
+    if figures.all.partial:
+        yield "scores", _write_scores(figures)
+    effort = figures.effort
+    if verbose and len(effort.durations) > 1 and (effort.p95_s or 0.0) >= _SLOW_S:
+        yield "latency", f"median {effort.median_s:.2f} s, 95% within {effort.p95_s:.2f} s"
+    if verbose and (effort.input_tokens or effort.output_tokens):
+        yield "tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out"
+    if verbose and figures.judging is not None:
+        yield "judging", _write_judging(figures.judging)
+    costs = {
+        "grading": totals.grading_usd, "simulated users": totals.users_usd,
+        "discarded answers and gradings": totals.lost_usd,
+    }  # fmt: skip
+    said = [f"{what} {write_money(usd)}" for what, usd in costs.items() if usd is not None]
+    if totals.cost_usd is not None and totals.unpriced:
+        said.insert(0, f"{write_count(totals.unpriced, 'answer')} without a cost")
+    if totals.cached:
+        said.append(f"{write_count(totals.cached, 'answer')} given earlier")
+    if said:
+        yield "cost", ", ".join(said)
 
 
 def rate_facts(figures: Figures) -> Iterator[Fact]:
-    for number, said in enumerate(_rate_notes(figures.all, figures)):
-        yield "" if number else "rate", said
-
-
-def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
-    rate = part.rate
-    if part.cases.errored and part.without_errors.n:
-        of = count_units(part.without_errors.n, figures)
-        yield f"{write_rate(part.without_errors)} of the {of} that did not error"
+    rate, sure = figures.all.rate, figures.all.without_errors
+    if figures.all.cases.errored and sure.n:
+        of = count_units(sure.n, figures)
+        yield "rate", f"{write_rate(sure)} of the {of} that did not error"
     if rate.n and rate.low is None and figures.without:
-        yield figures.without
+        yield "rate", figures.without
     elif figures.interval == "sequence":
         if rate.low is not None:
-            yield "the interval is that of the early decision, and covers all cases"
+            yield "rate", "the interval is that of the early decision, and covers all cases"
     elif rate.n and rate.low is None:
         one = "1 case is" if rate.clusters is None else "one cluster is"
-        yield f"no interval: {one} too few"
+        yield "rate", f"no interval: {one} too few"
     if rate.clusters is not None and figures.interval != "sequence":
         clusters = write_count(rate.clusters, "cluster")
         rough = "; with fewer than 10 it is only rough" if rate.is_rough else ""
-        yield f"the interval is over {clusters} by {figures.cluster}{rough}"
+        yield "rate", f"the interval is over {clusters} by {figures.cluster}{rough}"
         if alone := figures.unclustered:
             has = "case has" if alone == 1 else "cases have"
-            yield f"{alone:,} {has} no {figures.cluster}: each counts as its own cluster"
+            yield "rate", f"{alone:,} {has} no {figures.cluster}: each counts as its own cluster"
 
 
-def trial_facts(totals: Totals) -> Iterator[Fact]:
-    trials, cases = totals.trials, totals.cases
-    tried = trials.total - trials.skipped
-    if tried != cases.total - cases.skipped:
-        words = [word for word in VERDICTS if word != "skipped"]
-        counted = [f"{count:,} {word}" for word in words if (count := getattr(trials, word))]
-        yield "trials", ", ".join([f"{tried:,} in all", *counted])
-
-
-def repeat_facts(figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
-    repeats = figures.all.repeats
-    if repeats is None:
-        return
-    trials = f"{repeats.fewest}"
-    if repeats.most > repeats.fewest:
-        trials += f" to {repeats.most}"
+def repeat_facts(repeats: Repeats, figures: Figures, *, verbose: bool = True) -> Iterator[Fact]:
+    more = f" to {repeats.most}" if repeats.most > repeats.fewest else ""
     cases = count_units(repeats.cases, figures)
-    passed = [cases, f"{trials} trials each", f"{write_rate(repeats.share)} of them passed"]
+    passed = f"{repeats.fewest}{more} trials each, {write_rate(repeats.share)} of them passed"
     for each in repeats.pass_at:
-        passed += [f"pass@{each.k} {write_rate(each.any)}", f"pass^{each.k} {write_rate(each.all)}"]
-    yield "repeats", ", ".join(passed)
-    spread = repeats.passes
-    if verbose and spread is not None:
+        passed += f", pass@{each.k} {write_rate(each.any)}, pass^{each.k} {write_rate(each.all)}"
+    yield "repeats", f"{cases}, {passed}"
+    if verbose and (spread := repeats.passes) is not None:
         again, others = 100 * spread.same_cases, 100 * spread.more_repeats
         said = f"standard error: {again:.1f} points from repeating these cases, {others:.1f} from"
-        yield "", f"{said} the choice of cases (more repeats won't lower it)"
+        yield "repeats", f"{said} the choice of cases (more repeats won't lower it)"
     if repeats.flaky:
-        said = f"{repeats.flaky:,} of {cases} passed in some trials but not in others"
-        yield "flaky", said
+        yield "flaky", f"{repeats.flaky:,} of {cases} passed in some trials but not in others"
 
 
-def effort_facts(figures: Figures, totals: Totals, *, verbose: bool = True) -> Iterator[Fact]:
-    """Scores, if they are not only 0 and 1, with their distribution; what the answers took; and
-    what the sum of costs does not say."""
-    score, effort = figures.all.score, figures.effort
-    if score.value is not None and figures.all.partial:
-        between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
-        most = max(effort.scores) or 1
-        # Counts as bars in a line: even one of many is seen.
-        bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in effort.scores)
-        drawn = f"  0│{bars}│1" if score.n >= _SEVERAL_SCORES else ""
-        of = count_units(score.n, figures)
-        yield "scores", f"mean {score.value:.2f}{between} of {of}{drawn}"
-    if verbose:
-        p95_s, median_s = effort.p95_s or 0.0, effort.median_s or 0.0
-        if len(effort.durations) > 1 and p95_s >= _SLOW_S:
-            yield "latency", f"median {median_s:.2f} s, 95% within {p95_s:.2f} s"
-        if effort.input_tokens or effort.output_tokens:
-            yield "tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out"
-        yield from _judging_facts(figures.judging)
-    if said := ", ".join(_list_costs(totals)):
-        yield "cost", said
+def _write_scores(figures: Figures) -> str:
+    """The mean, and the distribution as bars in a line: even one of many is seen."""
+    score, counts = figures.all.score, figures.effort.scores
+    between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
+    bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // (max(counts) or 1))] for count in counts)
+    drawn = f"  0│{bars}│1" if score.n >= _SEVERAL_SCORES else ""
+    return f"mean {score.value or 0:.2f}{between} of {count_units(score.n, figures)}{drawn}"
 
 
-def _judging_facts(judging: Judging | None) -> Iterator[Fact]:
+def _write_judging(judging: Judging) -> str:
     """Calls of targets by graders; their cost is beside the others."""
-    if judging is None:
-        return
     said = [write_count(judging.asked, "call")]
     if judging.cached:
         said.append(f"{write_count(judging.cached, 'answer')} from the cache")
@@ -418,22 +402,20 @@ def _judging_facts(judging: Judging | None) -> Iterator[Fact]:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
     if judging.seconds >= _SLOW_S:
         said.append(f"{judging.seconds:.1f} s in total")
-    yield "judging", ", ".join(said)
+    return ", ".join(said)
 
 
-def _list_costs(totals: Totals) -> Iterator[str]:
-    if totals.cost_usd is not None and totals.unpriced:
-        yield f"{write_count(totals.unpriced, 'answer')} without a cost"
-    for usd, what in (
-        (totals.grading_usd, "grading"), (totals.users_usd, "simulated users"),
-        (totals.lost_usd, "discarded answers and gradings"),
-    ):  # fmt: skip
-        if usd is not None:
-            yield f"{what} {write_money(usd)}"
-    if totals.cached:
-        yield f"{write_count(totals.cached, 'answer')} given earlier"
+def _fact_lines(facts: Iterable[Fact], screen: Screen) -> Iterator[str]:
+    """Each fact beside its label, which is not said twice."""
+    before = ""
+    for label, text in facts:
+        shown = "" if label == before else label
+        yield from screen.label(shown, make_visible(text), _FACT_ROWS, _COLUMN)
+        before = label
 
 
-def _fact_lines(fact: Fact, screen: Screen) -> Iterator[str]:
-    label, text = fact
-    return screen.label(label, make_visible(text), _FACT_ROWS, _COLUMN)
+def _list_shaky(highlights: Highlights, *, several: bool) -> Iterator[str]:
+    for told in highlights.shaky:
+        at = f" ({told.key.target})" if several else ""
+        said = f"{told.key.case}{at}: {passed_of(told.outcome)}: passed"
+        yield f"{said}, though a trial errored: {told.why}" if told.why else said

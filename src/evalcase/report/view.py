@@ -123,7 +123,7 @@ def _read_run(run: Run, root: str, *, own: bool, running: bool) -> dict[str, Any
         "parts": [
             {
                 "suite": suite, "target": target,
-                "rate": _rate_data(figuring.slice([*cells.values()]).rate),
+                "rate": _rate_data(figuring.slice([*cells.values()], {}).rate),
             }
             for (suite, target), cells in ledger.places.items()
         ],

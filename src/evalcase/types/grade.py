@@ -136,7 +136,7 @@ class Label(Value, frozen=True):
     repeat: int | None = None
     criterion: str | None = None
     """The id of the criterion, where the label is about one only."""
-    drawn_from: float | None = None
+    drawn_from: Annotated[float, Meta(gt=0, le=1)] | None = None
     """Where as many passed as failed answers were drawn: the share of the run that is of the same
     kind, to weigh the label by. It doesn't say which kind, because the person must not know."""
     note: str = ""

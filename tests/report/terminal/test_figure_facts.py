@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.report.figures import Figures, write_rate
-from evalcase.report.summary import (
-    count_scope,
-    rate_facts,
-    repeat_facts,
-    trial_facts,
-)
+from evalcase.report.summary import count_scope, figure_facts, rate_facts
 from tests.report.figures.results import figures, once, trials
 from tests.report.terminal.endings import count
 
@@ -45,11 +40,11 @@ def test_clusters() -> None:
     rough = "clusters by metadata.topic; with fewer than 10 it is only rough"
     assert said(rate_facts(by_topic("pfpf", "a", "a", "b", None))) == [
         f"rate: the interval is over 3 {rough}",
-        ": 1 case has no metadata.topic: each counts as its own cluster",
+        "rate: 1 case has no metadata.topic: each counts as its own cluster",
     ]
     assert said(rate_facts(by_topic("pf", "a", "a"))) == [
         "rate: no interval: one cluster is too few",
-        f": the interval is over 1 {rough.replace('clusters', 'cluster')}",
+        f"rate: the interval is over 1 {rough.replace('clusters', 'cluster')}",
     ]
     many = by_topic("p" * 11, *"abcdefghijk")
     assert said(rate_facts(many)) == [
@@ -61,12 +56,12 @@ def test_repeats() -> None:
     results = trials("a", "pppp") + trials("b", "ppff") + trials("c", "ffff")
     passed = "50.0% (3.6–96.4%) of them passed, pass@4 66.7% (20.8–93.9%), pass^4 33.3% (6.1–79.2%)"
     others = "27.2 from the choice of cases (more repeats won't lower it)"
-    assert said(repeat_facts(figures(results))) == [
+    assert said(figure_facts(figures(results), count(results)))[1:4] == [
         f"repeats: 3 cases, 4 trials each, {passed}",
-        f": standard error: 9.6 points from repeating these cases, {others}",
+        f"repeats: standard error: 9.6 points from repeating these cases, {others}",
         "flaky: 1 of 3 cases passed in some trials but not in others",
     ]
-    assert said(repeat_facts(figures(once("pf")))) == []
+    assert said(figure_facts(figures(once("pf")), count(once("pf")), verbose=False)) == []
 
 
 def test_a_case_is_a_case_however_many_targets_it_has() -> None:
@@ -87,7 +82,7 @@ def test_where_targets_have_different_cases_pairs_are_counted() -> None:
     found = figures(uneven)
     pairs = "3 pairs of case and target"
     assert count_scope(found, count(uneven)) == f"{pairs} × 2 repeats = 6 trials"
-    repeats, *_, flaky = said(repeat_facts(found))
+    _, trial_counts, repeats, *_, flaky = said(figure_facts(found, count(uneven), verbose=False))
     assert repeats.startswith(f"repeats: {pairs}, 2 trials each")
     assert flaky == f"flaky: 3 of {pairs} passed in some trials but not in others"
-    assert said(trial_facts(count(uneven))) == ["trials: 6 in all, 3 passed, 3 failed"]
+    assert trial_counts == "trials: 6 in all, 3 passed, 3 failed"
