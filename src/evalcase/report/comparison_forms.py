@@ -74,27 +74,20 @@ def say_result(
     """A sentence for each target, or grader, that is compared. `quote` writes their names."""
     if not comparison.pairs:
         yield "Nothing is compared: no case has a verdict in both."
-    elif len(gated) == 1:
-        yield _say_alone(gated[0], comparison, quote)
-    else:
-        for each in gated:
-            name = quote(each.track.head_target)
-            if each.track.base_target != each.track.head_target:
-                name = f"{name} against {quote(each.track.base_target)}"
+    for each in gated:
+        change, base, head = _say_change(each), each.track.base_target, each.track.head_target
+        if len(gated) > 1:
+            name = quote(head) if base == head else f"{quote(head)} against {quote(base)}"
             by = f", by {quote(each.grader)}" if each.grader is not None else ""
-            yield f"{name}{by}: {_say_change(each)}."
-
-
-def _say_alone(each: Gated, comparison: Comparison, quote: Callable[[str], str]) -> str:
-    change, base, head = _say_change(each), "base", "Head"
-    if comparison.is_within:
-        base, head = quote(each.track.base_target), quote(each.track.head_target)
-    if each.is_distinct:
-        return f"{head} is {change} than {base}."
-    if change == NO_CHANGE:
-        head = head if comparison.is_within else "head"
-        return f"No significant difference between {base} and {head}."
-    return f"{change.capitalize()}."
+            yield f"{name}{by}: {change}."
+            continue
+        base, head = (quote(base), quote(head)) if comparison.is_within else ("base", "head")
+        if each.is_distinct:
+            yield f"{head if comparison.is_within else 'Head'} is {change} than {base}."
+        elif change == NO_CHANGE:
+            yield f"No significant difference between {base} and {head}."
+        else:
+            yield f"{change.capitalize()}."
 
 
 def _say_change(each: Gated) -> str:
@@ -128,43 +121,38 @@ def closing_words(track: Track, compared: Compared) -> Iterator[str]:
         return
     gated = compared.gated
     tests = " and ".join(sorted({each.measured.tested.test for each in gated}))
-    of_trials = any(
-        each.is_of_trials and each.measured.tested.test != "exact McNemar" for each in gated
-    )
+    shares = (each.measured.tested.test for each in gated if each.is_of_trials)
+    of_trials = any(test != "exact McNemar" for test in shares)
     of = " on the share of its trials that each case passed" if of_trials else ""
     several = f", Holm-adjusted for {len(gated)} tests" if len(gated) > 1 else ""
     yield f"p is from the {tests} test{of}{several}."
-    tested = next(each for each in gated if each.track is track)
-    yield say_power(tested.measured, compared.effect, len(gated))
-
-
-def say_power(measured: Measured, effect: float, tests: int) -> str:
-    visible, needed = find_power(measured, effect, tests)
+    measured = next(each.measured for each in gated if each.track is track)
+    visible, needed = find_power(measured, compared.effect, len(gated))
     if needed is None:
-        return "The change can't be estimated."
-    fewest = fewest_alike(ALPHA / tests)
-    noun = "case" if measured.clusters is None else "cluster"
+        yield "The change can't be estimated."
+        return
+    fewest = fewest_alike(ALPHA / len(gated))
     if measured.units < fewest:
-        could = (
-            f"With {write_count(measured.units, noun)} no change can be significant: at least "
-            f"{fewest:,} have to change the same way"
-        )
+        noun = "case" if measured.clusters is None else "cluster"
+        units = write_count(measured.units, noun)
+        could = f"With {units} no change can be significant: at least {fewest:,} have to change"
+        could += " the same way"
     elif visible is None:
         could = "These cases detect no change 4 times out of 5"
     else:
-        points = f"{100 * visible:.1f} points"
-        could = f"These cases detect a change of {points} or more 4 times out of 5"
-    points = f"{100 * effect:.3g} points"
-    return f"{could}; to detect a change of {points} you would need about {needed:,} cases."
+        could = (
+            f"These cases detect a change of {100 * visible:.1f} points or more 4 times out of 5"
+        )
+    points = f"{100 * compared.effect:.3g} points"
+    yield f"{could}; to detect a change of {points} you would need about {needed:,} cases."
 
 
-def list_sides(comparison: Comparison) -> list[tuple[str, str, str]]:
+def list_sides(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
     """`base` and `head`, or `run` where there is only one: the word, the label, and the name and
     commit of the run."""
-    base, head = comparison.base, comparison.head
-    if comparison.is_within:
-        return [("run", head.label, head.description)]
-    return [("base", base.label, base.description), ("head", head.label, head.description)]
+    sides = {"base": comparison.base, "head": comparison.head}
+    for word, side in ({"run": comparison.head} if comparison.is_within else sides).items():
+        yield word, side.label, side.description
 
 
 def list_remarks(comparison: Comparison) -> list[str]:
@@ -174,8 +162,13 @@ def list_remarks(comparison: Comparison) -> list[str]:
     return remarks
 
 
-def has_title(track: Track, comparison: Comparison) -> bool:
-    return len(comparison.tracks) > 1 or track.base_target != track.head_target
+def write_title(track: Track, comparison: Comparison, quote: Callable[[str], str] = str) -> str:
+    """The targets of a track; empty where they need not be named."""
+    names = quote(track.base_target), quote(track.head_target)
+    if comparison.is_within:
+        return f"{names[0]} (base) → {names[1]} (head)"
+    several = len(comparison.tracks) > 1 or track.base_target != track.head_target
+    return " → ".join(names) if several else ""
 
 
 def track_tables(
@@ -189,16 +182,26 @@ def track_tables(
     if rows := _amount_rows(track.amounts):
         yield rows
     for noun, parts in (("grader", track.graders), ("tag", [*track.tags.values()] * has_tags)):
-        # Those in which something changed, and that have cases enough.
+        # Those in which something changed, and that have cases enough. Nothing is tested: of twenty
+        # parts one differs by chance.
         news = [part for part in parts if part.pairs >= _FEWEST and (part.better or part.worse)]
         if len(parts) > 1 and news:
-            yield _part_rows(f"by {noun}", news, quote)
+            rows = [[f"by {noun} (exploratory)", "cases", *_HEAD]]
+            for part in sorted(news, key=lambda part: -part.pairs)[:_MOST_PARTS]:
+                name, *rest, _ = _make_row(quote(part.name), part)
+                rows.append([name, f"{part.pairs:,}", *rest])
+            if (more := len(news) - _MOST_PARTS) > 0:
+                rows.append([f"and {more:,} more", "", "", "", "", ""])
+            yield rows
+
+
+_HEAD = ("base", "head", "change", "95% interval")
 
 
 def _measure_rows(track: Track, compared: Compared, quote: Callable[[str], str]) -> Rows:
     """Pass rates and scores of base and head, their difference, and p of what is tested."""
     tested = {each.grader: each.measured for each in compared.gated if each.track is track}
-    rows = [["", "base", "head", "change", "95% interval", "p"]]
+    rows = [["", *_HEAD, "p"]]
     rows += [_make_row(quote(name), each) for name, each in tested.items() if name is not None]
     rows.append(_make_row("pass rate", track.passed))
     if track.base_errored + track.head_errored and track.without_errors.pairs:
@@ -209,18 +212,6 @@ def _measure_rows(track: Track, compared: Compared, quote: Callable[[str], str])
     is_news = score.pairs and (score.base, score.head) != (other.base, other.head)
     if is_news or tested.get(None) is score:
         rows.append(_make_row("score", score, share=False))
-    return rows
-
-
-def _part_rows(title: str, parts: Sequence[Measured], quote: Callable[[str], str]) -> Rows:
-    """Pass rates by grader or tag. Nothing is tested: of twenty parts one differs by chance."""
-    shown = sorted(parts, key=lambda part: -part.pairs)[:_MOST_PARTS]
-    rows = [[f"{title} (exploratory)", "cases", "base", "head", "change", "95% interval"]]
-    for part in shown:
-        name, *rest = _make_row(quote(part.name), part)
-        rows.append([name, f"{part.pairs:,}", *rest[:-1]])
-    if more := len(parts) - len(shown):
-        rows.append([f"and {more:,} more", "", "", "", "", ""])
     return rows
 
 
@@ -315,9 +306,7 @@ def _label_lines(label: str, text: str, screen: Screen, style: str = "") -> Iter
 
 def _track_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[str]:
     comparison = compared.comparison
-    if has_title(track, comparison):
-        base, head = (" (base)", " (head)") if comparison.is_within else ("", "")
-        title = f"{track.base_target}{base} → {track.head_target}{head}"
+    if title := write_title(track, comparison):
         yield screen.paint(cut(title, screen.width), "place")
     yield from screen.wrap(say_counts(track, comparison))
     yield from _case_lines(track, compared, screen)
@@ -388,9 +377,8 @@ def markdown_lines(compared: Compared) -> Iterator[str]:
     if remarks := list_remarks(comparison):
         yield from ("What differs beside the answers:", "", *code_block(remarks), "")
     for track in comparison.tracks:
-        if has_title(track, comparison):
-            yield f"### {code_span(track.base_target)} → {code_span(track.head_target)}"
-            yield ""
+        if title := write_title(track, comparison, code_span):
+            yield from (f"### {title}", "")
         yield from (say_counts(track, comparison), "")
         yield from _write_cases(track, compared)
         for rows in track_tables(track, compared, code_span):

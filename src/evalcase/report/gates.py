@@ -45,11 +45,6 @@ class Gated(Value, frozen=True):
         return self.grader is None and self.measured.name == "trials"
 
     @property
-    def is_of_scores(self) -> bool:
-        """Whether it is of what graders say, which some cases may not have, and not of verdicts."""
-        return self.grader is not None or self.measured.name == "score"
-
-    @property
     def is_distinct(self) -> bool:
         """Whether it can be told from no change."""
         return self.measured.final_p < ALPHA and self.measured.pairs > 0
@@ -192,15 +187,22 @@ def _judge_gate(
     if gate.name == "significantly-worse" and all(each.is_powerless for each in gated):
         units = max(each.measured.units for each in gated)
         noun = "cases" if gated[0].measured.clusters is None else "clusters"
-        return GateFinding(
-            name, 2, f"{units:,} {noun} are too few for any change to be significant"
-        )
+        few = f"{units:,} {noun} are too few for any change to be significant"
+        return GateFinding(name, 2, few)
     if faults := list(_find_faults(gate, comparison, gated)):
         return GateFinding(name, 1, "; ".join(faults))
     if gate.name == "removed":
         return GateFinding(name, 0, "")
-    if unsure := [each for each in gated if each.measured.lost or not each.measured.pairs]:
-        return GateFinding(name, 3, "; ".join(map(_say_unscored, unsure)))
+    unsure = []
+    for each in gated:
+        lost, by = each.measured.lost, _name_measure(each)
+        if lost:
+            cases = write_count(lost, "case")
+            unsure.append(f"{cases} with a score by {by} in base lack one in head")
+        elif not each.measured.pairs:
+            unsure.append(f"no case has a score by {by} in both")
+    if unsure:
+        return GateFinding(name, 3, "; ".join(unsure))
     missing, pairs = sum(_count_missing(comparison)), comparison.pairs
     extent = f"in the {pairs:,} of {pairs + missing:,} cases of base that head ran"
     return GateFinding(name, 0, extent if missing else "")
@@ -217,58 +219,42 @@ def _find_faults(
         if count := sum(track.passed.worse for track in comparison.tracks):
             yield f"{_count_cases(count)} broken"
         for each in gated:
-            if each.measured.worse and each.is_of_scores:
+            # What graders say, some cases may not have, and it is not of verdicts.
+            is_of_scores = each.grader is not None or each.measured.name == "score"
+            if each.measured.worse and is_of_scores:
                 yield f"{_count_cases(each.measured.worse)} lower in head by {_name_measure(each)}"
     else:
         for each in gated:
-            if _fails(gate, each):
-                yield _say_fault(gate, each)
-            elif each.both and gate.name != "significantly-worse" and _loses_cases(gate, each):
-                passed = each.track.passed
-                rates = [f"{100 * (rate or 0.0):.1f}%" for rate in (passed.base, passed.head)]
-                fell = f"the pass rate of cases{_at_target(each)} fell from {' to '.join(rates)}"
-                yield f"{fell}, though not that of trials: `--measure` sets which one counts"
+            yield from _find_losses(gate, each)
 
 
-def _fails(gate: ComparisonGate, each: Gated) -> bool:
-    change = each.measured.change
-    if gate.name == "worse":
-        return each.value < 0 or not each.measured.pairs
-    if gate.name == "significantly-worse":
-        return each.value < 0 and each.is_distinct
-    return change is None or change.low < -gate.margin
-
-
-def _loses_cases(gate: ComparisonGate, each: Gated) -> bool:
-    """Whether the pass rate of cases fell too far, where that of trials is tested."""
-    passed = each.track.passed
-    fell = (passed.base or 0.0) - (passed.head or 0.0)
-    return each.is_of_trials and fell > gate.margin
-
-
-def _say_fault(gate: ComparisonGate, each: Gated) -> str:
-    change, at = each.measured.change, _at_target(each)
-    if change is None:
-        return f"the change{at} can't be estimated"
-    if gate.name == "worse-than:":
-        return f"the change{at} may be as bad as {100 * change.low:+.1f} points"
-    p = f", p = {write_p(each.measured.final_p)}" if gate.name == "significantly-worse" else ""
-    return f"{100 * each.value:+.1f} points{at}{p}"
-
-
-def _at_target(each: Gated) -> str:
-    return f" at {each.track.head_target}" if each.tests > 1 else ""
+def _find_losses(gate: ComparisonGate, each: Gated) -> Iterator[str]:
+    """By how much head is worse, where that is more than a gate allows."""
+    measured, change, passed = each.measured, each.measured.change, each.track.passed
+    fails = change is None or change.low < -gate.margin
+    if gate.name != "worse-than:":
+        fails = each.value < 0 or not measured.pairs
+        if gate.name == "significantly-worse":
+            fails = each.value < 0 and each.is_distinct
+    # Where trials are tested, the pass rate of cases may have fallen too far all the same.
+    fell = (passed.base or 0.0) - (passed.head or 0.0) if each.both and each.is_of_trials else 0.0
+    at = f" at {each.track.head_target}" if each.tests > 1 else ""
+    if fails and change is None:
+        yield f"the change{at} can't be estimated"
+    elif fails and change is not None and gate.name == "worse-than:":
+        yield f"the change{at} may be as bad as {100 * change.low:+.1f} points"
+    elif fails:
+        is_tested = gate.name == "significantly-worse"
+        p = f", p = {write_p(measured.final_p)}" if is_tested else ""
+        yield f"{100 * each.value:+.1f} points{at}{p}"
+    elif fell > gate.margin and gate.name != "significantly-worse":
+        rates = [f"{100 * (rate or 0.0):.1f}%" for rate in (passed.base, passed.head)]
+        said = f"the pass rate of cases{at} fell from {' to '.join(rates)}"
+        yield f"{said}, though not that of trials: `--measure` sets which one counts"
 
 
 def _name_measure(each: Gated) -> str:
     return "all graders" if each.grader is None else f"`{each.grader}`"
-
-
-def _say_unscored(each: Gated) -> str:
-    lost, by = each.measured.lost, _name_measure(each)
-    if not lost:
-        return f"no case has a score by {by} in both"
-    return f"{write_count(lost, 'case')} with a score by {by} in base lack one in head"
 
 
 def _count_missing(comparison: Comparison) -> tuple[int, int]:

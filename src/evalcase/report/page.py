@@ -27,12 +27,12 @@ from evalcase.report.case_data import CaseRow, PageObject, case_data
 from evalcase.report.compare import Comparison
 from evalcase.report.comparison_forms import (
     closing_words,
-    has_title,
     list_remarks,
     list_sides,
     say_counts,
     say_result,
     track_tables,
+    write_title,
 )
 from evalcase.report.conclusion import name_run, note_run
 from evalcase.report.details import UNFINISHED, asked_in
@@ -388,9 +388,7 @@ def _comparison_data(compared: Compared) -> PageObject:
         "warnings": list_remarks(comparison),
         "tracks": [
             {
-                "title": f"{track.base_target} → {track.head_target}"
-                if has_title(track, comparison)
-                else "",
+                "title": write_title(track, comparison),
                 "counts": say_counts(track, comparison),
                 "tables": list(track_tables(track, compared, has_tags=False)),
                 "notes": list(closing_words(track, compared)),
