@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from evalcase.config.options import RunFlag, Shard, list_run_flags
-from evalcase.report.source import MAX_SIZE
+from evalcase.report.formats import MAX_SIZE
 
 F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 

@@ -18,8 +18,17 @@ from evalcase.cli.terminal import find_project, print_pieces, screen_for, tell_w
 from evalcase.report.aggregate import Figuring
 from evalcase.report.details import UNFINISHED
 from evalcase.report.figures import PART_KINDS, Interval, PartKind
-from evalcase.report.formats import FORMS, choose_form, refuse_terminal, write_file, write_form
-from evalcase.report.source import PARTS, Reader, Reported, Wanted
+from evalcase.report.formats import (
+    FORMS,
+    PARTS,
+    Reported,
+    Wanted,
+    choose_form,
+    refuse_terminal,
+    write_file,
+    write_form,
+)
+from evalcase.report.terminal import Reader
 from evalcase.store.folder import is_own
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun

@@ -32,14 +32,12 @@ from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, EvalcaseError, RecordError
 from evalcase.report.aggregate import Highlights
-from evalcase.report.conclusion import name_run
-from evalcase.report.evaluated import Evaluated, read_evaluated
-from evalcase.report.formats import form_of, require_form, write_file
+from evalcase.report.evaluated import Evaluated, name_run, read_evaluated
+from evalcase.report.formats import Reported, form_of, require_form, write_file
 from evalcase.report.json import summary_object
 from evalcase.report.progress import LiveView, LogView, RunView
-from evalcase.report.source import Reader, Reported
 from evalcase.report.summary import gather_highlights, last_lines, summary_lines
-from evalcase.report.terminal import defuse_lines, seen_from
+from evalcase.report.terminal import Reader, defuse_lines, seen_from
 from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
     Event,

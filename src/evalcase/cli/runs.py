@@ -13,11 +13,11 @@ import click
 from evalcase.cli.options import WrongUsageError, checked, runs_dir_option
 from evalcase.cli.terminal import find_project, print_lines, screen_for, write_prose
 from evalcase.errors import ConfigError, RecordError
-from evalcase.report.conclusion import rate_of, remark_on
-from evalcase.report.evaluated import read_evaluated
+from evalcase.report.aggregate import rate_of
+from evalcase.report.evaluated import read_evaluated, remark_on
 from evalcase.report.figures import write_interval, write_money, write_percent
+from evalcase.report.formats import see_suites
 from evalcase.report.json import json_line, summary_object
-from evalcase.report.source import see_suites
 from evalcase.report.terminal import Screen, cut, seen_from
 from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
 from evalcase.store.runs import (

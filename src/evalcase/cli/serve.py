@@ -9,7 +9,7 @@ import click
 
 from evalcase.cli.options import runs_dir_option
 from evalcase.cli.terminal import find_project
-from evalcase.report.source import Reader
+from evalcase.report.terminal import Reader
 from evalcase.runner.event_loop import run_async
 from evalcase.store.runs import find_run
 from evalcase.util.environment import this_environment

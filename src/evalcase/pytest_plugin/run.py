@@ -20,9 +20,8 @@ from evalcase.config.options import Keywords
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.details import detail_lines, passed_of, reason_of
 from evalcase.report.evaluated import CaseTrials, Evaluated
-from evalcase.report.source import Reader
 from evalcase.report.summary import last_lines
-from evalcase.report.terminal import Screen
+from evalcase.report.terminal import Reader, Screen
 from evalcase.runner.event_loop import run_async
 from evalcase.runner.run import Execution
 from evalcase.types.case import Case

@@ -218,6 +218,12 @@ def rate_totals(
     return part if decision is None else _decide_rate(part, decision)
 
 
+def rate_of(evaluated: Evaluated) -> Mean:
+    """The pass rate of a run, with the interval that follows from its totals, if one does."""
+    holds = not (evaluated.is_biased or evaluated.is_shared)
+    return rate_totals(evaluated.totals, "wilson" if holds else "sequence", evaluated.decision).rate
+
+
 def _decide_rate(part: Slice, decision: Decision) -> Slice:
     return replace(part, rate=replace(part.rate, low=decision.low, high=decision.high))
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from evalcase.report.aggregate import Clustering
-from evalcase.report.conclusion import say_mixed
-from evalcase.report.evaluated import CaseTrials
+from evalcase.report.evaluated import CaseTrials, say_mixed
 from evalcase.report.figures import measure_answer
 from evalcase.report.sides import (
     CHANGE_KINDS,

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evalcase.report.conclusion import max_errors_of, note_run
 from evalcase.report.details import UNFINISHED, passed_of, reason_of
-from evalcase.report.evaluated import CaseTrials, fold_trials, read_evaluated
-from evalcase.report.source import LineFinder, Reported
+from evalcase.report.evaluated import (
+    CaseTrials,
+    fold_trials,
+    max_errors_of,
+    note_run,
+    read_evaluated,
+)
+from evalcase.report.formats import LineFinder, Reported
 from evalcase.types.problem import Problem, Span
 from evalcase.types.result import Result
 from evalcase.types.value import replace

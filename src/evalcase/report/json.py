@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from evalcase.report.aggregate import rate_totals
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Effort, Figures, Mean, Slice
-from evalcase.report.source import Reported
+from evalcase.report.formats import Reported
 from evalcase.stats.intervals import LEVEL
 from evalcase.store.folder import folder_of_run
 from evalcase.store.stored import StoredRun

@@ -17,10 +17,9 @@ from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
 
-from evalcase.report.conclusion import max_errors_of, note_run
 from evalcase.report.details import UNFINISHED, detail_lines, passed_of, reason_of
-from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
-from evalcase.report.source import LineFinder, Reported
+from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials, max_errors_of, note_run
+from evalcase.report.formats import LineFinder, Reported
 from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
 from evalcase.types.result import Result

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from evalcase.report.conclusion import note_run
 from evalcase.report.details import (
     UNFINISHED,
     describe_changes,
@@ -19,9 +18,9 @@ from evalcase.report.details import (
     passed_of,
     reason_of,
 )
-from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials
+from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials, note_run
 from evalcase.report.figures import Effort, Figures, Slice, write_money, write_percent
-from evalcase.report.source import Reported, Wanted
+from evalcase.report.formats import Reported, Wanted
 from evalcase.report.summary import (
     count_units,
     figure_facts,

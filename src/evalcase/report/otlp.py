@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any
 
 from evalcase import __version__
+from evalcase.report.formats import Reported
 from evalcase.report.json import json_line
-from evalcase.report.source import Reported
 from evalcase.tracing.context import (
     CASE,
     QUESTION_HASH,

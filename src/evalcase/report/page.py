@@ -34,14 +34,13 @@ from evalcase.report.comparison_forms import (
     track_tables,
     write_title,
 )
-from evalcase.report.conclusion import name_run, note_run
 from evalcase.report.details import UNFINISHED, asked_in
-from evalcase.report.evaluated import Evaluated, fold_trials
+from evalcase.report.evaluated import Evaluated, fold_trials, name_run, note_run
 from evalcase.report.figures import Figures, measure_answer
+from evalcase.report.formats import Reported
 from evalcase.report.gates import Compared
 from evalcase.report.json import figures_object
 from evalcase.report.sides import PairedCases
-from evalcase.report.source import Reported
 from evalcase.stats.intervals import find_mean
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result

@@ -17,7 +17,7 @@ from msgspec import Meta
 from evalcase.config.config import Config
 from evalcase.errors import ConfigError
 from evalcase.report.evaluated import CaseTrials, fold_trials, pair_targets, read_evaluated
-from evalcase.report.source import find_suite_places
+from evalcase.report.formats import find_suite_places
 from evalcase.store.folder import Run, RunAbout, describe_name, describe_part, folder_of_run
 from evalcase.store.rows import CaseRow, End, decode_row, encode_struct, write_row
 from evalcase.store.runs import FoundRun, choose_base, find_run

@@ -7,18 +7,18 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from evalcase.report.aggregate import TROUBLED, GridRow, Highlights
+from evalcase.report.aggregate import TROUBLED, GridRow, Highlights, rate_of
 from evalcase.report.case_text import case_lines, trial_lines
-from evalcase.report.conclusion import (
+from evalcase.report.details import UNFINISHED, Telling, detail_lines, name_line, passed_of
+from evalcase.report.evaluated import (
+    Evaluated,
     name_grading,
     name_run,
     note_run,
-    rate_of,
+    read_evaluated,
     say_gate,
     suggest_next,
 )
-from evalcase.report.details import UNFINISHED, Telling, detail_lines, name_line, passed_of
-from evalcase.report.evaluated import Evaluated, read_evaluated
 from evalcase.report.figures import (
     PART_KINDS,
     Effort,
@@ -34,8 +34,17 @@ from evalcase.report.figures import (
     write_percent,
     write_rate,
 )
-from evalcase.report.source import Reader, Reported, see_suites
-from evalcase.report.terminal import INDENT, LABEL, Screen, SeeSuite, cut, defuse_lines, seen_from
+from evalcase.report.formats import Reported, see_suites
+from evalcase.report.terminal import (
+    INDENT,
+    LABEL,
+    Reader,
+    Screen,
+    SeeSuite,
+    cut,
+    defuse_lines,
+    seen_from,
+)
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import VERDICTS, Totals
 from evalcase.util.text import make_visible, write_count

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # What came of a run has a table, and is what is reported.
-    from evalcase.report.source import Reported
+    from evalcase.report.formats import Reported
 
 
 import csv

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -20,6 +21,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from evalcase.config.config import Config
 from evalcase.report.diff import LinePair, SideLine
 from evalcase.util.text import defuse_line, in_ci, make_visible, name_blank
 
@@ -175,6 +177,18 @@ class Screen:
         carets = f"\n{' ' * cell_len(before)}{'^' * cell_len(inside)}" if marked else ""
         fits = cell_len(before + inside + after) <= room
         return Text(before + inside + after + (carets if fits else ""))
+
+
+class Reader(NamedTuple):
+    """The person who reads a report."""
+
+    cwd: str
+    """Where they are; `resume` works elsewhere."""
+    config: Config
+    screen: Screen = Screen()
+    is_own: bool = True
+    """Whether the record is their own, and may be resumed."""
+    verbose: bool = False
 
 
 def _beside(sizes: Sequence[int]) -> int:

@@ -29,9 +29,9 @@ from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.report.aggregate import Figuring, Ledger
 from evalcase.report.case_data import CaseRow, case_data
 from evalcase.report.compare import compare_sides
-from evalcase.report.conclusion import remark_on
-from evalcase.report.evaluated import read_evaluated
+from evalcase.report.evaluated import read_evaluated, remark_on
 from evalcase.report.figures import Mean
+from evalcase.report.formats import Reported, find_suite_places
 from evalcase.report.gates import Compared, find_gated
 from evalcase.report.page import (
     RUNS_SCRIPTS,
@@ -44,7 +44,7 @@ from evalcase.report.page import (
     write_html,
 )
 from evalcase.report.sides import open_sides
-from evalcase.report.source import Reader, Reported, find_suite_places
+from evalcase.report.terminal import Reader
 from evalcase.store.folder import Run, folder_of_run, is_own
 from evalcase.store.reader import is_written, read_end
 from evalcase.store.runs import list_runs

@@ -10,9 +10,8 @@ from evalcase.config.config import Config
 from evalcase.report.aggregate import Highlights
 from evalcase.report.case_text import case_lines, trial_lines
 from evalcase.report.evaluated import Evaluated
-from evalcase.report.source import Reader
 from evalcase.report.summary import summary_lines
-from evalcase.report.terminal import Screen
+from evalcase.report.terminal import Reader, Screen
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.index import Tally
 from evalcase.types.answer import Answer, Failure, Usage
