@@ -13,14 +13,7 @@ from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import read_messages
-from evalcase.targets.base import (
-    ContentFile,
-    Files,
-    image_type,
-    list_faults,
-    load_files,
-    part_of,
-)
+from evalcase.targets.base import ContentFile, Files, image_type, list_faults, load_files, part_of
 from evalcase.targets.batch import ChatBatches
 from evalcase.targets.presets import Preset
 from evalcase.targets.streams import read_stream, service_error
@@ -265,8 +258,7 @@ class ChatOptions(WebOptions, frozen=True, kw_only=True):
         ),
     ] = None
     batch: Annotated[
-        bool,
-        about("Send batches at half the price; answers may take a day.", decides_answer=False),
+        bool, about("Send batches at half the price; answers may take a day.", decides_answer=False)
     ] = False
     batch_poll_s: Annotated[
         Seconds, about("How often to check on a batch, in seconds.", decides_answer=False)
@@ -454,7 +446,7 @@ class ChatTarget(WebTarget):
     async def _ask(self, body: JSON) -> dict[str, Any]:
         most_bytes = self._options.max_output_bytes
         async with self._http().ask(self._method, body) as reply:
-            if self._streams and reply.content_type == "text/event-stream":
+            if self._streams and reply.response.content_type == "text/event-stream":
                 api = self._api
                 return await read_stream(reply, api.last_events, api.join_events, most_bytes)
             return _read_object(await reply.read(most_bytes))

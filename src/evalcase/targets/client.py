@@ -13,8 +13,8 @@ import io
 import json
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import responses
@@ -88,6 +88,7 @@ class HttpClient:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, connect=options.connect_timeout_s),
             auto_decompress=False,
+            raise_for_status=self._check_status,
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
         )
@@ -98,7 +99,7 @@ class HttpClient:
     def ask(
         self, method: str, body: JSON, headers: Mapping[str, str] | None = None,
         url: str | None = None,
-    ) -> AbstractAsyncContextManager[Reply]:  # fmt: skip
+    ) -> Reply:  # fmt: skip
         """Ask with a body of JSON; a GET has none."""
         data = b"" if method == "GET" else _to_json(body).encode()
         # aiohttp writes a file in pieces, and warns of bytes as large as this.
@@ -106,57 +107,49 @@ class HttpClient:
             method, url, data if len(data) < _LARGE_BODY else io.BytesIO(data), headers
         )
 
-    @asynccontextmanager
-    async def send(
+    def send(
         self, method: str, url: str | None = None, data: bytes | BinaryIO = b"",
         headers: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Reply]:  # fmt: skip
-        """Ask anything of the host; headers are for this request only. The reply has a status of
-        2xx. What is not read of it closes its connection."""
+    ) -> Reply:  # fmt: skip
+        """Ask anything of the host; headers are for this request only."""
         sent = self._headers
         if headers:
             sent = sent.copy()
             sent.update(headers)
         where = self._url if url is None else _read_url(url)
-        try:
-            response = await self._session.request(
-                method, where, data=data or None, headers=sent, **self._how
-            )
-        except aiohttp.ClientError as error:
-            raise self._failure(error) from None
-        try:
-            reply = Reply(response, self._failure)
-            await self._check_status(response, reply)
-            yield reply
-        finally:
-            response.release()
-            await response.wait_for_close()
+        request = self._session.request(method, where, data=data or None, headers=sent, **self._how)
+        return Reply(request, self._failure)
 
-    async def _check_status(self, response: aiohttp.ClientResponse, reply: Reply) -> None:
-        headers, status, place = response.headers, response.status, self._place
-        if 200 <= status <= 299 and status != _PARTIAL:
-            encoding = headers.get("Content-Encoding", "identity").strip().lower()
-            if encoding not in ("", "identity"):
+    async def _check_status(self, response: aiohttp.ClientResponse) -> None:
+        """Raise TargetError for a response that is no answer."""
+        headers, status, place, body = response.headers, response.status, self._place, b""
+        encoding = headers.get("Content-Encoding", "").strip().lower()
+        is_answer = 200 <= status <= 299 and status != _PARTIAL
+        if is_answer and encoding in ("", "identity"):
+            return
+        async with response:
+            if is_answer:
                 what = f"its Content-Encoding is `{encoding:.40}`, and none was asked for"
                 raise protocol_error(f"{place}: {what}", b"")
-            return
-        if status == HTTPStatus.UNAUTHORIZED and not self._options.secret_headers:
-            place += "; no key was sent: `key_env` in the configuration names the variable of one"
-        if 300 <= status <= 399:
-            location = headers.get("Location")
-            with suppress(ValueError):
-                location = location and without_query(urljoin(str(response.url), location))
-            where = f" points to {location}" if location else ""
-            hint = "redirects are not followed; configure the address that is the right one"
-            message = f"HTTP {_status_name(status)}: {place}{where}; {hint}"
-            details: dict[str, JSON] = {"status": status, "location": location}
-            raise TargetError(message, kind="http", details=details)
-        body = b""
-        # The status says more than a body that breaks off, or never comes.
-        with suppress(TargetError, TimeoutError):
-            async with asyncio.timeout(_ERROR_S):
-                body = (await reply.read(_ERROR_BYTES)).data
-        raise _status_error(status, headers, body, place, self._now())
+            if status == HTTPStatus.UNAUTHORIZED and not self._options.secret_headers:
+                place += (
+                    "; no key was sent: `key_env` in the configuration names the variable of one"
+                )
+            if 300 <= status <= 399:
+                location = headers.get("Location")
+                with suppress(ValueError):
+                    location = location and without_query(urljoin(str(response.url), location))
+                where = f" points to {location}" if location else ""
+                hint = "redirects are not followed; configure the address that is the right one"
+                message = f"HTTP {_status_name(status)}: {place}{where}; {hint}"
+                details: dict[str, JSON] = {"status": status, "location": location}
+                raise TargetError(message, kind="http", details=details)
+            # The status says more than a body that breaks off, or never comes.
+            with suppress(aiohttp.ClientError, TimeoutError):
+                async with asyncio.timeout(_ERROR_S):
+                    while len(body) < _ERROR_BYTES and (more := await response.content.readany()):
+                        body += more
+            raise _status_error(status, headers, body[:_ERROR_BYTES], place, self._now())
 
     def _failure(self, error: Exception) -> TargetError:
         """The error of a connection, the more exact kinds first."""
@@ -187,19 +180,34 @@ def _read_url(url: str) -> URL:
 
 
 class Reply:
-    """The beginning of an answer, and its bytes as they come, or a TargetError."""
+    """The answer to a request, with a status of 2xx, and its bytes as they come, or a TargetError.
+    `async with` asks for it. What is not read of it closes its connection."""
+
+    response: aiohttp.ClientResponse
 
     def __init__(
-        self, response: aiohttp.ClientResponse, failure: Callable[[Exception], TargetError]
+        self,
+        request: Awaitable[aiohttp.ClientResponse],
+        failure: Callable[[Exception], TargetError],
     ) -> None:
-        self.content_type = response.content_type
-        self._response = response
+        self._request = request
         self._failure = failure
+
+    async def __aenter__(self) -> Reply:
+        try:
+            self.response = await self._request
+        except aiohttp.ClientError as error:
+            raise self._failure(error) from None
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.response.release()
+        await self.response.wait_for_close()
 
     async def next(self) -> bytes:
         """Some more bytes; none at the end."""
         try:
-            return await self._response.content.readany()
+            return await self.response.content.readany()
         except aiohttp.ClientError as error:
             raise self._failure(error) from None
 

@@ -111,8 +111,7 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
         about("The folder to run it in; by default, the project folder.", elsewhere=("workdir",)),
     ] = None
     env: Annotated[
-        dict[str, str],
-        about("More environment variables.", elsewhere=("environment",)),
+        dict[str, str], about("More environment variables.", elsewhere=("environment",))
     ] = {}
     stdin: Annotated[
         Literal["json", "text", "none"] | None,

@@ -180,7 +180,7 @@ class HttpTarget(WebTarget):
         async with self._http().ask(self._method, body, headers, url) as reply:
             output = await reply.read(self._options.max_output_bytes)
         return _ReplyReader(
-            self._options, self._surroundings.warn, reply.content_type, output
+            self._options, self._surroundings.warn, reply.response.content_type, output
         ).read()
 
     def cache_key(self, question: Question) -> JSON:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Mapping
-from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import TargetError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalcase.targets.client import Reply
 
 _Events = list[dict[str, Any]]
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf".decode("latin-1")
+_EMPTY_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
 _PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
 
@@ -27,43 +27,21 @@ class Event(NamedTuple):
     data: bytes
 
 
-class EventReader:
-    """Reads one stream: bytes in, as they come; events out, as soon as they are whole."""
-
-    def __init__(self) -> None:
-        # Latin-1 is bytes as text, for the one reader of line ends that takes pieces.
-        self._line_ends = IncrementalNewlineDecoder(None, translate=True)
-        self._rest: list[str] = []
-        """The pieces of an event that isn't whole: there may be very many."""
-
-    def feed(self, chunk: bytes, *, is_last: bool = False) -> list[Event]:
-        text = self._line_ends.decode(chunk.decode("latin-1"), is_last)
-        self._rest.append(f"{text}\n\n" if is_last else text)
-        if "\n" not in self._rest[-1]:
-            return []
-        *blocks, rest = "".join(self._rest).split("\n\n")
-        self._rest = [rest]
-        return [event for block in blocks if (event := _read_event(block)) is not None]
-
-    def close(self) -> list[Event]:
-        """The last event, if a server leaves out the empty line at the end."""
-        return self.feed(b"", is_last=True)
-
-
-def _read_event(block: str) -> Event | None:
-    name, data = "", []
-    for line in block.split("\n"):
-        field, _, value = line.removeprefix(_BYTE_ORDER_MARK).partition(":")
-        if field == "data":
-            data.append(value.removeprefix(" "))
-        elif field == "event":
-            name = value.removeprefix(" ").encode("latin-1").decode(errors="replace")
-    return Event(name, "\n".join(data).encode("latin-1")) if data else None
-
-
 def read_events(data: bytes) -> list[Event]:
-    reader = EventReader()
-    return [*reader.feed(data), *reader.close()]
+    """The events in some bytes; the last one may lack the empty line at its end."""
+    text = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return [event for block in text.split(b"\n\n") if (event := _read_event(block)) is not None]
+
+
+def _read_event(block: bytes) -> Event | None:
+    name, data = b"", []
+    for line in block.split(b"\n"):
+        field, _, value = line.removeprefix(BOM_UTF8).partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ")
+    return Event(name.decode(errors="replace"), b"\n".join(data)) if data else None
 
 
 # The events of a chat API.
@@ -76,7 +54,7 @@ async def read_stream(
     """What the events up to `[DONE]`, or up to one of the `last` types, are together: the reply in
     one piece. Raise TargetError for a stream that makes no sense, is too large or cut off, or ends
     with an error."""
-    reader, events, data, is_over = EventReader(), _Events(), bytearray(), False
+    events, data, start, is_over = _Events(), bytearray(), 0, False
 
     def broken(why: str, **more: bool) -> TargetError:
         return protocol_error(f"the stream of the answer can't be read: {why}", bytes(data), **more)
@@ -86,8 +64,11 @@ async def read_stream(
             data += chunk
             if len(data) > most_bytes:
                 raise broken("it is larger than `max_output_bytes`")
-            is_over = _take(events, reader.feed(chunk), last)
-        is_over = is_over or _take(events, reader.close(), last)
+            unseen = max(start, len(data) - len(chunk) - 3)
+            end = max(data.rfind(each, unseen) for each in _EMPTY_LINES)
+            if end >= 0:
+                is_over, start = _take(events, bytes(data[start:end]), last), end
+        is_over = is_over or _take(events, bytes(data[start:]), last)
     except ValueError as error:
         raise broken(str(error)) from None
     await reply.finish()
@@ -101,23 +82,19 @@ async def read_stream(
     return joined
 
 
-def _take(events: _Events, found: list[Event], last: Collection[str]) -> bool:
-    """Add what was found, up to the last event. Return whether it is there."""
-    for event in found:
+def _take(events: _Events, data: bytes, last: Collection[str]) -> bool:
+    """Add the events in some bytes, up to the last one. Return whether it is there."""
+    for event in read_events(data):
         if event.data.strip() == b"[DONE]":
             return True
-        events.append(_read_object(event))
-        if events[-1]["type"] in last:
+        value = parse_object(event.data)
+        kind = str(value.get("type", event.name))
+        if kind == "error" or value.get("error") is not None:
+            raise service_error(value.get("error", value), event.data)
+        events.append({**value, "type": kind})
+        if kind in last:
             return True
     return False
-
-
-def _read_object(event: Event) -> dict[str, Any]:
-    value = parse_object(event.data)
-    kind = str(value.get("type", event.name))
-    if kind == "error" or value.get("error") is not None:
-        raise service_error(value.get("error", value), event.data)
-    return {**value, "type": kind}
 
 
 def join_pieces(
