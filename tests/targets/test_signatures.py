@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.targets.python import bind_function
+from evalcase.targets.python import BoundFunction
 from evalcase.types.target import Question
 from tests.for_each import for_each
 from tests.targets.questions import question
@@ -31,7 +31,7 @@ def define(source: str, **names: object) -> Callable[..., Any]:
 
 
 def called(function: Callable[..., Any], given: Question = GIVEN) -> Any:
-    bound = bind_function(function, "agent:f")
+    bound = BoundFunction(function, "agent:f").checked()
     by_place, by_name = bound.arguments(given)
     return bound.function(*by_place, **by_name)
 
@@ -112,7 +112,7 @@ CASES = ["case", "*, case", "case, /", "case=None", "prompt, case=None", "case: 
 def test_the_case_is_an_error_that_says_why(parameter: str, future: str) -> None:
     function = define(f"{future}{SEEN}def f({parameter}): pass")
     with pytest.raises(ConfigError) as caught:
-        bind_function(function, "agent:f")
+        BoundFunction(function, "agent:f")
     name = "case" if "case" in parameter.replace("evalcase", "") else "it"
     said = (
         f"python target `agent:f`: its parameter `{name}` asks for the case, and what is expected"
@@ -147,7 +147,7 @@ def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
     with pytest.raises(
         ConfigError, match=r"can't be asked a question.*; it takes one parameter for"
     ):
-        bind_function(define(f"def f({parameters}): pass"), "agent:f")
+        BoundFunction(define(f"def f({parameters}): pass"), "agent:f").checked()
 
 
 @for_each("first", ["messages", "given: Question"])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext, suppress
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError, TargetError
@@ -114,8 +115,8 @@ class PythonTarget(Target):
             self.traits = replace(self.traits, seen=self._tracing.seen_of)
         given = self._given
         signature = _signature_of(given) if inspect.isclass(given) else None
-        takes_session = signature is not None and "session" in signature.parameters
-        if takes_session and "session" not in self._arguments:
+        parameters = () if signature is None else signature.parameters
+        if "session" in parameters and "session" not in self._arguments:
             self._is_per_session = True
             self._check_arguments({"session": "", **self._arguments})
             is_stateless = self._options.stateless is True
@@ -123,6 +124,10 @@ class PythonTarget(Target):
                 self.traits, caching="refused", holds_sessions=True, stateless=is_stateless
             )
             return
+        if inspect.isroutine(given) and self._options.arguments is None:
+            function = BoundFunction(given, self.name)
+            if not function.roles <= {"default"}:
+                self._bound[""] = function.checked()
         try:
             bound = await self._open_object("")
         except (ConfigError, KeyboardInterrupt):
@@ -150,10 +155,8 @@ class PythonTarget(Target):
         if self._is_per_session:
             make = partial(given, session=session, **self._arguments)
             return await _settle(await run_in_thread(make))
-        is_factory = inspect.isclass(given) or self._options.arguments is not None
-        if not is_factory and inspect.isroutine(given):
-            is_factory = all(slot.role == "default" for slot in _make_slots(given, self.name))
-        if not is_factory:
+        makes = inspect.isclass(given) or inspect.isroutine(given)
+        if not makes and self._options.arguments is None:
             return given
         if not callable(given):
             raise ConfigError(f"python target: `{self.name}` is no class, and takes no `arguments`")
@@ -177,10 +180,10 @@ class PythonTarget(Target):
                 self.traits = found.traits
                 self._keyed_by = found.cache_key
             slot = Slot("question", "question", copy_of, by_place=True)
-            return BoundFunction(found.answer, [slot])
+            return BoundFunction(found.answer, self.name, [slot])
         function = getattr(found, "answer", found)
         if callable(function):
-            return bind_function(function, self.name)
+            return BoundFunction(function, self.name).checked()
         made = "was called to make the agent, as it takes no question or has `arguments`, and gave"
         how = "is" if self._given is found else made
         what = f"{type(found).__name__}, which can't be called and has no method `answer`"
@@ -196,7 +199,8 @@ class PythonTarget(Target):
     async def close(self) -> None:
         if self._tracing is not None:
             self._tracing.close()
-        await close_all(partial(self.end_session, each) for each in [*self._stacks])
+        if self._stacks:
+            await close_all(partial(self.end_session, each) for each in [*self._stacks])
 
     # Answers.
 
@@ -302,10 +306,10 @@ async def _leave(leave: Callable[[], Any]) -> None:
 
 def _signature_of(found: Callable[..., Any]) -> inspect.Signature | None:
     """None for what is written in C, and doesn't say."""
-    try:
-        return inspect.signature(found)
-    except (TypeError, ValueError):
-        return None
+    for eval_str in (True, False):  # annotations are code of the user's
+        with suppress(Exception):
+            return inspect.signature(found, eval_str=eval_str)
+    return None
 
 
 def hint_at_answering(found: object) -> str:
@@ -354,35 +358,42 @@ class Slot(NamedTuple):
 class BoundFunction:
     """A function with what each of its parameters is given."""
 
-    def __init__(self, function: Callable[..., Any], slots: Sequence[Slot]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str, slots: Sequence[Slot] | None = None
+    ) -> None:
         self.function = function
+        self.name = name
         self.is_async = _is_async(function)
-        self.slots = slots
-        self._by_place = [slot.give for slot in slots if slot.by_place]
-        self._by_name = [(slot.name, slot.give) for slot in slots if not slot.by_place]
-        self.roles = {slot.role for slot in slots}
+        self.slots = _make_slots(function, name) if slots is None else slots
+        self.roles = set(map(itemgetter(1), self.slots))
         self.sees_last_only = "content" in self.roles and not self.roles & {"messages", "question"}
         """Whether it sees only the last user message of several messages."""
 
+    def checked(self) -> BoundFunction:
+        """The same. Raise ConfigError if it can't be asked a question."""
+        texts = [slot.name for slot in self.slots if slot.role == "content"]
+        odd = texts[1:2]
+        if texts and texts[0].lower().rpartition("_")[2] not in _TEXT_NAMES:
+            # Another parameter has the user's text, and the name of this one says it is no text.
+            odd = odd or (texts if self.roles & {"messages", "question"} else [])
+        if odd or self.roles <= {"default"}:
+            why = f": there is nothing to give to `{odd[0]}`" if odd else ""
+            hint = (
+                f"it takes one parameter for what the user said last, and {_NAMES} by their names"
+            )
+            what = f"it can't be asked a question{why}; {hint}"
+            raise ConfigError(f"python target `{self.name}`: {what}")
+        return self
+
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """What the function is called with. It shares nothing that could be changed."""
-        by_name = {name: give(question) for name, give in self._by_name}
-        return [give(question) for give in self._by_place], by_name
-
-
-def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
-    """Find out how to call a function. Raise ConfigError if it can't be."""
-    bound = BoundFunction(function, _make_slots(function, name))
-    texts = [slot.name for slot in bound.slots if slot.role == "content"]
-    odd = texts[1:2]
-    if texts and texts[0].lower().rpartition("_")[2] not in _TEXT_NAMES:
-        # Another parameter has the user's text, and the name of this one doesn't say it is a text.
-        odd = odd or (texts if bound.roles & {"messages", "question"} else [])
-    if odd or bound.roles <= {"default"}:
-        why = f": there is nothing to give to `{odd[0]}`" if odd else ""
-        hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
-        raise ConfigError(f"python target `{name}`: it can't be asked a question{why}; {hint}")
-    return bound
+        by_place, by_name = [], {}
+        for slot in self.slots:
+            if slot.by_place:
+                by_place.append(slot.give(question))
+            else:
+                by_name[slot.name] = slot.give(question)
+        return by_place, by_name
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
@@ -398,12 +409,12 @@ def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
     signature = _signature_of(function)
     if signature is None:
         return [content]
-    parameters = signature.parameters.values()
-    with suppress(Exception):  # annotations are code of the user's
-        parameters = inspect.signature(function, eval_str=True).parameters.values()
-    stars = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    slots = [_make_slot(each, name) for each in parameters if each.kind not in stars]
-    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    slots, takes_any = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            takes_any = True
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            slots.append(_make_slot(parameter, name))
     if takes_any and all(slot.role == "default" for slot in slots):
         return [*(slot for slot in slots if slot.by_place), content]
     return slots
@@ -411,16 +422,17 @@ def _make_slots(function: Callable[..., Any], name: str) -> list[Slot]:
 
 def _make_slot(parameter: inspect.Parameter, name: str) -> Slot:
     # Those of evalcase's own classes have no module: a class of the user's may be called the same.
-    words = re.findall(r"[\w.]+", inspect.formatannotation(parameter.annotation))
-    names = {re.sub(r"^evalcase\.(types\.\w+\.)?", "", word) for word in words}
+    annotation = parameter.annotation
+    shown = "" if annotation is parameter.empty else inspect.formatannotation(annotation)
+    named = set(re.findall(r"(?<![\w.])(?:evalcase\.(?:types\.\w+\.)?)?(\w+)(?![\w.])", shown))
     by_place = parameter.kind is parameter.POSITIONAL_ONLY
-    if parameter.name == "case" or "Case" in names:
+    if parameter.name == "case" or "Case" in named:
         raise ConfigError(
             f"python target `{name}`: its parameter `{parameter.name}` asks for the case, and what "
             f"is expected must not be seen by what is tested: the annotation `Question` gives all "
             f"the rest, and so do {_NAMES}, each a part of it"
         )
-    if "Question" in names:
+    if "Question" in named:
         return Slot(parameter.name, "question", copy_of, by_place)
     if parameter.name in _BY_NAME:
         return Slot(parameter.name, parameter.name, _BY_NAME[parameter.name], by_place)
