@@ -31,7 +31,7 @@ from evalcase.graders.base import (
     is_own_class,
 )
 from evalcase.types.answer import Answer
-from evalcase.types.case import Case
+from evalcase.types.case import Case, needs_judge
 from evalcase.types.grade import Grade, Score, mean_score, reaches
 from evalcase.types.message import Message
 from evalcase.types.result import GRADER_TIMEOUT_S, Verdict
@@ -76,8 +76,20 @@ async def grade_answer(
     context: Context, graders: Sequence[NamedGrader], calls: UserCalls,
     timeout_s: float = GRADER_TIMEOUT_S,
 ) -> Graded:  # fmt: skip
-    """The verdict on an answer, with the grade of every grader, in their order."""
-    grades = await _grade_each(context, graders, calls, timeout_s)
+    """The verdict on an answer, with the grade of every grader, in their order. Graders that have
+    to be awaited are awaited together, each with its own limit."""
+    begun: list[Grade | None] = []
+    waiting: dict[int, Coroutine[None, None, Grade]] = {}
+    for named in graders:
+        if waiting and named.grader.reads_grades():
+            await _finish(begun, waiting)
+        grade = _begin(named, context, begun, calls, timeout_s)
+        if not isinstance(grade, Grade):
+            waiting[len(begun)], grade = grade, None
+        begun.append(grade)
+    if waiting:
+        await _finish(begun, waiting)
+    grades = tuple(filter(None, begun))
     return Graded(decide_verdict(grades, context.case._data.get("threshold")), grades)
 
 
@@ -111,7 +123,7 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
 
 def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:
     """The halves of `expected_output` that no grader compares: the built-in comparison has to."""
-    if not case._data.get("expected_output") or case.needs_judge:
+    if not case._data.get("expected_output") or needs_judge(case._data):
         return NEITHER
     compared = NEITHER.union(*[grader.compared for grader in graders]) if graders else NEITHER
     if not compared:
@@ -120,26 +132,6 @@ def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Hal
 
 
 # Calls of graders
-
-
-async def _grade_each(
-    context: Context, graders: Sequence[NamedGrader], calls: UserCalls, timeout_s: float
-) -> tuple[Grade, ...]:
-    """Graders that have to be awaited are awaited together, each with its own limit."""
-    grades: list[Grade | None] = []
-    waiting: dict[int, Coroutine[None, None, Grade]] = {}
-    for named in graders:
-        if waiting and named.grader.reads_grades():
-            await _finish(grades, waiting)
-        begun = _begin(named, context, grades, calls, timeout_s)
-        if isinstance(begun, Grade):
-            grades.append(begun)
-        else:
-            waiting[len(grades)] = begun
-            grades.append(None)
-    if waiting:
-        await _finish(grades, waiting)
-    return tuple(filter(None, grades))
 
 
 async def _finish(
@@ -170,7 +162,7 @@ def _begin(
                 asker=None if asking is None else asking.ask,
             )  # fmt: skip
             if named.grader.inner():
-                below = partial(_grade_each, context, calls=calls, timeout_s=timeout_s)
+                below = partial(_grade_below, context, calls, timeout_s)
                 context = replace(context, grading=below)
             if is_own_class(kind):
                 outcome = _look_at_answer(named, context)
@@ -186,6 +178,12 @@ def _begin(
     return _await_grade(
         named, outcome, asking, _find_limit(named, timeout_s), calls, context.case.id
     )
+
+
+async def _grade_below(
+    context: Context, calls: UserCalls, timeout_s: float, graders: Sequence[NamedGrader]
+) -> tuple[Grade, ...]:
+    return (await grade_answer(context, graders, calls, timeout_s)).grades
 
 
 @cache

@@ -46,7 +46,8 @@ def hash_grading(case: Case, prints: Sequence[str] = (), workspace: str | None =
     graders whose code may change."""
     data = case._data
     graded: list[object] = [*map(data.get, _GRADED), workspace, prints]
-    graded += [[*map(turn.get, _GRADED)] for turn in data.get("turns", ())]
+    if "turns" in data:
+        graded += [[*map(turn.get, _GRADED)] for turn in data["turns"]]
     return _hash_data(graded)
 
 

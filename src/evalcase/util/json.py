@@ -220,28 +220,23 @@ def _take_step(value: JSON, step: str) -> JSON:
 
 JOURNAL = "journal.jsonl"
 MAX_LINE = 64 * 1024 * 1024
-_SUM = b',"sum":"'
-_END = b'"}\n'
-_TAIL = len(_SUM) + 16 + len(_END)
+_TAIL = len(b',"sum":"0123456789abcdef"}\n')
 _ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
 
 def seal_line(body: bytes) -> bytes:
     """The line of a JSON object. Raise ValueError if it is too long."""
     start = body[:-1]
-    line = start + _SUM + _checksum(start) + _END
+    line = start + b',"sum":"%b"}\n' % sha256(start).hexdigest()[:16].encode()
     if len(line) > MAX_LINE:
         raise ValueError(f"a row of {len(line):,} bytes is more than a journal holds")
     return line
 
 
-def _checksum(start: bytes) -> bytes:
-    return sha256(start).hexdigest()[:16].encode()
-
-
 def is_whole(line: bytes) -> bool:
     """Whether a line ends in the checksum of what comes before."""
-    return line[-_TAIL:] == _SUM + _checksum(line[:-_TAIL]) + _END
+    start = line[:-_TAIL]
+    return line[-_TAIL:] == b',"sum":"%b"}\n' % sha256(start).hexdigest()[:16].encode()
 
 
 def fault_in(line: bytes) -> str | None:

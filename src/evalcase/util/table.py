@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 _CACHE_KB = 16_000
+_AT_ONCE = 500
+"""Rows that are held until they are written together."""
 
 
 def mark_of(key: Hashable) -> int:
@@ -21,16 +23,27 @@ class Table:
 
     def __init__(self, columns: int) -> None:
         names = [f"c{number}" for number in range(columns)]
-        self._rows = sqlite3.connect("", check_same_thread=False)  # a private, temporary file
-        self._rows.execute("PRAGMA journal_mode = OFF")  # nothing is rolled back
-        self._rows.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
-        self._rows.execute(f"CREATE TABLE rows (mark UNIQUE, {', '.join(names)})")
+        self._new: list[tuple[float | str | None, ...]] = []
+        self._table = sqlite3.connect("", check_same_thread=False)  # a private, temporary file
+        self._table.execute("PRAGMA journal_mode = OFF")  # nothing is rolled back
+        self._table.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        self._table.execute(f"CREATE TABLE rows (mark UNIQUE, {', '.join(names)})")
         update = ", ".join(f"{name} = excluded.{name}" for name in names)
         places = ", ".join("?" * (columns + 1))
         self._add = f"INSERT INTO rows VALUES ({places}) ON CONFLICT DO UPDATE SET {update}"  # noqa: S608 - names of ours
 
     def add(self, mark: int, *values: float | str | None) -> None:
-        self._rows.execute(self._add, (mark, *values))
+        self._new.append((mark, *values))
+        if len(self._new) >= _AT_ONCE:
+            self._rows  # noqa: B018 - it writes them
+
+    @property
+    def _rows(self) -> sqlite3.Connection:
+        """The table with all rows that were added."""
+        if self._new:
+            self._table.executemany(self._add, self._new)
+            self._new.clear()
+        return self._table
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
         found = self._rows.execute("SELECT * FROM rows WHERE mark = ?", (mark,)).fetchone()
