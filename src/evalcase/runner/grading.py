@@ -84,9 +84,11 @@ async def grade_answer(
         if waiting and named.grader.reads_grades():
             await _finish(begun, waiting)
         grade = _begin(named, context, begun, calls, timeout_s)
-        if not isinstance(grade, Grade):
-            waiting[len(begun)], grade = grade, None
-        begun.append(grade)
+        if isinstance(grade, Grade):
+            begun.append(grade)
+        else:
+            waiting[len(begun)] = grade
+            begun.append(None)
     if waiting:
         await _finish(begun, waiting)
     grades = tuple(filter(None, begun))
