@@ -27,7 +27,7 @@ from evalcase.types.options import about
 from evalcase.types.problem import Finding, did_you_mean
 from evalcase.types.value import JSON, canonical_text, fits_pattern, replace
 from evalcase.util.calls import CALL_KINDS, kind_of_tool, seen_calls
-from evalcase.util.text import arguments_text, call_text, list_some
+from evalcase.util.text import arguments_text, call_text, list_some, shorten_text
 
 _NAMED, _MOST_STEPS = 5, 20
 _QUICK_PAIRS = 10_000
@@ -179,6 +179,8 @@ def find_missing(expected: Call, got: Call) -> Iterator[Difference]:
 
 # Which calls are held against which
 
+_ORDERS = {"exact": " at their places", "in_order": " in order", "any_order": ""}
+
 
 class Match(NamedTuple):
     """An expected call, and what there is of it in the answer."""
@@ -191,18 +193,94 @@ class Match(NamedTuple):
     """Where it was made out of order."""
 
 
+class Comparison(NamedTuple):
+    """Expected calls and those that were made, held against each other."""
+
+    expected: Sequence[Call]
+    made: Sequence[Call]
+    matches: Sequence[Match]
+    lacking: Lacking
+    order: str
+
+    @property
+    def matched(self) -> int:
+        return sum(match.is_made for match in self.matches)
+
+    def describe(self) -> Iterator[str]:
+        """How many were made, and a line for each that wasn't, with the nearest thing that was."""
+        wanted, how = len(self.expected), _ORDERS[self.order]
+        missing = [number for number, match in enumerate(self.matches) if not match.is_made]
+        if not missing:
+            every = f"all {wanted:,} expected calls were made{how}"
+            yield every if wanted > 1 else "the expected call was made"
+            return
+        if not self.made:
+            calls = str(self.expected[0]) if wanted == 1 else f"{wanted:,} calls"
+            yield f"expected {calls}, but the answer has no tool calls"
+            return
+        if wanted > 1:
+            yield f"{self.matched:,} of {wanted:,} expected calls made{how}"
+        for number in missing[:_NAMED]:
+            call, match = self.expected[number], self.matches[number]
+            label = f"call {number + 1}, {call}" if wanted > 1 else str(call)
+            if match.elsewhere is not None:
+                instead = f"made out of order, as call {match.elsewhere + 1} of the answer"
+            elif match.number is not None:
+                instead = list_differences(self.lacking(call, self.made[match.number])).text
+            else:
+                names = list_some((each.name for each in self.made[:_NAMED]), len(self.made))
+                instead = f"not made; the answer called {names}"
+            yield f"{label}: {instead}"
+        if len(missing) > _NAMED:
+            yield f"and {len(missing) - _NAMED:,} more"
+
+    def rows(self, *, allow_extra: bool = True) -> list[JSON]:
+        """Expected calls and those of the answer side by side, in the order of the answer: each row
+        has `expected` and `got`, a call or null, and `made`, whether grading accepts it. A call
+        that is missing stands before the next expected one that is there, with a `note`."""
+        partners = {match.number: number for number, match in enumerate(self.matches)}
+        placed: list[tuple[float, dict[str, JSON]]] = []
+        place = inf
+        for call, match in reversed(list(zip(self.expected, self.matches, strict=True))):
+            if match.number is not None:
+                place = match.number
+                continue
+            note = "not made" if self.made else "no tool calls"
+            if match.elsewhere is not None:
+                note = f"made out of order, as call {match.elsewhere + 1}"
+            placed.insert(0, (place, _row(call, None, False, note)))
+        for at, got in enumerate(self.made):
+            number = partners.get(at)
+            if number is not None:
+                row = _row(self.expected[number], got, self.matches[number].is_made)
+            else:
+                row = _row(None, got, allow_extra, "" if allow_extra else "not expected")
+            placed.append((at, row))
+        rows: list[JSON] = [row for _, row in sorted(placed, key=lambda each: each[0])]
+        if len(rows) > _MOST_ROWS:
+            more = f"and {len(rows) - _MOST_ROWS:,} more calls"
+            rows[_MOST_ROWS:] = [_row(None, None, True, more)]
+        return rows
+
+
+def _row(expected: Call | None, got: Call | None, made: bool, note: str = "") -> dict[str, JSON]:
+    left, right = (each and shorten_text(each.whole(), _LONGEST_CELL) for each in (expected, got))
+    row: dict[str, JSON] = {"expected": left, "got": right, "made": made}
+    return {**row, "note": note} if note else row
+
+
 def takes_long(expected: Sequence[Call], got: Sequence[Call]) -> bool:
-    """Whether matching them would block the event loop for too long."""
+    """Whether comparing them would block the event loop for too long."""
     return len(expected) * len(got) > _QUICK_PAIRS
 
 
-def match_calls(
+def compare_calls(
     expected: Sequence[Call],
     got: Sequence[Call],
+    is_given_up: Callable[[], bool],
     lacking: Lacking = find_missing,
     order: str = "in_order",
-    is_given_up: Callable[[], bool] = lambda: False,
-) -> list[Match]:
+) -> Comparison:
     """What each expected call is held against, as many as possible by their order. Raise
     InterruptedError once it is given up."""
 
@@ -210,10 +288,8 @@ def match_calls(
     def is_made(left: int, right: int) -> bool:
         if is_given_up():
             raise InterruptedError
-        return (
-            expected[left].fits(got[right])
-            and next(lacking(expected[left], got[right]), None) is None
-        )
+        wanted, call = expected[left], got[right]
+        return wanted.fits(call) and next(lacking(wanted, call), None) is None
 
     if order == "exact":
         found = [at if at < len(got) and is_made(at, at) else None for at in range(len(expected))]
@@ -237,7 +313,7 @@ def match_calls(
                 match = Match(namesakes[0])
                 free.remove(namesakes[0])  # one near miss explains one missing call
         matches.append(match)
-    return matches
+    return Comparison(expected, got, matches, lacking, order)
 
 
 def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
@@ -245,12 +321,18 @@ def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None
 
     As many as possible are matched; where there are too many for that, each takes the first.
     """
-    found: list[int | None] = []
-    start = 0
-    for left in range(lefts):
-        at = next((right for right in range(start, rights) if are_alike(left, right)), None)
-        found.append(at)
-        start = start if at is None else at + 1
+
+    def take(is_best: Callable[[int, int, int], bool]) -> list[int | None]:
+        """The first partner of each that is best, after the one before."""
+        found: list[int | None] = []
+        start = 0
+        for left in range(lefts):
+            fitting = (at for at in range(start, rights) if are_alike(left, at))
+            found.append(next((at for at in fitting if is_best(left, at, start)), None))
+            start = start if found[-1] is None else found[-1] + 1
+        return found
+
+    found = take(lambda *_: True)
     if None not in found or lefts * rights > _QUICK_PAIRS:
         return found
     # The longest common subsequence, so that one out of place costs no more than itself.
@@ -259,99 +341,4 @@ def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None
         for right in reversed(range(rights)):
             either = max(most[left + 1][right], most[left][right + 1])
             most[left][right] = most[left + 1][right + 1] + 1 if are_alike(left, right) else either
-    found, left, right = [None] * lefts, 0, 0
-    while left < lefts and right < rights:
-        if are_alike(left, right):
-            found[left] = right
-            left, right = left + 1, right + 1
-        elif most[left][right + 1] == most[left][right]:
-            right += 1
-        else:
-            left += 1
-    return found
-
-
-# Words and rows for people
-
-_ORDERS = {"exact": " at their places", "in_order": " in order", "any_order": ""}
-
-
-def describe_calls(
-    expected: Sequence[Call],
-    got: Sequence[Call],
-    matches: Sequence[Match],
-    lacking: Lacking = find_missing,
-    order: str = "in_order",
-) -> Iterator[str]:
-    """How many were made, and a line for each that wasn't, with the nearest thing that was."""
-    how = _ORDERS[order]
-    made = sum(match.is_made for match in matches)
-    if made == len(expected):
-        all_of_them = f"all {made:,} expected calls were made{how}"
-        yield all_of_them if made > 1 else "the expected call was made"
-        return
-    if not got:
-        wanted = str(expected[0]) if len(expected) == 1 else f"{len(expected):,} calls"
-        yield f"expected {wanted}, but the answer has no tool calls"
-        return
-    if len(expected) > 1:
-        yield f"{made:,} of {len(expected):,} expected calls made{how}"
-    missing = [number for number, match in enumerate(matches) if not match.is_made]
-    for number in missing[:_NAMED]:
-        call, match = expected[number], matches[number]
-        label = f"call {number + 1}, {call}" if len(expected) > 1 else str(call)
-        if match.elsewhere is not None:
-            instead = f"made out of order, as call {match.elsewhere + 1} of the answer"
-        elif match.number is not None:
-            instead = list_differences(lacking(call, got[match.number])).text
-        else:
-            names = list_some((each.name for each in got[:_NAMED]), len(got))
-            instead = f"not made; the answer called {names}"
-        yield f"{label}: {instead}"
-    if len(missing) > _NAMED:
-        yield f"and {len(missing) - _NAMED:,} more"
-
-
-Row = dict[str, JSON]
-"""`expected` and `got`, each a call or null; `made`, whether grading accepts it; and a `note` on an
-expected call that is nowhere else."""
-
-
-def align_calls(
-    expected: Sequence[Call],
-    got: Sequence[Call],
-    matches: Sequence[Match],
-    *,
-    allow_extra: bool = True,
-) -> list[JSON]:
-    """Expected calls and those of the answer side by side, in the order of the answer. A call that
-    is missing stands before the next expected one that is there."""
-    partners = {match.number: number for number, match in enumerate(matches)}
-    placed: list[tuple[float, Row]] = []
-    place = inf
-    for call, match in reversed(list(zip(expected, matches, strict=True))):
-        if match.number is not None:
-            place = match.number
-            continue
-        note = "not made" if got else "no tool calls"
-        if match.elsewhere is not None:
-            note = f"made out of order, as call {match.elsewhere + 1}"
-        row: Row = {"expected": _cut(call.whole()), "got": None, "made": False, "note": note}
-        placed.insert(0, (place, row))
-    for at, call in enumerate(got):
-        number = partners.get(at)
-        row = {"expected": None, "got": _cut(call.whole()), "made": allow_extra}
-        if number is not None:
-            row |= {"expected": _cut(expected[number].whole()), "made": matches[number].is_made}
-        elif not allow_extra:
-            row["note"] = "not expected"
-        placed.append((at, row))
-    rows: list[JSON] = [row for _, row in sorted(placed, key=lambda each: each[0])]
-    if len(rows) > _MOST_ROWS:
-        more = f"and {len(rows) - _MOST_ROWS:,} more calls"
-        rows[_MOST_ROWS:] = [{"expected": None, "got": None, "made": True, "note": more}]
-    return rows
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+    return take(lambda left, at, start: most[left + 1][at + 1] + 1 == most[left][start])

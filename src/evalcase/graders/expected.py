@@ -6,22 +6,12 @@ grader that ignores differences says so in its options.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
-from functools import partial
+from collections.abc import Awaitable
 
 from evalcase.graders.base import BOTH, Context, Grader, Half
-from evalcase.graders.calls import (
-    Call,
-    align_calls,
-    describe_calls,
-    expected_calls,
-    match_calls,
-    read_calls,
-    takes_long,
-)
+from evalcase.graders.calls import compare_calls, expected_calls, read_calls, takes_long
 from evalcase.graders.differences import NOTHING, compare_content, expected_content
 from evalcase.graders.text import Searcher, settle
-from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.value import JSON
 from evalcase.util.answers import is_comparable
@@ -45,36 +35,24 @@ class ExpectedGrader(Grader):
         content = expected_content(case) if "content" in self.halves else None
         expected = expected_calls(case) if "calls" in self.halves else []
         if not expected:
-            if not is_comparable(content):
-                return NOTHING
-            return compare_content(content, answer)
+            return compare_content(content, answer) if is_comparable(content) else NOTHING
         made = read_calls(seen_calls(answer))
-        judge = partial(_grade_steps, expected, made, content, answer)
+
+        def judge(searcher: Searcher) -> Score:
+            """Every call is a step, and so is the content: the score is the share that matches."""
+            compared = compare_calls(expected, made, searcher.is_given_up)
+            right, steps = compared.matched, len(expected)
+            details: dict[str, JSON] = {} if right == steps else {"calls": compared.rows()}
+            reason, is_unseen = "; ".join(compared.describe()), False
+            if is_comparable(content):
+                said = compare_content(content, answer)
+                right, steps = right + (said.value == 1.0), steps + 1
+                reason = f"{reason}; {said.reason}"
+                details |= said.details
+                # Where the calls are wrong already, no text could have made it right.
+                is_unseen = said.stands and right == steps - 1
+                if right < steps:
+                    reason = f"{right} of {steps} steps right: {reason}"
+            return Score(right / steps, reason, details, stands=is_unseen)
+
         return settle(judge, takes_long=takes_long(expected, made))
-
-
-def _grade_steps(
-    expected: Sequence[Call],
-    made: Sequence[Call],
-    content: JSON,
-    answer: Answer,
-    searcher: Searcher,
-) -> Score:
-    """Every call is a step, and so is the content: the score is the share of steps that match."""
-    matches = match_calls(expected, made, is_given_up=searcher.is_given_up)
-    right, steps = sum(match.is_made for match in matches), len(expected)
-    reason = "; ".join(describe_calls(expected, made, matches))
-    details: dict[str, JSON] = {}
-    is_unseen = False
-    if right < steps:
-        details["calls"] = align_calls(expected, made, matches)
-    if is_comparable(content):
-        comparison = compare_content(content, answer)
-        right, steps = right + (comparison.value == 1.0), steps + 1
-        reason = f"{reason}; {comparison.reason}"
-        details |= comparison.details
-        # Where the calls are wrong already, no text could have made it right.
-        is_unseen = comparison.stands and right == steps - 1
-        if right < steps:
-            reason = f"{right} of {steps} steps right: {reason}"
-    return Score(right / steps, reason, details, stands=is_unseen)

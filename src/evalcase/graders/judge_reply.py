@@ -11,9 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from math import fsum
-from typing import Any, NamedTuple, TypeVar
-
-from msgspec import ValidationError, convert, structs
+from typing import Any, NamedTuple
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.base import Usable
@@ -21,13 +19,14 @@ from evalcase.graders.judge_prompt import Prompt, ask_again
 from evalcase.graders.rubrics import CANNOT_TELL, NOT_MET, Criterion, CriterionVerdict
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
-from evalcase.types.value import JSON, Value
+from evalcase.types.value import JSON
 from evalcase.util.answers import parse_answer, read_ending
 from evalcase.util.json import BadJsonError
 from evalcase.util.text import shorten_text
 
 _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _SUPPORTED = "supported"
+_CLAIM = ("claim", "reason")
 CLAIM_VERDICTS = (_SUPPORTED, "not_supported", CANNOT_TELL)
 _ATTEMPTS = 3
 _SHOWN_REPLY, _LONGEST_REPLY = 100, 4_000
@@ -43,18 +42,8 @@ class BadJudgeReplyError(ValueError):
     nothing of the reply."""
 
 
-class CriterionReply(Value, frozen=True):
-    verdict: CriterionVerdict
-    reason: str
-
-
-class Claim(CriterionReply, frozen=True):
-    """One claim that a judge found, and whether the material bears it out."""
-
-    claim: str
-
-
-T = TypeVar("T", CriterionReply, Claim)
+Said = dict[str, Any]
+"""What a judge said of a criterion or a claim: `reason`, `verdict` and, of a claim, `claim`."""
 
 
 # One vote
@@ -135,13 +124,12 @@ def _read_object(text: str, keys: Sequence[str]) -> dict[str, JSON]:
     return value
 
 
-def _read_part(value: JSON, kind: type[T], verdicts: Sequence[str], what: str) -> T:
-    try:
-        said = convert(value, kind)
-    except ValidationError:
-        fields = ", ".join(kind.__struct_fields__)
-        raise BadJudgeReplyError(f"{what} is not an object of the texts {fields}") from None
-    if said.verdict not in verdicts:
+def _read_part(value: JSON, texts: Sequence[str], verdicts: Sequence[str], what: str) -> Said:
+    names = [*texts, "verdict"]
+    said = {k: v for k, v in value.items() if isinstance(v, str)} if isinstance(value, dict) else {}
+    if said != value or said.keys() != set(names):
+        raise BadJudgeReplyError(f"{what} is not an object of the texts {', '.join(names)}")
+    if said["verdict"] not in verdicts:
         raise BadJudgeReplyError(f"the verdict of {what} is none of {', '.join(verdicts)}")
     return said
 
@@ -222,20 +210,17 @@ class CriteriaForm(NamedTuple):
         parts = {each.key: _describe_part(["reason"], each.verdicts) for each in self.criteria}
         return _describe_object(parts)
 
-    def read(self, text: str) -> dict[str, CriterionReply]:
+    def read(self, text: str) -> dict[str, Said]:
         reply = _read_object(text, [each.key for each in self.criteria])
         return {
-            each.key: _read_part(reply[each.key], CriterionReply, each.verdicts, f"`{each.key}`")
+            each.key: _read_part(reply[each.key], ["reason"], each.verdicts, f"`{each.key}`")
             for each in self.criteria
         }
 
-    def describe(self, said: Mapping[str, CriterionReply]) -> dict[str, JSON]:
-        told = [{"id": each.id, **structs.asdict(said[each.key])} for each in self.criteria]
-        return {"criteria": [*told]}
+    def describe(self, said: Mapping[str, Said]) -> dict[str, JSON]:
+        return {"criteria": [{"id": each.id, **said[each.key]} for each in self.criteria]}
 
-    def decide(
-        self, votes: Sequence[Mapping[str, CriterionReply]], asked: int, unsure: str
-    ) -> Score:
+    def decide(self, votes: Sequence[Mapping[str, Said]], asked: int, unsure: str) -> Score:
         decided = [
             _decide_criterion(each, [vote[each.key] for vote in votes], asked, unsure)
             for each in self.criteria
@@ -252,9 +237,9 @@ class CriteriaForm(NamedTuple):
 
 
 def _decide_criterion(
-    criterion: Criterion, said: Sequence[CriterionReply], asked: int, unsure: str
+    criterion: Criterion, said: Sequence[Said], asked: int, unsure: str
 ) -> DecidedCriterion:
-    counted = votes = Counter(each.verdict for each in said)
+    counted = votes = Counter(each["verdict"] for each in said)
     worst = criterion.levels[0][0] if criterion.levels else NOT_MET
     if unsure == "fail":
         votes = Counter(worst if each == CANNOT_TELL else each for each in counted.elements())
@@ -267,7 +252,7 @@ def _decide_criterion(
         )
     # Without the unsure votes there may be no majority for it.
     said_so = verdict if 2 * counted[verdict] > asked else CANNOT_TELL
-    reason = next(each.reason for each in said if each.verdict == said_so)
+    reason = next(each["reason"] for each in said if each["verdict"] == said_so)
     if said_so != CANNOT_TELL:
         return DecidedCriterion(criterion, verdict, reason, counted)
     reason = f"the judge can't tell: {reason}"
@@ -318,49 +303,46 @@ class ClaimsForm(NamedTuple):
         )
 
     def schema(self) -> JSON:
-        items = _describe_part(["claim", "reason"], CLAIM_VERDICTS)
+        items = _describe_part(_CLAIM, CLAIM_VERDICTS)
         return _describe_object({"claims": {"type": "array", "items": items}})
 
-    def read(self, text: str) -> list[Claim]:
+    def read(self, text: str) -> list[Said]:
         claims = _read_object(text, ["claims"])["claims"]
         if not isinstance(claims, list):
             raise BadJudgeReplyError("`claims` is not a list")
         return [
-            _read_part(each, Claim, CLAIM_VERDICTS, f"claim {number}")
+            _read_part(each, _CLAIM, CLAIM_VERDICTS, f"claim {number}")
             for number, each in enumerate(claims, start=1)
         ]
 
-    def describe(self, said: Sequence[Claim]) -> dict[str, JSON]:
-        return {"claims": [structs.asdict(each) for each in said]}
+    def describe(self, said: Sequence[Said]) -> dict[str, JSON]:
+        return {"claims": [*said]}
 
-    def decide(self, votes: Sequence[Sequence[Claim]], asked: int, unsure: str) -> Score:
+    def decide(self, votes: Sequence[Sequence[Said]], asked: int, unsure: str) -> Score:
         """Each vote finds claims of its own, so there is no majority: the vote in the middle
         counts. Without one of them, another might be the middle."""
         if len(votes) < asked:
-            message = (
-                f"{asked - len(votes)} of {asked} votes have no verdict, so there is no middle"
-            )
-            raise GraderError("judge-split", message)
+            why = f"{asked - len(votes)} of {asked} votes have no verdict, so there is no middle"
+            raise GraderError("judge-split", why)
         shares = [_share_supported(each, unsure) for each in votes]
         middle = sorted(range(asked), key=shares.__getitem__)[asked // 2]
         share, claims = shares[middle], votes[middle]
-        missing = [each for each in claims if each.verdict != _SUPPORTED]
-        reason = f"{len(claims) - len(missing)} of {len(claims)} claims are supported"
-        if missing:
-            shown = "; ".join(f"“{each.claim}”: {each.reason}" for each in missing[:_MOST_SHOWN])
-            more = f"; and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
-            reason = f"{reason}; not {shown}{more}"
-        is_unsure = any(each.verdict == CANNOT_TELL for each in claims)
-        return Score(share, reason, self.describe(claims), stands=is_unsure)
+        missing = [each for each in claims if each["verdict"] != _SUPPORTED]
+        told = [f"{len(claims) - len(missing)} of {len(claims)} claims are supported"]
+        told += [f"not “{each['claim']}”: {each['reason']}" for each in missing[:_MOST_SHOWN]]
+        if len(missing) > _MOST_SHOWN:
+            told.append(f"and {len(missing) - _MOST_SHOWN} more")
+        is_unsure = any(each["verdict"] == CANNOT_TELL for each in claims)
+        return Score(share, "; ".join(told), self.describe(claims), stands=is_unsure)
 
 
-def _share_supported(claims: Sequence[Claim], unsure: str) -> float:
+def _share_supported(claims: Sequence[Said], unsure: str) -> float:
     if not claims:
         raise GraderError("judge-unsure", "the judge found no claims, so there is no share")
-    unclear = next((each for each in claims if each.verdict == CANNOT_TELL), None)
+    unclear = next((each for each in claims if each["verdict"] == CANNOT_TELL), None)
     if unclear is not None and unsure == "error":
-        raise GraderError("judge-unsure", f"the judge can't tell: {unclear.reason}")
-    return sum(each.verdict == _SUPPORTED for each in claims) / len(claims)
+        raise GraderError("judge-unsure", f"the judge can't tell: {unclear['reason']}")
+    return sum(each["verdict"] == _SUPPORTED for each in claims) / len(claims)
 
 
 JudgeForm = CriteriaForm | ClaimsForm

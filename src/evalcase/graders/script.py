@@ -46,7 +46,7 @@ from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Process
 from evalcase.util.project import find_program
-from evalcase.util.text import as_json
+from evalcase.util.text import content_text, shorten_text
 from evalcase.util.user_calls import close_all
 
 _MOST_BYTES = 10_000_000
@@ -112,8 +112,7 @@ class ScriptGrader(Grader):
         return self.of or ()
 
     def asks(self) -> tuple[str, ...]:
-        own = () if self.target is None else (self.target,)
-        return (*own, *[name for each in self.inner() for name in each.grader.asks()])
+        return (*([self.target] if self.target is not None else ()), *super().asks())
 
     def load(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
@@ -139,10 +138,10 @@ class ScriptGrader(Grader):
         given = _describe_trial(context, self.config)
         if self.of is not None:
             grades = await context.grade_with(self.of)
-            broken = next((grade for grade in grades if grade.failure is not None), None)
-            if broken is not None and broken.failure is not None:
-                raise GraderError(broken.failure.kind, f"`{broken.grader}`: {broken.reason}")
-            given["results"] = {grade.grader: _describe_result(grade) for grade in grades}
+            for each in grades:
+                if each.failure is not None:
+                    raise GraderError(each.failure.kind, f"`{each.grader}`: {each.reason}")
+            given["results"] = {each.grader: _describe_result(each) for each in grades}
         if self.target is not None:
             most = self.max_calls or _MOST_CALLS
             async with _serve_target(self.target, most, context) as variables:
@@ -170,17 +169,13 @@ class ScriptGrader(Grader):
             if code != 0:
                 raise process.failure("the script", stdout.data)
             try:
-                reply = parse_json(stdout.data)
-                if not isinstance(reply, dict):
-                    raise BadScriptReplyError("is not an object")
-                return read_script_reply(reply)
+                return read_script_reply(parse_json(stdout.data))
             except BadJsonError as error:
                 what = f"what the script printed is not JSON ({error}); logs go to stderr"
             except BadScriptReplyError as error:
                 what = f"the reply {error}"
             text = stdout.data.decode(errors="backslashreplace")
-            line = text.strip().partition("\n")[0]
-            shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+            shown = shorten_text(text.strip().partition("\n")[0], _SHOWN)
             details = {**process.details(), "output": text[:4000]}
             raise GraderError("grader", f"{what}: {shown}" if shown else what, details)
 
@@ -265,53 +260,43 @@ async def _serve_target(
 
 def _describe_trial(context: Context, config: Mapping[str, JSON] | None) -> dict[str, object]:
     case, question, answer = context.case, context.question, context.answer
-    expected, calls, usage = list(case.expected_output) or None, answer.tool_calls, answer.usage
+    expected, calls, usage = list(case.expected_output), answer.tool_calls, answer.usage
+    space = context.workspace and context.workspace.path
+    counts = None if usage is None else {
+        "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }  # fmt: skip
     given: dict[str, object] = {
         "case": case.id, "suite": question.suite, "repeat": question.repeat,
         "question": question.text, "input": list(case.input), "criteria": case.criteria,
-        "expected_output": expected, "answer": answer.text, "messages": list(answer.messages),
-        "tool_calls": calls, "unread_calls": list_unread_calls(answer, calls),
-        "usage": None if usage is None else {
-            "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-            "cached_tokens": usage.cached_tokens,
-        },
+        "expected_output": expected or None, "answer": answer.text,
+        "messages": list(answer.messages), "tool_calls": calls,
+        "unread_calls": list_unread_calls(answer, calls), "usage": counts,
         "cost_usd": answer.cost_usd, "duration_s": context.duration_s,
         "metadata": case.metadata, "config": None if config is None else dict(config),
-        "workspace": context.workspace and context.workspace.path,
-        "changes": context.changes and encode_object(context.changes),
+        "workspace": space, "changes": context.changes and encode_object(context.changes),
     }  # fmt: skip
-    return given | _describe_for_agentv(context, expected)
-
-
-def _describe_for_agentv(context: Context, expected: object) -> dict[str, object]:
-    case, answer, usage = context.case, context.answer, context.answer.usage
-    took_ms = None if context.duration_s is None else context.duration_s * 1000
-    content, names = expected_content(case), Counter(call.name for call in answer.tool_calls)
-    reference = content if isinstance(content, str) else as_json(content, indent=2)
-    counts = () if usage is None else (
-        ("input", usage.input_tokens), ("output", usage.output_tokens),
-        ("cached", usage.cached_tokens),
-    )  # fmt: skip
-    tokens = {name: number for name, number in counts if number is not None}
+    # The names that AgentV's releases had.
+    reference, names = expected_content(case), Counter(call.name for call in calls)
     figures = {
-        "token_usage": None if usage is None else tokens, "cost_usd": answer.cost_usd,
-        "duration_ms": took_ms,
+        "token_usage": counts and {name.removesuffix("_tokens"): number
+                                   for name, number in counts.items() if number is not None},
+        "duration_ms": None if context.duration_s is None else context.duration_s * 1000,
     }  # fmt: skip
+    beside = {"cost_usd": answer.cost_usd, **figures}
     return {
-        "expected_outcome": case.criteria, "input_messages": list(case.input),
-        "expected_messages": expected or [], "reference_answer": reference if content else "",
-        "workspace_path": context.workspace and context.workspace.path,
-        "file_changes": context.changes and context.changes.diff,
+        **given, **figures, "expected_outcome": case.criteria, "input_messages": list(case.input),
+        "expected_messages": expected, "reference_answer": content_text(reference),
+        "workspace_path": space, "file_changes": context.changes and context.changes.diff,
         "candidate_answer": answer.text, "actual_output": answer.text, "output": answer.text,
         "output_messages": list(answer.messages), "guideline_files": [],
-        "input_files": list(context.question.files.values()),
+        "input_files": list(question.files.values()),
         "trace_summary": {
             "event_count": names.total(), "tool_names": sorted(names),
             "tool_calls_by_name": dict(names), "tool_calls": dict(names),
             "error_count": len(failed_calls(answer)),
-            **{name: value for name, value in figures.items() if value is not None},
+            **{name: value for name, value in beside.items() if value is not None},
         },
-        "token_usage": figures["token_usage"], "duration_ms": took_ms,
     }  # fmt: skip
 
 
@@ -358,7 +343,7 @@ class BadScriptReplyError(ValueError):
     """A reply that is no score. The message goes on after `the reply `."""
 
 
-def _object_to(reply: dict[str, JSON]) -> str | None:
+def _object_to(reply: JSON) -> str | None:
     """Why a reply of a worker is no score, or None."""
     try:
         read_script_reply(reply)
@@ -367,7 +352,7 @@ def _object_to(reply: dict[str, JSON]) -> str | None:
     return None
 
 
-def read_script_reply(reply: dict[str, JSON]) -> Score:
+def read_script_reply(reply: JSON) -> Score:
     """The score of `{"score": 0.5, "passed": false, "reason": "…", "details": {…}}`, where `score`
     or `passed` is needed.
 
@@ -375,6 +360,8 @@ def read_script_reply(reply: dict[str, JSON]) -> Score:
     `checks`, whose share that passed is the score where there is none. Other keys join the details.
     Raise BadScriptReplyError for a reply that says two things, such as a pass with a score of 0.
     """
+    if not isinstance(reply, dict):
+        raise BadScriptReplyError("is not an object")
     try:
         said = convert(reply, _Reply)
     except ValidationError as error:

@@ -3,7 +3,7 @@ and with which arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Annotated, Literal
 
@@ -14,13 +14,11 @@ from evalcase.graders.calls import (
     Agents,
     Call,
     about_steps,
-    align_calls,
     calls_of,
     check_kinds,
-    describe_calls,
+    compare_calls,
     expected_calls,
     find_missing,
-    match_calls,
     takes_long,
 )
 from evalcase.graders.differences import NOTHING, Difference, Way, find_differences, not_expected
@@ -161,22 +159,22 @@ class TrajectoryGrader(Grader):
     def _judge(
         self, expected: Sequence[Call], made: Sequence[Call], unmatched: str, searcher: Searcher
     ) -> Score:
-        rules = _Rules(self.arguments, self.tools, searcher)
-        matches = match_calls(expected, made, rules.lacking, self.order, searcher.is_given_up)
-        matched = sum(match.is_made for match in matches)
+        lacking = partial(self._lacking, searcher)
+        compared = compare_calls(expected, made, searcher.is_given_up, lacking, self.order)
+        matched = compared.matched
         needed = matched if self.missing == "allow" else len(expected)
-        held = {match.number for match in matches if match.is_made}
+        held = {match.number for match in compared.matches if match.is_made}
         extra = [] if self.allows_extra else [c for n, c in enumerate(made) if n not in held]
         total = needed + len(extra)
         details: dict[str, JSON] = {}
         if matched < total:
-            details["calls"] = align_calls(expected, made, matches, allow_extra=self.allows_extra)
+            details["calls"] = compared.rows(allow_extra=self.allows_extra)
         if not expected:
             said = ["no calls are expected"]
         elif self.missing == "allow" and matched < len(expected):
             said = [f"{matched} of {len(expected)} expected calls made, and the others may be left"]
         else:
-            said = list(describe_calls(expected, made, matches, rules.lacking, self.order))
+            said = list(compared.describe())
         if unmatched and matched < len(expected):
             said.append(unmatched)
         if extra:
@@ -185,22 +183,15 @@ class TrajectoryGrader(Grader):
             said.append(f"{matched} ÷ ({needed} + {len(extra)})")
         return Score(round(matched / total, 9) if total else 1.0, "; ".join(said), details)
 
-
-class _Rules(Value, frozen=True):
-    arguments: str
-    tools: Mapping[str, ToolRule]
-    searcher: Searcher
-
-    def lacking(self, expected: Call, got: Call) -> Iterator[Difference]:
+    def _lacking(self, searcher: Searcher, expected: Call, got: Call) -> Iterator[Difference]:
         """By a mode for the arguments, and by fields."""
-        rule = self.tools.get(expected.name)
-        mode = rule.arguments if rule is not None and rule.arguments else self.arguments
-        yield from _compare_arguments(mode, expected, got)
-        for path, matcher in (rule.fields or {}).items() if rule is not None else ():
+        rule = self.tools.get(expected.name, ToolRule())
+        yield from _compare_arguments(rule.arguments or self.arguments, expected, got)
+        for path, matcher in (rule.fields or {}).items():
             against = matcher.against(JsonPath(path), expected.given)
             if against is None:
                 continue
-            outcome = match_field(JsonPath(path), against, got.arguments, self.searcher)
+            outcome = match_field(JsonPath(path), against, got.arguments, searcher)
             if not outcome.matches:
                 yield Difference(path, outcome.tell(against))
 

@@ -154,7 +154,13 @@ class RunGrader(_LooksAtWorkspace):
             if self.report == "junit":
                 return self._grade_tests(_read_report(report, details), code, details)
         if self.report == "json":
-            return _read_reply(output.data, code, details)
+            what = describe_exit(code)
+            try:
+                if code == 0:
+                    return read_script_reply(parse_json(output.data))
+            except ValueError as error:
+                what = f"printed no score: {error}"
+            raise GraderError("workspace", f"the command {what}", details)
         ended = f"exit code {code}" if code >= 0 else f"the command {describe_exit(code)}"
         if code == self.expect:
             return Score(1.0, ended, details)
@@ -239,18 +245,6 @@ def _read_test(element: ET.Element) -> _Test:
     if is_run and (skipped is None or skipped.get("type") == "pytest.xfail"):
         return _Test("passed")
     return _Test("skipped")
-
-
-def _read_reply(data: bytes, code: int, details: dict[str, Any]) -> Score:
-    """The score that a command printed, as a `script` does."""
-    try:
-        reply = parse_json(data)
-        if isinstance(reply, dict) and code == 0:
-            return read_script_reply(reply)
-        what = describe_exit(code) if code else "printed no object"
-    except ValueError as error:
-        what = f"printed no score: {error}"
-    raise GraderError("workspace", f"the command {what}", details)
 
 
 # files
