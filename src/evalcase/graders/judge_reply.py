@@ -342,7 +342,7 @@ def _share_supported(claims: Sequence[Said], unsure: str) -> float:
     unclear = next((each for each in claims if each["verdict"] == CANNOT_TELL), None)
     if unclear is not None and unsure == "error":
         raise GraderError("judge-unsure", f"the judge can't tell: {unclear['reason']}")
-    return sum(each["verdict"] == _SUPPORTED for each in claims) / len(claims)
+    return [each["verdict"] for each in claims].count(_SUPPORTED) / len(claims)
 
 
 JudgeForm = CriteriaForm | ClaimsForm

@@ -7,16 +7,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
 
 from evalcase.config.catalogue import Catalogue
 from evalcase.format.document import Findings
 from evalcase.format.graders import read_grader_list
 from evalcase.format.tables import SuiteFiles
-from evalcase.importers.agentv_workspace import map_named_targets, map_target, map_workspace
 from evalcase.importers.draft import (
-    NO_ARGUMENT,
     CaseDraft,
     Choices,
+    Draft,
     NoCounterpartError,
     SuiteDraft,
     add_options,
@@ -63,11 +65,13 @@ def import_agentv(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> N
     names = [*targets] if isinstance(targets, list) else []
     for test in root.first(*_CONTAINERS).items():
         names += [test.at("target").value, test.at("execution", "target").value]
-    map_named_targets(names, folder.path, project, suite)
-    prompts = None
-    if root.at("prompts").value is not None:
-        prompts = read_prompts(root.at("prompts"), folder, suite)
-    cases = _CaseMaker(suite, Mapper(folder, project), prompts, root)
+    _map_named_targets(names, folder.path, project, suite)
+    named, default = root.at("prompts"), root.first(*_DEFAULTS)
+    cases = _CaseMaker(
+        suite, Mapper(folder, project),
+        None if named.value is None else read_prompts(named, folder, suite),
+        default.at("vars").mapping(), _list_checks(root, root.at("execution"), default),
+    )  # fmt: skip
     for item in TestReader(folder, suite, _CONTAINERS).read_file(source):
         cases.make(item)
 
@@ -98,21 +102,20 @@ def _describe_suite(root: Item, suite: SuiteDraft) -> None:
     if root.at("governance").value is not None:  # who answers for the tests, by which policy
         given = {"governance": root.at("governance").value}
         suite.fields["metadata"] = {**root.at("metadata").mapping(), **given}
-    map_workspace(root, suite, suite)
+    _map_workspace(root, suite, suite)
     _read_execution(root, suite)
 
 
 def _read_execution(root: Item, suite: SuiteDraft) -> None:
     for section in ("execution", "evaluate_options"):
-        for name, item in root.at(section).fields():
-            if name in ("threshold", "repeat"):
-                suite.fields[name] = item.value
-            elif name not in (*_TARGETS, *_CHECKS) and item.value is not None:
-                suite.lose(item, f"`{name}` of `{section}`", at="key")
+        given = root.at(section).mapping()
+        suite.fields |= {name: given[name] for name in ("threshold", "repeat") if name in given}
+        known = ("threshold", "repeat", *_TARGETS, *_CHECKS)
+        suite.lose_rest(root.at(section), known, f" of `{section}`")
     for held in (root, root.at("execution")):
         for name in _TARGETS:
             several = held.at(name).several()
-            named = [each.value if isinstance(each.value, str) else map_target(each, suite)
+            named = [each.value if isinstance(each.value, str) else _map_target(each, suite)
                      for each in several]  # fmt: skip
             names: list[JSON] = [each for each in named if each is not None]
             if names:
@@ -121,16 +124,13 @@ def _read_execution(root: Item, suite: SuiteDraft) -> None:
                 suite.lose(held.at(name), f"`{name}`: a target is named here", at="key")
 
 
-class _CaseMaker:
-    def __init__(
-        self, suite: SuiteDraft, mapper: Mapper, prompts: list[PromptTemplate] | None, root: Item
-    ) -> None:
-        self.suite = suite
-        self.mapper = mapper
-        self.prompts = prompts
-        default = root.first(*_DEFAULTS)
-        self.default_variables = default.at("vars").mapping()
-        self.shared = _list_checks(root, root.at("execution"), default)
+class _CaseMaker(Struct):
+    suite: SuiteDraft
+    mapper: Mapper
+    prompts: list[PromptTemplate] | None
+    default_variables: dict[str, JSON]
+    shared: list[Item]
+    """The checks of all cases."""
 
     def make(self, item: Item) -> None:
         if not isinstance(item.value, dict):
@@ -174,10 +174,8 @@ class _CaseMaker:
             for name in dict.fromkeys(unset):
                 case.lose(prompt.item, f"the variable `{name}`, which nothing sets")
         self._expect(case, item, variables)
-        for name, held in item.fields():
-            if name not in _CASE_FIELDS and held.value is not None:
-                case.lose(held, f"`{name}`", at="key")
-        map_workspace(item, case, self.suite)
+        case.lose_rest(item, _CASE_FIELDS)
+        _map_workspace(item, case, self.suite)
         _read_settings(case, item)
 
     def _expect(self, case: CaseDraft, item: Item, variables: Variables) -> None:
@@ -251,9 +249,8 @@ def _read_settings(case: CaseDraft, item: Item) -> None:
             case.fields["targets"] = [held.value]
         elif name in ("threshold", "repeat", "skip") and held.value is not None:
             case.fields[name], case.fields_from[name] = held.value, held
-    for name, held in execution:
-        if name not in ("target", "threshold", "repeat", "skip", "skip_defaults", *_CHECKS):
-            case.lose(held, f"`{name}` of `execution`", at="key")
+    known = ("target", "threshold", "repeat", "skip", "skip_defaults", *_CHECKS)
+    case.lose_rest(item.at("execution"), known, " of `execution`")
 
 
 def _list_checks(*several: Item) -> list[Item]:
@@ -266,13 +263,11 @@ def _without_root(value: JSON) -> JSON:
         return [_without_root(each) for each in value]
     if not isinstance(value, dict):
         return value
-    is_file = value.get("type") == "file"
-    return {
-        name: each.lstrip("/")
-        if is_file and name in ("value", "path") and isinstance(each, str)
-        else _without_root(each)
-        for name, each in value.items()
-    }
+    kept = {name: _without_root(each) for name, each in value.items()}
+    for name in ("value", "path") if value.get("type") == "file" else ():
+        if isinstance(path := kept.get(name), str):
+            kept[name] = path.lstrip("/")
+    return kept
 
 
 # Assertions
@@ -317,9 +312,6 @@ def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[Grader]
     elif kind in _EVALUATORS:
         graders = [_map_evaluator(item, _EVALUATORS[kind], fields, mapper)]
     elif kind in _OPTIONS:
-        for name in fields:
-            if name not in _OPTIONS[kind]:
-                raise NoCounterpartError(f"`{value['type']}` with `{name}`")
         graders = _map_own(kind, fields, f"`{value['type']}`")
     else:
         several = mapper.map(_to_promptfoo(kind, item).render(variables))
@@ -420,35 +412,155 @@ def _map_evaluator(item: Item, kind: str, fields: dict[str, JSON], mapper: Mappe
     return add_options(read[0], {"target": target if isinstance(target, str) else None})
 
 
-_METRICS = {
-    "max_tool_calls": "tool_calls", "max_tokens": "tokens", "max_cost_usd": "cost",
-    "max_duration_ms": "latency",
+_OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "ends-with": {"value": ("ends_with", "value")},
+    "token-usage": {
+        "max_total": ("tokens", "value"), "max_input": ("tokens", "input"),
+        "max_output": ("tokens", "output"),
+    },
+    "execution-metrics": {
+        "max_tool_calls": ("tool_calls", "max"), "max_tokens": ("tokens", "value"),
+        "max_cost_usd": ("cost", "value"), "max_duration_ms": ("latency", "value"),
+    },
 }  # fmt: skip
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "ends-with": ("value",),
-    "token-usage": ("max_total", "max_input", "max_output"),
-    "execution-metrics": tuple(_METRICS),
-}
-"""The options of assertions that promptfoo doesn't have."""
+"""The options of assertions that promptfoo doesn't have: the grader of each, and the option."""
 
 
 def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[Grader]:
-    if kind == "ends-with":
-        return [write_grader("ends_with", fields.get("value"))]
-    limits: dict[str, float] = {}
-    for option, limit in fields.items():
-        if not isinstance(limit, int | float) or isinstance(limit, bool):
+    graders: dict[str, Grader] = {}
+    for option, value in fields.items():
+        if option not in _OPTIONS[kind]:
+            raise NoCounterpartError(f"{name} with `{option}`")
+        grader, argument = _OPTIONS[kind][option]
+        if grader != "ends_with" and (
+            isinstance(value, bool) or not isinstance(value, int | float)
+        ):
             raise NoCounterpartError(f"{name} without a number")
-        limits[option] = limit
-    if not limits:
+        is_time = grader == "latency" and isinstance(value, int | float)
+        held = graders.setdefault(grader, write_grader(grader))
+        held[argument] = to_seconds(value) if is_time else value
+    if not graders:
         raise NoCounterpartError(f"{name} without limits")
-    if kind == "token-usage":
-        named: dict[str, JSON] = {each.removeprefix("max_"): limits[each] for each in limits}
-        return [write_grader("tokens", named.pop("total", NO_ARGUMENT), **named)]
-    if "max_duration_ms" in limits:
-        limits["max_duration_ms"] = to_seconds(limits["max_duration_ms"])
-    graders = {_METRICS[option]: limit for option, limit in limits.items()}
-    return [
-        write_grader(each, max=limit) if each == "tool_calls" else write_grader(each, limit)
-        for each, limit in graders.items()
-    ]
+    return [*graders.values()]
+
+
+# Workspaces, and the coding agents that work in them, in the forms that AgentV has had
+
+_COMMANDS = {
+    "setup": "setup", "teardown": "teardown",
+    "before_all": "prepare", "before_each": "setup", "after_each": "teardown",
+}  # fmt: skip
+_TEMPLATES = ("template", "workspace_template", "workdir")
+_AGENTS = {
+    "claude-code": "claude", "claude": "claude", "claude-cli": "claude", "codex": "codex",
+    "codex-cli": "codex", "copilot-cli": "copilot", "copilot": "copilot",
+    "gemini-cli": "gemini-cli", "opencode": "opencode",
+}  # fmt: skip
+_AGENT_OPTIONS = {
+    "executable": "program", "model": "model", "args": "args", "timeout_seconds": "time_s",
+}  # fmt: skip
+_TARGETS_FILE = os.path.join(".agentv", "targets.yaml")
+
+
+def _map_workspace(item: Item, draft: Draft, suite: SuiteDraft) -> None:
+    """`workspace` and `environment` of a file or a case, as far as there is something like it."""
+    found: dict[str, JSON] = {}
+    for whole in map(item.at, ("workspace", "environment")):
+        if whole.value is not None and not isinstance(whole.value, dict):
+            draft.lose(whole, f"`{whole.path[-1]}` of another file", at="key")
+        for name, held in whole.fields():
+            if name == "repos":
+                _add_repo(held, found, draft, suite)
+            elif name == "hooks":
+                for hook, each in held.fields():
+                    _add_part(hook, each, found, draft)
+            else:
+                _add_part(name, held, found, draft)
+    held = item.first("workspace", "environment")
+    if found.keys() & {"template", "repo"}:
+        draft.fields["workspace"] = found
+        draft.fields_from["workspace"] = held
+    elif found:
+        draft.lose(held, "a workspace without a `template`", "name the folder that agents work in")
+
+
+def _add_part(name: str, held: Item, found: dict[str, JSON], draft: Draft) -> None:
+    value = held.value
+    if name in _TEMPLATES and isinstance(value, str):
+        found["template"] = value
+    elif name in _COMMANDS:
+        _add_command(held, _COMMANDS[name], found, draft)
+    elif name == "env" and isinstance(value, dict):
+        found["env"] = {key: str(each) for key, each in value.items()}
+    elif (name, value) == ("type", "docker"):
+        hint = 'a target takes `isolation = "docker:IMAGE"`'
+        draft.lose(held, "`docker`: the isolation is that of a target", hint)
+    elif name != "type" and value is not None:
+        draft.lose(held, f"`{name}` of the workspace", at="key")
+
+
+def _add_command(item: Item, field: str, found: dict[str, JSON], draft: Draft) -> None:
+    held = item.first("command", "script") if isinstance(item.value, dict) else item
+    command: JSON = held.value
+    if isinstance(command, str):
+        command = {"sh": command}
+    elif not isinstance(command, list) or not all(isinstance(each, str) for each in command):
+        draft.lose(item, f"`{field}`, which is no command")
+        return
+    several = found.setdefault(field, [])
+    assert isinstance(several, list)
+    several.append(command)
+    limit = item.at("timeout_ms").value
+    if isinstance(limit, int) and limit > 0:
+        found["timeout_s"] = max(limit / 1000, float(str(found.get("timeout_s", 0))))
+    why = f"the JSON on the standard input of `{field}`, which runs in the workspace here"
+    draft.lose(held.without_value(), why)
+
+
+def _add_repo(item: Item, found: dict[str, JSON], draft: Draft, suite: SuiteDraft) -> None:
+    for number, each in enumerate(item.items()):
+        address = each.first("repo", "url").value
+        commit = each.first("commit", "base_commit").value
+        is_root = str(each.at("path").value or ".").rstrip("/") in (".", "")
+        if number or not is_root or not isinstance(address, str):
+            draft.lose(each, "a repository beside the one at the root of the workspace")
+        elif not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", str(commit)):
+            draft.lose(each, "a repository without the full id of a commit")
+        else:
+            name = re.sub(r"\W+", "-", address.rstrip("/").removesuffix(".git").split("/")[-1])
+            if "/" not in address.removesuffix(".git") or "://" not in address:
+                address = f"https://github.com/{address.removeprefix('github.com/')}"
+            suite.repos[name] = {"url": address}
+            found |= {"repo": name, "commit": commit}
+            known = ("path", "repo", "url", "commit", "base_commit")
+            draft.lose_rest(each, known, " of a repository")
+
+
+def _map_target(item: Item, suite: SuiteDraft) -> str | None:
+    """The name of a target that is a coding agent, which the configuration then gets."""
+    name, kind = item.at("name").value, _AGENTS.get(str(item.at("provider").value))
+    if not isinstance(name, str) or kind is None:
+        return None
+    suite.targets[name] = {"kind": kind}
+    for place in (item, item.at("settings")):
+        for key, value in place.mapping().items():
+            if key in _AGENT_OPTIONS and value is not None:
+                suite.targets[name][_AGENT_OPTIONS[key]] = value
+        known = ("name", "provider", "settings", *_AGENT_OPTIONS)
+        suite.lose_rest(place, known, f" of the target `{name}`")
+    return name
+
+
+def _map_named_targets(names: list[Any], folder: str, root: str, suite: SuiteDraft) -> None:
+    """The coding agents among the targets that a file names, from `.agentv/targets.yaml`."""
+    while not os.path.isfile(os.path.join(folder, _TARGETS_FILE)):
+        if folder in (root, os.path.dirname(folder)):
+            return
+        folder = os.path.dirname(folder)
+    try:
+        declared = Folder(folder).parse(_TARGETS_FILE).root
+    except ValueError:
+        return
+    for each in declared.at("targets").items() or declared.items():
+        if each.at("name").value in names:
+            _map_target(each, suite)

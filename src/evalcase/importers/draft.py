@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import takewhile
 from json import dumps
 from typing import NamedTuple
@@ -83,6 +83,12 @@ class Draft(Struct, kw_only=True):
 
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
         self.lost.append(Loss(item, why, hint, at))
+
+    def lose_rest(self, item: Item, known: Container[str], of: str = "") -> None:
+        """Leave out all other fields of a mapping, each by its name."""
+        for name, held in item.fields():
+            if name not in known and held.value is not None:
+                self.lose(held, f"`{name}`{of}", at="key")
 
     def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
         """Leave a grader out, or a rubric: a mean of the others is another mean."""
