@@ -27,7 +27,6 @@ from evalcase.importers.draft import (
 from evalcase.importers.javascript import (
     Variables,
     grade_expression,
-    has_tags,
     javascript_text,
     translate_pattern,
 )
@@ -44,8 +43,8 @@ JUDGED = (
     "llm-rubric", "model-graded-closedqa", "factuality", "model-graded-factuality", "g-eval",
 )  # fmt: skip
 TOOL_USE = (
-    "trajectory:tool-used", "trajectory:tool-sequence", "trajectory:tool-args-match",
-    "trajectory:step-count",
+    "trajectory:tool-used", "trajectory:tool-sequence", "trajectory:step-count",
+    "trajectory:tool-args-match",
 )  # fmt: skip
 _NOT_HERE = (
     "python", "ruby", "webhook", "levenshtein", "similar:dot", "similar:euclidean", "bleu", "gleu",
@@ -64,19 +63,18 @@ ASSERTION_TYPES = frozenset({
 })  # fmt: skip
 """All that promptfoo documents."""
 _HINT = "a `judge`, or a function as `python: checks:function`, may grade it"
-_NEAR = {
-    "skill-used": "skill_used", "skill-trigger": "skill_used", "levenshtein": "similarity",
-    "composite": "weighted", "field-accuracy": "fields",
-}  # fmt: skip
-
+_NEAR = {"skill-used": "skill_used", "skill-trigger": "skill_used", "levenshtein": "similarity"}
 _CELL = re.compile(
     rf"(not-)?({'|'.join(map(re.escape, ASSERTION_TYPES))})(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
 )
 """`contains(0.5): Paris`"""
 _TRIM = re.compile(r"\s*output\.trim\(\);?\s*")
 _STRICT = write_grader("json", strict=True)
-_SHARED = frozenset({"value", "weight", "metric", "assert", "transform", "id", "reason"})
-_WITH_THRESHOLD = ("latency", "cost", SET, *_SIMILAR)
+_SHARED = ("value", "weight", "metric", "assert", "transform", "id", "reason")
+_OPTIONS = {
+    **dict.fromkeys(("latency", "cost", SET), ("threshold",)),
+    **dict.fromkeys(_SIMILAR, ("threshold", "provider")),
+}
 _OF_JUDGES = {
     "provider": "`provider` of a judge: [judge] of the configuration says who judges",
     "rubricPrompt": "`rubricPrompt`: evalcase asks a judge in words of its own",
@@ -117,23 +115,15 @@ class Assertion(NamedTuple):
             return any(each.is_of_output for each in self.inner)
         return self.type not in ("cost", "latency")
 
-    @property
-    def has_tags(self) -> bool:
-        """Whether it differs from test to test."""
-        own = has_tags(self.value) or has_tags(self.fields.get("metric"))
-        return own or any(each.has_tags for each in self.inner)
-
     def render(self, variables: Variables) -> Assertion:
-        if not self.has_tags:
-            return self
-        fields = dict(self.fields)
-        value = fields.get("value")
-        if isinstance(value, str | list) or self.type == "trajectory:tool-args-match":
-            fields["value"] = variables.render_all(value)
-        if isinstance(fields.get("metric"), str):
-            fields["metric"] = variables.render(str(fields["metric"]))
+        is_template = isinstance(self.value, str | list) or self.type == TOOL_USE[-1]
+        rendered = {
+            name: variables.render_all(self.fields[name])
+            for name in ("value", "metric")
+            if name in self.fields and (name == "metric" or is_template)
+        }
         inner = tuple(each.render(variables) for each in self.inner)
-        return self._replace(fields=fields, inner=inner)
+        return self._replace(fields={**self.fields, **rendered}, inner=inner)
 
     def judges(self) -> Iterator[Item]:
         if self.type in JUDGED and self.fields.get("provider") is not None:
@@ -145,14 +135,11 @@ class Assertion(NamedTuple):
 def read_assertions(several: Item, root: Item) -> tuple[Assertion, ...]:
     """The assertions of a list. `$ref: "#/assertionTemplates/polite"` is replaced."""
     found = []
-    for item in several.several():
-        named = item.mapping().get("$ref")
-        if isinstance(named, str) and named.startswith("#/"):
-            referenced = root.at(*named.removeprefix("#/").split("/"))
-            item = item if referenced.value is None else referenced  # noqa: PLW2901
-        if item.value is None:
-            continue
-        name = item.mapping().get("type")
+    for each in several.several():
+        named = str(each.at("$ref").value)
+        referenced = root.at(*named[2:].split("/")) if named.startswith("#/") else each
+        item = each if referenced.value is None else referenced
+        name = item.at("type").value
         kind = name if isinstance(name, str) else ""
         fields: dict[str, JSON] = {
             key: held for key, held in item.mapping().items()
@@ -160,7 +147,8 @@ def read_assertions(several: Item, root: Item) -> tuple[Assertion, ...]:
         }  # fmt: skip
         inner = read_assertions(item.at("assert"), root) if kind == SET else ()
         bare = kind.removeprefix(NEGATION)
-        found.append(Assertion(item, bare, bare != kind, fields, inner))
+        if item.value is not None:
+            found.append(Assertion(item, bare, bare != kind, fields, inner))
     return tuple(found)
 
 
@@ -235,19 +223,17 @@ class Mapper(Struct):
             raise NoCounterpartError("this assertion, which has no type")
         if kind not in _MAPPERS:
             near = _NEAR.get(kind)
-            hint = _HINT if near is None else f"`{near}` is near, and not the same"
+            hint = f"`{near}` is near, and not the same" if near else _HINT
             if near is None and kind not in ASSERTION_TYPES:
                 hint = did_you_mean(kind, ASSERTION_TYPES) or hint
             raise NoCounterpartError(f"{name}: no grader says the same", hint)
         if assertion.fields.get("weight") == 0:
             hint = "give it a weight, if the test should fail by it"
             raise NoCounterpartError(f"{name} with weight 0: it can't fail", hint)
-        known = {*_SHARED, *(_OF_JUDGES if kind in JUDGED else ())}
-        known |= {"threshold"} if kind in _WITH_THRESHOLD else set()
-        known |= {"provider"} if kind in _SIMILAR else set()
-        for field in assertion.fields:
-            if field not in known:
-                raise NoCounterpartError(f"{name} with `{field}`")
+        known = (*_SHARED, *(_OF_JUDGES if kind in JUDGED else _OPTIONS.get(kind, ())))
+        other = next((field for field in assertion.fields if field not in known), None)
+        if other is not None:
+            raise NoCounterpartError(f"{name} with `{other}`")
 
     def value(self, assertion: Assertion) -> JSON:
         """The value of an assertion, or of the files that it names."""
