@@ -283,29 +283,18 @@ Graders = Annotated[
 class SharedOptions(Value, frozen=True):
     """How a grader counts in its case: options of every grader, which none has to know."""
 
-    name: Annotated[
-        Text | None, about("Its name in results; by default, its type.", words="a name")
-    ] = None
+    name: Annotated[Text | None, about("Its name in results.", words="a name")] = None
     weight: Annotated[Amount, about("How much it counts in the weighted mean.", example=2)] = 1.0
-    required: Annotated[bool, about("Whether it must pass, regardless of the weighted mean.")] = (
-        False
-    )
-    indicator: Annotated[
-        bool, about("Whether its grade is only shown, and doesn't count in the verdict.")
-    ] = False
+    required: Annotated[bool, about("Whether it must pass, whatever the weighted mean.")] = False
+    indicator: Annotated[bool, about("Whether it is shown only, outside the verdict.")] = False
     threshold: Annotated[
-        Share, about("The score at which it passes.", example=0.8, elsewhere=("min_score",))
+        Share, about("The score at which it passes.", elsewhere=("min_score",))
     ] = 1.0
-    timeout_s: Annotated[
-        Seconds | None, about("Its time limit, in seconds.", example=30, elsewhere=("timeout",))
-    ] = None
-    negated: Annotated[
-        bool, about("Whether to invert it: passed becomes failed, and the score 1 minus the score.")
-    ] = field(name="not", default=False)
-    path: Annotated[
-        JsonPath | None,
-        about("The part of the answer's JSON to grade, as a path.", example="items.0.name"),
-    ] = None
+    timeout_s: Annotated[Seconds | None, about("Its time limit.", elsewhere=("timeout",))] = None
+    negated: Annotated[bool, about("Whether to invert it: the score becomes 1 - score.")] = field(
+        name="not", default=False
+    )
+    path: Annotated[JsonPath | None, about("The part of the answer's JSON to grade.")] = None
 
 
 SHARED = fields_of(SharedOptions)

@@ -103,36 +103,30 @@ class Matcher(Value, frozen=True):
         about("The accepted values.", words="a list of values"),
     ] = None
     number: Annotated[int | float | None, about("The number it must be.", words="a number")] = None
-    date: Annotated[
-        Text | None, about("The date or time it must be.", words="a date in quotes")
-    ] = None
+    date: Annotated[Text | None, about("The date it must be.", words="a date in quotes")] = None
     type: Annotated[
         JsonType
         | Annotated[tuple[JsonType, ...], Meta(min_length=1), of_kind("a list of types")]
         | None,
-        about("Its JSON type, or several accepted types."),
+        about("Its JSON type, or several."),
     ] = None
     exists: Annotated[bool | None, about("Whether the field must exist.")] = None
-    length: Annotated[Whole | Bounds | None, about("Its number of characters, items or keys.")] = (
-        None
-    )
+    length: Annotated[Whole | Bounds | None, about("How many characters, items or keys.")] = None
     expected: Annotated[
         Literal["equals", "number", "date"] | None,
-        about("Compare with the same path of `expected_output`: as JSON, number or date."),
+        about("How to compare with the same path of `expected_output`."),
     ] = None
     within: Annotated[
-        Amount, about("How far a number may be off; for a date, in days.", elsewhere=("tolerance",))
+        Amount, about("How far it may be off; a date, in days.", elsewhere=("tolerance",))
     ] = 0.0
     within_percent: Annotated[Amount, about("How far a number may be off, in percent.")] = 0.0
     formats: Annotated[
         Annotated[tuple[DateFormat, ...], Meta(min_length=1)],
-        about("Accepted date formats, as in Python's `strptime`; by default, ISO 8601."),
+        about("Date formats of `strptime`; by default, ISO 8601."),
     ] = ()
     ignore_case: Annotated[bool, about("Ignore upper and lower case.")] = False
     weight: Annotated[Amount, about("How much the field counts.")] = 1.0
-    required: Annotated[bool, about("Whether this field must match, regardless of the others.")] = (
-        False
-    )
+    required: Annotated[bool, about("Whether it must match in any case.")] = False
 
     @property
     def checks(self) -> list[str]:
@@ -389,7 +383,7 @@ class FieldsGrader(Grader):
 
     value: Annotated[
         FieldMatchers,
-        about("Paths of fields, each with a value or a matcher.", example={"riskLevel": "High"}),
+        about("Paths, each with a value or a matcher.", example={"riskLevel": "High"}),
     ]
 
     def compares(self) -> frozenset[Half]:

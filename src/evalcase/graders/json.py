@@ -245,12 +245,9 @@ class JsonSchemaGrader(Grader):
     reads = "value"
     example = "- json_schema: {type: object, required: [riskLevel]}"
 
-    value: Annotated[
-        JsonSchema | None, about("The schema.", example={"type": "object"}, elsewhere=("schema",))
-    ] = None
+    value: Annotated[JsonSchema | None, about("The schema.", elsewhere=("schema",))] = None
     file: Annotated[
-        SchemaFile | None,
-        about("A JSON file with the schema, instead of `value`.", example="schemas/answer.json"),
+        SchemaFile | None, about("A JSON file with the schema, instead of `value`.")
     ] = None
 
     read: JSON = None
@@ -327,23 +324,19 @@ class JsonEqualsGrader(Grader):
     reads = "value"
     example = "- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}"
 
-    value: Annotated[
-        JSON | UnsetType, about("The value it must equal; by default, `expected_output`.")
-    ] = UNSET
-    ignore: Annotated[
-        JsonPaths, about("Paths to leave out.", example=["id"], elsewhere=("ignore_paths",))
-    ] = ()
+    value: Annotated[JSON | UnsetType, about("The value; by default, `expected_output`.")] = UNSET
+    ignore: Annotated[JsonPaths, about("Paths to leave out.", elsewhere=("ignore_paths",))] = ()
     unordered: Annotated[
         bool | JsonPaths,
-        about("Ignore the order of lists: of all, or at paths.", elsewhere=("ignore_order",)),
+        about("Ignore the order of lists, or of those at paths.", elsewhere=("ignore_order",)),
     ] = False
     extra: Annotated[
         Literal["forbid", "allow"],
-        about("Whether mappings may have unexpected keys.", elsewhere=("allow_extra",)),
+        about("Whether mappings may have other keys.", elsewhere=("allow_extra",)),
     ] = "forbid"
-    within: Annotated[
-        Amount, about("How far apart numbers may be.", example=0.01, elsewhere=("tolerance",))
-    ] = 0.0
+    within: Annotated[Amount, about("How far apart numbers may be.", elsewhere=("tolerance",))] = (
+        0.0
+    )
 
     def conflicts(self) -> Iterator[Finding]:
         for number, path in enumerate(self.ignore):

@@ -63,8 +63,7 @@ class JudgeGrader(Grader):
     value: Annotated[
         Text | None,
         about(
-            "What a good answer does, in prose. If `rubric` and `rubrics` are missing too, the "
-            "`criteria` and `rubrics` of the case are used.",
+            "What a good answer does; by default, what the case says.",
             example="Says when the shop opens.",
             elsewhere=("criteria",),
         ),
@@ -72,44 +71,35 @@ class JudgeGrader(Grader):
     prompt: Annotated[
         PromptText | None,
         about(
-            "The same as a longer text, or as a file of the project (.md or .txt). In it "
-            "{{criteria}} is that of the case, and {{question}}, {{reference}} and {{answer}} name "
-            "what the judge sees.",
-            example="prompts/polite.md",
+            "The same as longer text, or the path of one. {{criteria}} in it is that of the case, "
+            "and {{question}}, {{reference}} and {{answer}} name what the judge sees."
         ),
     ] = None
-    rubric: Annotated[
-        RubricName | None,
-        about("A built-in rubric; `evalcase graders NAME` shows it.", example="correct"),
-    ] = None
+    rubric: Annotated[RubricName | None, about("A built-in rubric.", example="correct")] = None
     rubrics: Annotated[
         Annotated[tuple[Text | RubricItem, ...], Meta(min_length=1)],
-        about("Criteria to check one by one, as in the `rubrics` of a case."),
+        about("Criteria to check one by one."),
     ] = ()
     target: Annotated[
-        TargetName | None,
-        about("The target that judges, instead of that of [judge].", elsewhere=("model",)),
+        TargetName | None, about("Who judges, instead of [judge].", elsewhere=("model",))
     ] = None
-    votes: Annotated[
-        Count, about("How often each judge is asked; the majority of all votes decides.", example=3)
-    ] = 1
+    votes: Annotated[Count, about("How often each judge is asked; the majority decides.")] = 1
     panel: Annotated[TargetNames, about("Several judges, instead of `target`.")] = ()
     template: Annotated[
         Template | None,
         about(
-            "Your own prompt: it must use {{answer}} and {{criteria}}, and may use "
-            "{{goal}}, {{conversation}}, {{reference}}, {{context}}, {{tool_calls}} and {{diff}}."
+            "Your own prompt: it must use {{answer}} and {{criteria}}, and may use {{goal}}, "
+            "{{conversation}}, {{reference}}, {{context}}, {{tool_calls}} and {{diff}}."
         ),
     ] = None
-    unsure: Annotated[
-        Literal["error", "fail"], about("What it counts as if the judge can't tell.")
-    ] = "error"
+    unsure: Annotated[Literal["error", "fail"], about("What it is if the judge can't tell.")] = (
+        "error"
+    )
     context: Annotated[
         Text | None,
         about(
-            "Where to find the context for the answer: a path in the case's metadata, or `tools` "
-            "for the outputs of its tools. By default `metadata.context`, or else `tools`.",
-            example="metadata.documents",
+            "Where the context is: a path in the metadata, or `tools` for the outputs of tools. "
+            "By default `metadata.context`, or else `tools`.",
             words="a path into the metadata, or `tools`",
         ),
     ] = None

@@ -25,9 +25,7 @@ class LatencyGrader(Grader):
     reads = "figures"
     example = "- latency: 2.5"
 
-    value: Annotated[
-        Seconds, about("The most seconds it may take.", example=2.5, elsewhere=("max",))
-    ]
+    value: Annotated[Seconds, about("The most seconds.", example=2.5, elsewhere=("max",))]
 
     steps: Annotated[Text | None, about_steps("Each of")] = None
 
@@ -81,9 +79,7 @@ class CostGrader(Grader):
     reads = "figures"
     example = "- cost: 0.01"
 
-    value: Annotated[
-        Amount, about("The most it may cost, in USD.", example=0.01, elsewhere=("max", "budget"))
-    ]
+    value: Annotated[Amount, about("The most USD.", example=0.01, elsewhere=("max", "budget"))]
 
     def grade(self, context: Context) -> Score:
         answer = context.answer
@@ -104,9 +100,7 @@ class TokensGrader(Grader):
     reads = "figures"
     example = "- tokens: {output: 200}"
 
-    value: Annotated[
-        Whole | None, about("The most tokens in total.", example=1000, elsewhere=("max", "total"))
-    ] = None
+    value: Annotated[Whole | None, about("The most in total.", elsewhere=("max", "total"))] = None
     input: Annotated[Whole | None, about("The most input tokens.")] = None
     output: Annotated[Whole | None, about("The most output tokens.")] = None
 
@@ -140,7 +134,7 @@ class FinishGrader(Grader):
     example = "- finish: [stop, end_turn]"
 
     value: Annotated[
-        Text | Texts | None, about("The accepted finish reason, or several.", example="stop")
+        Text | Texts | None, about("The accepted reason, or several.", example="stop")
     ] = None
     refusal: Annotated[Literal["allow", "forbid"], about("Whether the model may refuse.")] = "allow"
 
@@ -166,9 +160,7 @@ class TurnsGrader(Grader):
     example = "- turns: {max: 6}"
 
     min: Annotated[Count | None, about("The fewest turns.")] = None
-    max: Annotated[Count | None, about("The most turns.", example=6, elsewhere=("max_turns",))] = (
-        None
-    )
+    max: Annotated[Count | None, about("The most turns.", elsewhere=("max_turns",))] = None
 
     def grade(self, context: Context) -> Score:
         told = write_count(context.turns, "turn")

@@ -69,8 +69,7 @@ class PythonGrader(Grader):
     arguments: Annotated[
         dict[str, JSON],
         about(
-            "Further arguments for the function, by parameter name.",
-            example={"least": 3},
+            "Further arguments for the function.",
             elsewhere=("args", "kwargs", "params"),
             words="a mapping of names to values",
         ),

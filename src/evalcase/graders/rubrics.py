@@ -87,9 +87,7 @@ class RubricItem(Value, frozen=True):
     id: Annotated[Text | None, about("Its name in results.")] = None
     weight: Annotated[Amount, about("How much it counts.")] = 1.0
     required: Annotated[bool, about("Whether it must be met, regardless of the score.")] = False
-    levels: Annotated[Levels | None, about("A description of each level, from worst to best.")] = (
-        None
-    )
+    levels: Annotated[Levels | None, about("Levels, from worst to best.")] = None
 
 
 def rubric_faults(rubrics: Sequence[Any]) -> Iterator[Finding]:

@@ -72,27 +72,19 @@ class ScriptGrader(Grader):
     ]
     mode: Annotated[
         Literal["once", "worker"],
-        about("`once` starts it for each answer; a `worker` gets a line for each answer."),
+        about("Started for each answer, or a `worker` that reads lines."),
     ] = "once"
     cwd: Annotated[Text | None, about("The folder to run it in, from the project folder.")] = None
-    memory_mb: Annotated[
-        Count | None,
-        about("The memory limit of each process, where the system supports it.", example=500),
-    ] = None
+    memory_mb: Annotated[Count | None, about("The memory limit of each process.")] = None
     config: Annotated[
-        dict[str, JSON] | None,
-        about("Further data for the program, passed as `config`.", words="a mapping"),
+        dict[str, JSON] | None, about("Further data for the program.", words="a mapping")
     ] = None
     target: Annotated[
-        TargetName | None,
-        about("A target that the program may ask; with `max_calls`, by default that of [judge]."),
+        TargetName | None, about("A target it may ask; with `max_calls`, that of [judge].")
     ] = None
-    max_calls: Annotated[
-        Count | None, about("How often it may ask the target; 50 by default.", example=10)
-    ] = None
+    max_calls: Annotated[Count | None, about("How often it may ask; 50 by default.")] = None
     of: Annotated[
-        Graders | None,
-        about("Graders whose grades it is given, and decides by.", elsewhere=("graders",)),
+        Graders | None, about("Graders whose grades it is given.", elsewhere=("graders",))
     ] = None
 
     surroundings: Surroundings | None = None

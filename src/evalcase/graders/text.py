@@ -107,12 +107,8 @@ class TextGrader(Grader, kw_only=True):
     argument: ClassVar[str | None] = "value"
     reads: ClassVar[Literal["text", "either"]] = "text"
 
-    ignore_case: Annotated[
-        bool, about("Ignore upper and lower case.", elsewhere=("case_insensitive",))
-    ] = False
-    ignore_space: Annotated[
-        bool, about("Count white space as one blank, and none at the ends.", elsewhere=("strip",))
-    ] = False
+    ignore_case: Annotated[bool, about("Ignore case.", elsewhere=("case_insensitive",))] = False
+    ignore_space: Annotated[bool, about("Ignore extra white space.", elsewhere=("strip",))] = False
 
     def with_even_space(self, text: str) -> str:
         return " ".join(text.split()) if self.ignore_space else text
@@ -144,10 +140,7 @@ class EqualsGrader(TextGrader):
     reads = "either"
     example = "- equals: Paris"
 
-    value: Annotated[
-        JSON,
-        about("The expected text or JSON value.", example="Paris", words="a text or a value"),
-    ]
+    value: Annotated[JSON, about("The text or value.", example="Paris", words="a text or a value")]
 
     def grade(self, context: Context) -> Score:
         part = context.part
@@ -173,16 +166,10 @@ class ContainsGrader(TextGrader):
     example = "- contains: [Paris, France]"
 
     value: Annotated[
-        Text | Texts | None,
-        about("The text to find, or a list of texts that must all be found.", example="Paris"),
+        Text | Texts | None, about("The text to find, or all of several.", example="Paris")
     ] = None
-    any: Annotated[
-        Texts | None, about("Texts of which at least one must be found, instead of `value`.")
-    ] = None
-    all: Annotated[
-        Texts | None,
-        about("Texts that must all be found, instead of `value`.", example=["Paris", "Seine"]),
-    ] = None
+    any: Annotated[Texts | None, about("Texts, at least one of which must be found.")] = None
+    all: Annotated[Texts | None, about("Texts that must all be found.")] = None
 
     def conflicts(self) -> Iterator[Finding]:
         yield from super().conflicts()
@@ -254,9 +241,9 @@ class RegexGrader(TextGrader):
 
     value: Annotated[Pattern, about("The pattern to search for.", example="\\d+ items?")]
     full: Annotated[bool, about("Whether the whole answer must match.")] = False
-    timeout_s: Annotated[
-        Seconds, about("Time limit of the search, in seconds.", example=5, elsewhere=("timeout",))
-    ] = LIMIT_S
+    timeout_s: Annotated[Seconds, about("Time limit of the search.", elsewhere=("timeout",))] = (
+        LIMIT_S
+    )
 
     def accepts_silence(self) -> bool:
         """Whether the pattern matches an empty text, as `^$` does, and not any text."""
@@ -331,12 +318,9 @@ class SimilarityGrader(TextGrader):
     threshold = "needed"
     example = "- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}"
 
-    value: Annotated[
-        str | None, about("The text to compare with; by default, `expected_output`.")
-    ] = None
+    value: Annotated[str | None, about("The text; by default, `expected_output`.")] = None
     embedding: Annotated[
-        TargetName | None,
-        about("A target that embeds texts, to compare by the cosine of both embeddings."),
+        TargetName | None, about("A target that embeds texts, to compare by the cosine.")
     ] = None
 
     def compares(self) -> frozenset[Half]:

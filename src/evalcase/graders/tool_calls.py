@@ -37,18 +37,12 @@ class ToolCallsGrader(Grader):
     example = "- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}"
 
     min: Annotated[Whole | None, about("The fewest calls.")] = None
-    max: Annotated[Whole | None, about("The most calls.", example=5, elsewhere=("budget",))] = None
+    max: Annotated[Whole | None, about("The most calls.", elsewhere=("budget",))] = None
     needed: Annotated[
-        dict[str, Count],
-        about("Tools, or kinds such as `@shell`, and how often at least.", example={"search": 1}),
+        dict[str, Count], about("Tools, or kinds such as `@shell`, and how often at least.")
     ] = {}
-    forbidden: Annotated[
-        Texts, about("Tools, or kinds such as `@web`, that must not be called.", example=["delete"])
-    ] = ()
-    max_repeats: Annotated[
-        Count | None,
-        about("How often the same call, with the same arguments, may be made.", example=2),
-    ] = None
+    forbidden: Annotated[Texts, about("Tools, or kinds, that must not be called.")] = ()
+    max_repeats: Annotated[Count | None, about("How often the same call may be made.")] = None
     errors: Annotated[Literal["allow", "forbid"], about("Whether calls may fail.")] = "allow"
     agent: Agents = "all"
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None
@@ -222,8 +216,7 @@ class SkillUsedGrader(Grader):
 
     value: Annotated[Text, about("The name of the skill.", example="csv", elsewhere=("skill",))]
     evidence: Annotated[
-        Literal["tool", "any"],
-        about("A call of a `tool` for skills, or `any` sign, such as reading its SKILL.md."),
+        Literal["tool", "any"], about("A call of a `tool` for skills, or `any` sign.")
     ] = "tool"
 
     def grade(self, context: Context) -> Score:

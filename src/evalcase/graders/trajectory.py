@@ -42,12 +42,8 @@ Order = Literal["exact", "in_order", "any_order"]
 
 
 class ToolRule(Value, frozen=True):
-    arguments: Annotated[
-        Arguments | None, about("How to compare its arguments, instead of the general setting.")
-    ] = None
-    fields: Annotated[
-        FieldMatchers | None, about("Paths in its arguments, each with a value or a matcher.")
-    ] = None
+    arguments: Annotated[Arguments | None, about("How to compare its arguments.")] = None
+    fields: Annotated[FieldMatchers | None, about("Paths in its arguments, as in `fields`.")] = None
 
     def conflicts(self) -> Iterator[Finding]:
         if self.arguments is None and self.fields is None:
@@ -57,9 +53,7 @@ class ToolRule(Value, frozen=True):
 class WrittenCall(Value, frozen=True):
     """A tool call as people write it, as `{tool, input}` or in OpenAI's form."""
 
-    tool: Annotated[
-        Text | None, about("The name of the tool.", example="search", elsewhere=("name",))
-    ] = None
+    tool: Annotated[Text | None, about("The name of the tool.", elsewhere=("name",))] = None
     input: Annotated[JSON, about("Its arguments.", elsewhere=("args", "arguments"))] = None
     function: Annotated[JSON, about("Name and arguments, in OpenAI's form.")] = None
     output: Annotated[JSON, about("What it gave; not compared.")] = None
@@ -87,33 +81,29 @@ class TrajectoryGrader(Grader):
     value: Annotated[
         tuple[Text | WrittenCall, ...] | None,
         about(
-            "The expected calls, of tools or of kinds such as `@shell`; by default, those of "
-            "`expected_output`.",
+            "The calls, of tools or kinds such as `@shell`; by default, those expected.",
             example=[{"tool": "search", "input": {"q": "Peru"}}],
             elsewhere=("expected", "calls"),
             words="a list of tool calls",
         ),
     ] = None
-    order: Annotated[
-        Order, about("How strictly the order of calls is compared.", elsewhere=("mode",))
-    ] = "in_order"
+    order: Annotated[Order, about("How strict their order is.", elsewhere=("mode",))] = "in_order"
     arguments: Annotated[
         Arguments,
         about(
-            "`exact`: equal. `contains`: the call has all expected arguments, and may have more. "
-            "`within`: the reverse. `ignore`: not compared.",
+            "`contains`: the call has all expected ones, and may have more. `within`: the reverse.",
             elsewhere=("args",),
         ),
     ] = "contains"
     extra: Annotated[
         Literal["allow", "forbid"] | None,
-        about("Whether other calls are allowed; by default they are, unless `order` is `exact`."),
+        about("Whether other calls are allowed; with `order: exact`, no."),
     ] = None
-    missing: Annotated[
-        Literal["forbid", "allow"], about("Whether expected calls may be left out.")
-    ] = "forbid"
+    missing: Annotated[Literal["forbid", "allow"], about("Whether calls may be left out.")] = (
+        "forbid"
+    )
     tools: Annotated[
-        dict[str, ToolRule], about("How to compare the arguments of single tools, by name.")
+        dict[str, ToolRule], about("How to compare the arguments of single tools.")
     ] = {}
     agent: Agents = "all"
     steps: Annotated[Text | None, about_steps("Instead of the calls in the answer, use")] = None

@@ -80,26 +80,21 @@ class RunGrader(_LooksAtWorkspace):
     value: Annotated[
         Words,
         about(
-            "The program and its arguments; `{report}` becomes the path for its report.",
+            "The program and its arguments; `{report}` is where a report is written.",
             example=["pytest", "-q"],
             elsewhere=("command", "cmd", "argv"),
         ),
     ]
     expect: Annotated[Whole, about("The exit code it must end with.", elsewhere=("exit_code",))] = 0
     env: Annotated[dict[str, str], about("Further environment variables.")] = {}
-    fresh: Annotated[
-        bool, about("Whether it runs in a fresh copy, with nothing but what is recorded.")
-    ] = False
+    fresh: Annotated[bool, about("Whether it runs in a copy of what is recorded.")] = False
     report: Annotated[
         Literal["json", "junit"] | None,
-        about("`json` on stdout, or a `junit` file at `{report}`; by default, the exit code."),
+        about("JSON on stdout, or a file at `{report}`; else the exit code."),
     ] = None
-    must_pass: Annotated[
-        Texts | None,
-        about("Tests of the JUnit report that must pass.", example=["tests/t.py::test_sum"]),
-    ] = None
+    must_pass: Annotated[Texts | None, about("Tests of the report that must pass.")] = None
     keep_passing: Annotated[
-        Texts | None, about("Tests of the JUnit report that must not break; they may be skipped.")
+        Texts | None, about("Tests that must not fail, and may be skipped.")
     ] = None
 
     def conflicts(self) -> Iterator[Finding]:
@@ -255,17 +250,10 @@ class FileMatcher(Struct, frozen=True, kw_only=True):
 
     exists: Annotated[bool | None, about("Whether there is such a file.")] = None
     equals: Annotated[str | None, about("Its whole text.")] = None
-    contains: Annotated[
-        Text | Texts | None, about("A text in it, or several.", words="text, or a list of texts")
-    ] = None
+    contains: Annotated[Text | Texts | None, about("A text in it, or several.")] = None
     regex: Annotated[Pattern | None, about("A pattern to find in it.")] = None
-    json: Annotated[
-        FieldMatchers | UnsetType,
-        about("Paths in its JSON, each with a value or a matcher, as in `fields`."),
-    ] = UNSET
-    equals_file: Annotated[
-        Text | None, about("A file of the project that it must equal, byte for byte.")
-    ] = None
+    json: Annotated[FieldMatchers | UnsetType, about("Paths in its JSON, as in `fields`.")] = UNSET
+    equals_file: Annotated[Text | None, about("A file of the project that it must equal.")] = None
 
     def conflicts(self) -> Iterator[Finding]:
         if self == FileMatcher():
@@ -282,7 +270,7 @@ class FilesGrader(_LooksAtWorkspace):
     value: Annotated[
         dict[str, Literal["absent", "unchanged"] | FileMatcher],
         about(
-            "Paths, or patterns such as `tests/**`, each with `absent`, `unchanged` or a matcher.",
+            "Paths or patterns, each with `absent`, `unchanged` or a matcher.",
             example={"CHANGELOG.md": {"contains": "Fixed"}},
             words="a mapping of paths to matchers",
         ),
@@ -397,7 +385,7 @@ class DiffGrader(_LooksAtWorkspace):
     only: Annotated[Texts | None, about("Patterns that every changed file must match.")] = None
     never: Annotated[Texts | None, about("Patterns that no changed file may match.")] = None
     empty: Annotated[
-        bool | None, about("Whether nothing must be changed (true), or something (false).")
+        bool | None, about("Whether nothing may be changed, or something must be.")
     ] = None
 
     def grade(self, context: Context) -> Score:

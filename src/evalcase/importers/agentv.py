@@ -432,13 +432,13 @@ def _map_own(kind: str, fields: Mapping[str, JSON], name: str) -> list[Grader]:
         if option not in _OPTIONS[kind]:
             raise NoCounterpartError(f"{name} with `{option}`")
         grader, argument = _OPTIONS[kind][option]
-        if grader != "ends_with" and (
-            isinstance(value, bool) or not isinstance(value, int | float)
-        ):
-            raise NoCounterpartError(f"{name} without a number")
-        is_time = grader == "latency" and isinstance(value, int | float)
         held = graders.setdefault(grader, write_grader(grader))
-        held[argument] = to_seconds(value) if is_time else value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            held[argument] = to_seconds(value) if grader == "latency" else value
+        elif grader == "ends_with":
+            held[argument] = value
+        else:
+            raise NoCounterpartError(f"{name} without a number")
     if not graders:
         raise NoCounterpartError(f"{name} without limits")
     return [*graders.values()]

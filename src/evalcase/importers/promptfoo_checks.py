@@ -117,13 +117,13 @@ class Assertion(NamedTuple):
 
     def render(self, variables: Variables) -> Assertion:
         is_template = isinstance(self.value, str | list) or self.type == TOOL_USE[-1]
-        rendered = {
-            name: variables.render_all(self.fields[name])
-            for name in ("value", "metric")
-            if name in self.fields and (name == "metric" or is_template)
+        names = ("value", "metric") if is_template else ("metric",)
+        fields = {
+            name: variables.render_all(held) if name in names else held
+            for name, held in self.fields.items()
         }
         inner = tuple(each.render(variables) for each in self.inner)
-        return self._replace(fields={**self.fields, **rendered}, inner=inner)
+        return self._replace(fields=fields, inner=inner)
 
     def judges(self) -> Iterator[Item]:
         if self.type in JUDGED and self.fields.get("provider") is not None:
