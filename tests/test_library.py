@@ -55,7 +55,6 @@ def errors_of(call: Callable[[], object]) -> list[tuple[str, tuple[int, ...] | N
 
 
 def test_import_has_no_side_effects_and_imports_nothing_heavy() -> None:
-    """Not one module that only a first use needs, no output, no warning."""
     code = """
 import sys
 before = set(sys.modules)
@@ -70,7 +69,6 @@ print('["' + '", "'.join(sorted(new)) + '"]')
 
 
 def test_public_names_are_what_they_are_whatever_is_imported_first() -> None:
-    """No submodule takes the place of a function, and no order of names matters."""
     code = """
 import json, pkgutil, random, sys
 from importlib import import_module
@@ -116,7 +114,6 @@ print(json.dumps([expected, len(modules), all(found)]))
 
 
 def test_public_names_are_listed_and_can_all_be_imported_at_once() -> None:
-    """`__all__`, `dir` and `import *` agree."""
     star: dict[str, Any] = {}
     exec("from evalcase import *", star)
     assert set(evalcase.__all__) == star.keys() - {"__builtins__"}
@@ -125,24 +122,15 @@ def test_public_names_are_listed_and_can_all_be_imported_at_once() -> None:
 
 
 def test_name_that_does_not_exist_is_an_attribute_error() -> None:
-    """As for any module."""
     package: Any = evalcase
     with pytest.raises(AttributeError, match="'evalcase' has no attribute 'laod'"):
         _ = package.laod
-
-
-def test_version_is_that_of_the_command() -> None:
-    """One place, one number."""
-    command = [sys.executable, "-m", "evalcase", "--version"]
-    done = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
-    assert done.stdout == f"evalcase {evalcase.__version__}\n"
 
 
 # Loading.
 
 
 def test_load_takes_a_string_or_a_path(tmp_path: Path) -> None:
-    """The suite says where it comes from, as it was told."""
     path = tmp_path / "a.yaml"
     path.write_text("input: hi")
     assert evalcase.load(path).cases == evalcase.load(str(path)).cases
@@ -159,7 +147,6 @@ def test_the_data_of_a_case_can_be_read_and_not_replaced() -> None:
 
 
 def test_suite_is_a_read_only_collection_of_cases() -> None:
-    """It can be counted, walked through and asked for a case."""
     suite = evalcase.loads("- {id: a, input: x}\n- {id: b, input: y}\n")
     assert isinstance(suite, Suite)
     assert [case.id for case in suite] == ["a", "b"]
@@ -174,7 +161,6 @@ def test_suite_is_a_read_only_collection_of_cases() -> None:
 
 
 def test_suite_gives_fresh_objects() -> None:
-    """What is done to them leaves the suite as it was."""
     suite = evalcase.loads("metadata: {a: [1]}\ncases: [{id: a, input: {k: [1]}}]\n")
     before = json.dumps(suite.to_dict())
     value: Any = suite.to_dict()
@@ -186,7 +172,6 @@ def test_suite_gives_fresh_objects() -> None:
 
 
 def test_suite_can_be_pickled_and_copied() -> None:
-    """It goes to other processes whole, with its warnings."""
     suite = evalcase.loads("name: s\nmetadata: {a: 1}\ntests: [{id: a, input: x, criteria: c}]\n")
     for back in (pickle.loads(pickle.dumps(suite)), copy.deepcopy(suite), copy.copy(suite)):
         assert back.to_dict() == suite.to_dict()
@@ -196,7 +181,6 @@ def test_suite_can_be_pickled_and_copied() -> None:
 
 
 def test_loads_takes_yaml_by_default_and_the_other_formats_by_name() -> None:
-    """YAML, JSON and JSONL."""
     assert len(evalcase.loads("- input: a\n- input: b\n")) == 2
     assert len(evalcase.loads('[{"input": "a"}]', "json")) == 1
     assert len(evalcase.loads('{"input": "a"}\n{"input": "b"}\n', "jsonl")) == 2
@@ -204,14 +188,12 @@ def test_loads_takes_yaml_by_default_and_the_other_formats_by_name() -> None:
 
 
 def test_loads_refuses_a_format_that_it_does_not_know() -> None:
-    """Nothing is guessed."""
     unknown: Any = "toml"
     with pytest.raises(ValueError, match="toml"):
         evalcase.loads("input: hi", unknown)
 
 
 def test_parse_case_gives_one_case() -> None:
-    """The text is a case, not a suite."""
     assert evalcase.parse_case("id: a\ninput: hi").id == "a"
     assert errors_of(lambda: evalcase.parse_case("cases: [{input: a}]"))[0][0] == "unknown-field"
     assert errors_of(lambda: evalcase.parse_case("- input: a")) == [("wrong-type", (1, 1, 1, 11))]
@@ -223,7 +205,6 @@ def test_parse_case_gives_one_case() -> None:
 @for_each("enabled", [True, False])
 @for_each("text", ["input: hi", "input: 5", "{"])
 def test_garbage_collector_is_left_as_it_was(text: str, enabled: bool) -> None:
-    """Whether it was on or off, and whether the file was valid or not."""
     was_enabled = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
@@ -239,7 +220,6 @@ def test_garbage_collector_is_left_as_it_was(text: str, enabled: bool) -> None:
 
 
 def test_suite_error_carries_all_problems_in_order() -> None:
-    """Not only the first one, and the warnings too."""
     with pytest.raises(SuiteError) as raised:
         evalcase.loads(BROKEN)
     assert [(problem.code, problem.line, problem.column) for problem in raised.value.problems] == [
@@ -254,7 +234,6 @@ def test_suite_error_carries_all_problems_in_order() -> None:
 
 
 def test_suite_error_is_readable(tmp_path: Path) -> None:
-    """Each error with its place and its hint; warnings are not errors."""
     path = tmp_path / "broken.yaml"
     path.write_text(BROKEN)
     with pytest.raises(SuiteError) as raised:
@@ -271,19 +250,16 @@ def test_suite_error_is_readable(tmp_path: Path) -> None:
 
 
 def test_suite_error_counts_one_error_in_the_singular() -> None:
-    """A small thing, but people read it."""
     with pytest.raises(SuiteError, match=r"^1 error\n  <text>:1:8: error\[wrong-type\]: "):
         evalcase.loads("input: 5")
 
 
 def test_suite_error_is_an_evalcase_error() -> None:
-    """One name catches all that the package raises on purpose."""
     assert issubclass(SuiteError, evalcase.EvalcaseError)
     assert issubclass(evalcase.EvalcaseError, Exception)
 
 
 def test_suite_error_and_its_problems_can_be_pickled() -> None:
-    """They come back from other processes whole."""
     with pytest.raises(SuiteError) as raised:
         evalcase.loads(BROKEN)
     back = pickle.loads(pickle.dumps(raised.value))
@@ -292,7 +268,6 @@ def test_suite_error_and_its_problems_can_be_pickled() -> None:
 
 
 def test_problem_has_a_place_a_severity_and_a_json_form() -> None:
-    """What programs need of it."""
     (problem,) = evalcase.loads("- {id: a, input_messages: hi, criteria: c}\n").warnings
     assert (problem.code, problem.severity, problem.case) == ("deprecated-name", "warning", "a")
     assert problem.place == "<text>:1:11"
@@ -324,7 +299,6 @@ tests:
 
 
 def test_warnings_are_on_the_suite() -> None:
-    """Every one of them, each with its place."""
     suite = evalcase.loads(DEPRECATED)
     assert type(suite.warnings) is tuple
     assert [(warning.code, warning.line, warning.column) for warning in suite.warnings] == [
@@ -380,7 +354,6 @@ def test_warnings_are_logged_by_every_function_that_gives_cases(
 
 
 def test_nothing_is_logged_where_there_is_nothing_to_say(caplog: pytest.LogCaptureFixture) -> None:
-    """Nor where an error is raised, which has it all."""
     evalcase.parse_case("input: hi")
     evalcase.loads("input: hi\nexpected_output: x")
     with pytest.raises(SuiteError):
@@ -389,7 +362,6 @@ def test_nothing_is_logged_where_there_is_nothing_to_say(caplog: pytest.LogCaptu
 
 
 def test_percent_signs_in_a_warning_are_text(caplog: pytest.LogCaptureFixture) -> None:
-    """A message is never taken for a format."""
     evalcase.loads("- {id: '%s %d', input: '', criteria: '%'}")
     assert [line.split(":")[3] for line in logged(caplog)] == [" empty-input"]
 
@@ -398,7 +370,6 @@ def test_percent_signs_in_a_warning_are_text(caplog: pytest.LogCaptureFixture) -
 
 
 def test_check_gives_every_problem_of_every_file_in_order(tmp_path: Path) -> None:
-    """Files in the order they were named, problems by line; a valid file has none."""
     one, two, good = tmp_path / "one.yaml", tmp_path / "two.jsonl", tmp_path / "good.yaml"
     one.write_text(BROKEN)
     two.write_text('{"input": "hi", "expected_output": "c"}\n{"input": 5}\n')
@@ -438,7 +409,6 @@ def awful_paths(folder: Path) -> Iterator[Path | str]:
 
 
 def test_check_never_raises_for_what_is_there_or_not(tmp_path: Path) -> None:
-    """Whatever a path leads to, the answer is a list with an error in it."""
     for path in awful_paths(tmp_path):
         problems = evalcase.check([path])
         assert [problem.severity for problem in problems] == ["error"], path
@@ -446,7 +416,6 @@ def test_check_never_raises_for_what_is_there_or_not(tmp_path: Path) -> None:
 
 
 def test_load_and_iter_cases_raise_suite_error_for_what_is_there_or_not(tmp_path: Path) -> None:
-    """And no other error."""
     for path in awful_paths(tmp_path):
         assert len(errors_of(partial(evalcase.load, path))) == 1, path
         assert len(errors_of(partial(next, evalcase.iter_cases(path)))) == 1, path
@@ -471,7 +440,6 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
 def test_check_never_raises_for_what_files_hold(tmp_path: Path, ending: str) -> None:
-    """Files with bytes damaged at random, the same ones each time."""
     chance = random.Random(ending)
     case = {"id": "a", "input": [{"role": "user", "content": "é\N{GRINNING FACE}"}],
             "graders": [{"contains": "x"}], "metadata": {"a": [1, None, {"b": 1.5}]}}  # fmt: skip
@@ -495,7 +463,6 @@ def test_check_never_raises_for_what_files_hold(tmp_path: Path, ending: str) -> 
 
 @for_each("format", ["yaml", "json", "jsonl"])
 def test_text_may_be_empty(format: Format) -> None:
-    """It is no suite, and says so in every format."""
     ((code, _),) = errors_of(lambda: evalcase.loads("", format))
     assert code in ("no-cases", "syntax")
 

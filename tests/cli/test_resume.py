@@ -59,15 +59,6 @@ def test_after_a_kill_only_the_rest_is_run(project: Project, gate: Gate, calls: 
     assert resumed.json["cost_usd"] == whole["cost_usd"]
 
 
-def test_without_a_journal_everything_is_run(project: Project) -> None:
-    project.suite(*cases(3))
-    project.run("run", "--quiet")
-    (project.runs()[0] / "journal.jsonl").unlink()
-    project.forget_calls()
-    assert project.run("resume", "--json").counts() == {"passed": 3}
-    assert sorted(project.calls()) == ["c0", "c1", "c2"]
-
-
 def test_nothing_to_go_on_with(project: Project) -> None:
     project.suite(*cases(2))
     done = project.run("resume")
@@ -113,25 +104,6 @@ def test_gates_of_the_run_hold_when_it_goes_on(
     other = ["--max-errors", "0"] if "--max-errors" in gates else ["--fail-under", "1"]
     stricter = 3 if text == "raise x" else 1
     assert project.run("resume", "latest", "--quiet", *other).code == stricter
-
-
-def test_an_edited_case_is_run_again(project: Project) -> None:
-    project.suite(case("a"), case("b", "say no"), case("c"))
-    assert project.run("run", "--quiet").code == 1
-    project.suite(case("a", description="as before"), case("b"), case("c", tags=["new"]))
-    project.forget_calls()
-    done = project.run("resume", project.runs()[0].name, "--json")
-    assert (done.code, done.counts()) == (0, {"passed": 3})
-    assert project.calls() == ["b"]
-
-
-def test_a_suite_that_became_invalid_is_not_run(project: Project, gate: Gate) -> None:
-    project.suite(*cases(4))
-    kill_after(project, gate, "run", 1)
-    project.suite(*cases(4), case("x", nonsense=1))
-    project.forget_calls()
-    done = project.run("resume")
-    assert (done.code, project.calls()) == (2, [])
 
 
 def test_errored_trials_are_run_again_only_if_asked_and_failed_ones_never(project: Project) -> None:
@@ -182,42 +154,6 @@ def test_what_left_the_suite_is_not_counted_as_planned(project: Project, gate: G
     told = " ".join(project.run("report").out.split())
     assert "interrupted, with 4 trials finished and stored" in told
     assert "incomplete, 4 trials" in " ".join(project.run("list").out.split())
-
-
-def test_a_run_that_someone_else_writes_is_left_alone(project: Project, gate: Gate) -> None:
-    project.suite(*cases(2))
-    process = project.start("run", "--json", env={"GATED": "1"})
-    gate.await_calls(2)
-    done = project.run("resume", project.runs()[0].name)
-    assert done.code == 3
-    gate.let_go(2)
-    assert finish(process).counts() == {"passed": 2}
-    assert len(project.calls()) == 2
-
-
-def test_a_damaged_journal_is_not_gone_on_with(project: Project) -> None:
-    project.suite(*cases(3))
-    project.run("run", "--quiet")
-    journal = project.runs()[0] / "journal.jsonl"
-    rows = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join([rows[0], rows[1].replace(b"passed", b"failed"), *rows[2:]]))
-    project.forget_calls()
-    done = project.run("resume", project.runs()[0].name)
-    assert (done.code, project.calls()) == (3, [])
-    assert "journal.jsonl" in done.err
-
-
-@pytest.mark.parametrize("request_", [None, {"paths": 5, "selection": {}}, {"new": 1}, []])
-def test_a_record_that_does_not_say_what_was_run(project: Project, request_: object) -> None:
-    project.suite(*cases(2))
-    project.run("run", "--quiet")
-    path = project.runs()[0] / "run.json"
-    data = json.loads(path.read_text())
-    data["about"]["options"] = request_
-    path.write_text(json.dumps(data))
-    project.forget_calls()
-    done = project.run("resume", project.runs()[0].name)
-    assert (done.code, project.calls()) == (3, [])
 
 
 def test_a_run_of_one_s_own_may_lie_elsewhere(

@@ -62,28 +62,6 @@ def test_an_agent_that_cancels_itself_is_an_errored_trial(project: Project) -> N
     assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})
 
 
-def test_ctrl_c_while_a_target_is_set_up_leaves_no_run(project: Project, gate: Gate) -> None:
-    project.add_to_agent(
-        """
-
-class Slow:
-    async def open(self):
-        with open(HERE / "started", "wb", buffering=0) as started:
-            started.write(b"open\\n")
-        await asyncio.Event().wait()
-
-    def answer(self, question: Question):
-        return answer(question)
-"""
-    )
-    project.suite(case("one"))
-    process = project.start("run", "--target", "python:agent:Slow")
-    gate.await_calls(1)
-    interrupt(process)
-    assert finish(process).code == 130
-    assert (project.calls(), project.runs()) == ([], [])
-
-
 # Every look at the clock finds it ten seconds on, and is told.
 BLOCKING = """
 from itertools import count

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -122,20 +121,3 @@ def test_fault_01_a_run_killed_before_its_first_trial_can_be_resumed(
     (unfinished / "run.json.tmp").write_text('{"version":')
     assert project.run("resume", "--json").counts() == {"passed": 3}
     assert "damaged" in project.run("list").out
-
-
-def test_fault_01_a_grading_that_was_killed_is_not_taken_for_a_whole_one(project: Project) -> None:
-    project.add_to_agent(
-        "def fatal(text, case):\n"
-        "    if case.id == 'c2':\n"
-        "        os.kill(os.getpid(), 9)\n"
-        "    return True\n"
-    )
-    project.suite(*cases(4))
-    assert project.run("run", "--concurrency", "1").code == 0
-    assert project.run_process("grade", "latest", "--grader", "python: agent:fatal").code == -9
-    assert project.run("grade", "latest").code == 0
-    (told,) = json.loads(project.run("list", "latest@2", "--json").out)
-    grading = told["grading"]
-    assert (told["status"], grading["complete"], grading["graded"]) == ("incomplete", False, 2)
-    assert project.run("compare", "latest@2", "latest", "--fail-on", "broken").code == 3

@@ -79,6 +79,10 @@ def test_fault_02_ctrl_c_while_resuming_leaves_a_run_that_can_be_resumed(
     [
         "agent.gate('x')\nanswer = agent.answer\n",
         "class answer:\n    def __init__(self):\n        agent.gate('x')\n",
+        (
+            "class answer:\n    async def open(self):\n        agent.note('started', 'x')\n"
+            "        await agent.asyncio.Event().wait()\n"
+        ),
     ],
 )
 def test_fault_02_ctrl_c_while_something_is_set_up_says_so(

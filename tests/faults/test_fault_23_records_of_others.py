@@ -159,23 +159,13 @@ REQUESTS: list[dict[str, Any]] = [
 
 def test_fault_23_a_request_of_the_wrong_shape_is_not_resumed(project: Project, run: Path) -> None:
     before = (run / "run.json").read_text()
-    for request in REQUESTS:
+    options = json.loads(before)["about"]["options"]
+    for request in (*({**options, **each} for each in REQUESTS), None, []):
         (run / "run.json").write_text(before)
-        change(run, lambda data, request=request: data["about"]["options"].update(request))  # type: ignore[misc]
+        change(run, lambda data, request=request: data["about"].update(options=request))  # type: ignore[misc]
         done = project.run("resume", run.name, "--trust")
         assert (done.code, project.calls()) == (3, []), request
         assert "run.json" in done.err
-
-
-def test_fault_23_a_stranger_s_record_names_no_program_that_is_run(
-    project: Project, run: Path, tmp_path: Path
-) -> None:
-    """A record that somebody sent: nothing is executed because it says so."""
-    targets = ["command:touch pwned"]
-    change(run, lambda data: data["about"]["options"].update(targets=targets))
-    moved = run.rename(tmp_path / "sent")
-    done = project.run("resume", str(moved))
-    assert (done.code, (tmp_path / "pwned").exists()) == (2, False), done
 
 
 def test_fault_23_links_in_a_run_lead_to_no_other_file(project: Project, run: Path) -> None:

@@ -201,7 +201,8 @@ def check_case(data: dict[str, Any]) -> None:
     _check_fields(data, types)
     for turn in data.get("turns", ()):
         _check_fields(turn, {name: types[name] for name in TURN_FIELDS})
-    if data.keys().isdisjoint(("input", "turns", "user")):
+    asks_nothing = any("input" not in turn for turn in data.get("turns", ()))
+    if asks_nothing or data.keys().isdisjoint(("input", "turns", "user")):
         raise ValueError("it asks nothing")
 
 
