@@ -160,7 +160,8 @@ REQUESTS: list[dict[str, Any]] = [
 def test_fault_23_a_request_of_the_wrong_shape_is_not_resumed(project: Project, run: Path) -> None:
     before = (run / "run.json").read_text()
     options = json.loads(before)["about"]["options"]
-    for request in (*({**options, **each} for each in REQUESTS), None, []):
+    requests: list[Any] = [*({**options, **each} for each in REQUESTS), None, []]
+    for request in requests:
         (run / "run.json").write_text(before)
         change(run, lambda data, request=request: data["about"].update(options=request))  # type: ignore[misc]
         done = project.run("resume", run.name, "--trust")

@@ -211,6 +211,8 @@ def _check_fields(part: dict[str, Any], types: Mapping[str, Any]) -> None:
         if name not in types or value is None:  # absent fields are left out
             raise ValueError(f"`{name:.80}` is no field, or null")
         decode_object(types[name], value, name)
+    if not all(isinstance(each.get("text"), str) for each in part.get("rubrics", ())):
+        raise ValueError("a rubric has no text")
 
 
 class Suite(Struct, frozen=True, eq=False):
