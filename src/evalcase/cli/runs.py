@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import click
+from rich.cells import cell_len
 
 from evalcase.cli.options import WrongUsageError, checked, runs_dir_option
 from evalcase.cli.terminal import find_project, print_lines, screen_for, write_prose
@@ -18,7 +19,7 @@ from evalcase.report.evaluated import read_evaluated, remark_on
 from evalcase.report.figures import write_interval, write_money, write_percent
 from evalcase.report.formats import see_suites
 from evalcase.report.json import json_line, summary_object
-from evalcase.report.terminal import Screen, cut, seen_from
+from evalcase.report.terminal import Screen, cut, cut_middle, seen_from
 from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
 from evalcase.store.runs import (
     ListedRun,
@@ -38,12 +39,13 @@ from evalcase.util.text import make_visible, write_count
 
 _LONGEST = 100
 _MOST_RUNS = 20
-_MOST_CELLS, _MOST_CELLS_OF_NAME = 40, 16
+_MOST_CELLS, _MOST_CELLS_OF_NAME = 40, 32
 _COLUMNS = (
     "run", "age", "name", "cases", "passed", "failed", "errored", "ungraded", "skipped", "cost",
     "interval", "commit", "suite", "target",
 )  # fmt: skip
 """The last are left out where there is no room."""
+_WORDS = ("name", "commit", "suite", "target")
 _ALWAYS = ("run", "age", "cases", "passed", "failed", "errored", "suite", "target")
 """Columns that are shown even if they say nothing new."""
 
@@ -116,13 +118,23 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
         remarks.append(make_visible(remark))
     columns = zip(*rows, strict=True)
     news = [each for each in columns if each[0] in _ALWAYS or not {*each[1:]} <= {"", "–", "0"}]
+    below = [""] * len(rows)
+    if sum(max(map(cell_len, each)) + 2 for each in news) > screen.width + 2:
+        # Where there is no room beside the numbers, words stand below them.
+        words = list(zip(*(each for each in news if each[0] in _WORDS), strict=True))
+        news = [each for each in news if each[0] not in _WORDS]
+        for number, row in enumerate(words[1:], 1):
+            known = [word for word in row if word]
+            room = (screen.width + 1) // max(1, len(known)) - 3
+            below[number] = " · ".join(cut_middle(word, room) for word in known)
     table = screen.table(list(zip(*news, strict=True)), narrowest=max(map(len, news[0])))
-    for line, remark in zip(table, remarks, strict=True):
+    for line, told, remark in zip(table, below, remarks, strict=True):
         painted = screen.paint(remark, "warning")
-        if remark and len(line) + 2 + len(remark) <= screen.width:
+        if remark and not told and len(line) + 2 + len(remark) <= screen.width:
             print_lines([f"{line}  {painted}"])
-        else:
-            print_lines([line, *([f"  {painted}"] if remark else [])])
+            continue
+        rest = [screen.paint(told, "dim"), painted]
+        print_lines([line, *(f"  {each}" for each in rest if each)])
     if count > len(runs):
         print_lines([f"and {count - len(runs):,} more: evalcase list --limit {count}"])
 
@@ -176,7 +188,7 @@ def _make_row(
 
 
 def _name_several(names: Sequence[str]) -> str:
-    first, *more = [cut(name, _MOST_CELLS) for name in names] or ["–"]
+    first, *more = [cut_middle(name, _MOST_CELLS) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first
 
 

@@ -15,7 +15,7 @@ from evalcase.report.diff import pair_texts
 from evalcase.report.figures import write_money, write_percent
 from evalcase.report.gates import Compared, Gated, gates_exit_code, write_p
 from evalcase.report.sides import NAMED_KINDS, ChangeKind, Side
-from evalcase.report.terminal import INDENT, Screen, cut, indent_lines
+from evalcase.report.terminal import INDENT, Screen, cut, cut_middle, indent_lines
 from evalcase.stats.intervals import ALPHA
 from evalcase.stats.paired import (
     cases_for_scores,
@@ -164,11 +164,12 @@ def list_remarks(comparison: Comparison) -> list[str]:
 
 def write_title(track: Track, comparison: Comparison, quote: Callable[[str], str] = str) -> str:
     """The targets of a track; empty where they need not be named."""
-    names = quote(track.base_target), quote(track.head_target)
+    base, head = quote(track.base_target), quote(track.head_target)
     if comparison.is_within:
-        return f"{names[0]} (base) → {names[1]} (head)"
-    several = len(comparison.tracks) > 1 or track.base_target != track.head_target
-    return " → ".join(names) if several else ""
+        return f"{base} (base) → {head} (head)"
+    if base != head:
+        return f"{base} → {head}"
+    return head if len(comparison.tracks) > 1 else ""
 
 
 def track_tables(
@@ -265,13 +266,13 @@ def _say_verdicts(pair: ChangedPair) -> str:
     return " → ".join(verdict or UNFINISHED for key, verdict in both if key is not None)
 
 
-def _name_cases(pairs: Sequence[ChangedPair], kind: ChangeKind) -> Iterator[str]:
-    """The ids of cases, those that several suites have with their suite; and what became of the
-    verdicts of those that are only changed."""
+def _name_cases(pairs: Sequence[ChangedPair], kind: ChangeKind, most: int) -> Iterator[str]:
+    """The ids of cases, those that several suites have with their suite, in so many cells; and what
+    became of the verdicts of those that are only changed."""
     ids = Counter(pair.name.case for pair in pairs)
     for pair in pairs:
         suite, case, _ = pair.name
-        name = f"{suite}: {case}" if ids[case] > 1 else case
+        name = cut_middle(f"{suite}: {case}" if ids[case] > 1 else case, most)
         is_told = kind != "changed" or pair.base_verdict == pair.head_verdict
         yield name if is_told else f"{name} ({_say_verdicts(pair)})"
 
@@ -334,7 +335,7 @@ def _case_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[st
             yield from ("", f"{word} {named} ({_say_verdicts(pair)})")
             yield from indent_lines(_answer_lines(pair, comparison, screen.narrower(INDENT)))
         if left := pairs[limit:]:
-            names = (cut(name, 40) for name in islice(_name_cases(left, kind), _MOST_LISTED))
+            names = islice(_name_cases(left, kind, 40), _MOST_LISTED)
             rest.append((kind, list_some(names, track.counts[kind] - limit)))
     if rest:
         yield ""
@@ -409,8 +410,8 @@ def _write_cases(track: Track, compared: Compared) -> Iterator[str]:
             shown += 1
             yield from lines
         if count > shown:
-            names = islice(_name_cases(pairs[shown:], kind), _MOST_NAMED)
-            named = list_some((code_span(name[:100]) for name in names), count - shown)
+            names = islice(_name_cases(pairs[shown:], kind, 100), _MOST_NAMED)
+            named = list_some(map(code_span, names), count - shown)
             yield from (named, "")
         yield from ("</details>", "")
 

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from rich.cells import cell_len
 
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal import INDENT, Screen, cut, indent_lines, seen_from
@@ -491,14 +492,19 @@ def _list_extras(told: Telling, *, name_target: bool) -> str:
     return f" ({'; '.join(map(make_visible, extras))})" if extras else ""
 
 
-def name_line(told: Telling, suite: str, screen: Screen, *, name_target: bool = False) -> str:
-    """A case at the head of its details: verdict, suite, case, and what else tells it apart. An id
-    is to be copied: only a very long one is cut."""
+def name_lines(
+    told: Telling, suite: str, screen: Screen, *, name_target: bool = False
+) -> Iterator[str]:
+    """A case at the head of its details: verdict, suite, case, and what else tells it apart, where
+    there is room. An id is to be copied: only a very long one is cut."""
     verdict = told.outcome.verdict or UNFINISHED
-    place = screen.paint(f"{cut(suite, _LONGEST_NAME)}: ", "dim")
-    named = screen.paint(cut(told.key.case, _LONGEST_NAME), "place")
+    place, case = f"{cut(suite, _LONGEST_NAME)}: ", cut(told.key.case, _LONGEST_NAME)
     rest = _list_extras(told, name_target=name_target)
-    return f"{screen.paint(verdict, verdict)} {place}{named}{rest}"
+    named = f"{screen.paint(place, 'dim')}{screen.paint(case, 'place')}"
+    fits = cell_len(f"{verdict} {place}{case}{rest}") <= screen.width
+    yield f"{screen.paint(verdict, verdict)} {named}{rest if fits else ''}"
+    if rest and not fits:
+        yield from indent_lines(screen.narrower(INDENT).wrap(rest.strip(" ()")))
 
 
 def headline(told: Telling, screen: Screen, *, name_target: bool) -> str:
@@ -514,5 +520,5 @@ def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
     """What was expected of a trial, what was said, and why it did not pass; with its case also what
     was asked."""
     screen, outcome = Screen(width), outcome_of(Counter([result.verdict]), 1, result.pass_rate)
-    name = name_line(Telling(result.key, outcome), result.key.suite, screen, name_target=True)
-    return "\n".join([name, *detail_lines(result, case, screen)])
+    name = name_lines(Telling(result.key, outcome), result.key.suite, screen, name_target=True)
+    return "\n".join([*name, *detail_lines(result, case, screen)])

@@ -9,7 +9,7 @@ from itertools import chain
 
 from evalcase.report.aggregate import TROUBLED, GridRow, Highlights, rate_of
 from evalcase.report.case_text import case_lines, trial_lines
-from evalcase.report.details import UNFINISHED, Telling, detail_lines, name_line, passed_of
+from evalcase.report.details import UNFINISHED, Telling, detail_lines, name_lines, passed_of
 from evalcase.report.evaluated import (
     Evaluated,
     name_grading,
@@ -42,6 +42,7 @@ from evalcase.report.terminal import (
     Screen,
     SeeSuite,
     cut,
+    cut_middle,
     defuse_lines,
     seen_from,
 )
@@ -164,7 +165,7 @@ def _case_lines(
     shown: Telling, stored: StoredRun, see_suite: SeeSuite, screen: Screen, *, several: bool
 ) -> Iterator[str]:
     key = shown.key
-    yield name_line(shown, see_suite(key.suite), screen, name_target=several)
+    yield from name_lines(shown, see_suite(key.suite), screen, name_target=several)
     if (result := stored.find_result(key)) is not None:
         yield from detail_lines(result, stored.find_case(key.suite, key.case), screen)
     if shown.same:
@@ -176,8 +177,8 @@ def _case_lines(
 def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen) -> Iterator[str]:
     if not rows:
         return
-    room = max(len("ungraded"), screen.width * 3 // 4 // len(targets) - 2)
-    head = ["case", *(cut(name, room) for name in targets)]
+    room = max(len("ungraded"), screen.width * 3 // 5 // len(targets) - 2)
+    head = ["case", *(cut_middle(name, room) for name in targets)]
     cells = [
         [name, *((said[each] or UNFINISHED) if each in said else "–" for each in targets)]
         for name, said in rows[:_MOST_DIFFERING]

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rich.box import Box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.style import Style
@@ -119,11 +119,12 @@ class Screen:
             sizes.pop()
         table = Table.grid(padding=(0, 2, 0, 0))
         room = max(narrowest, self.width - _beside(sizes))
-        table.add_column(no_wrap=True, overflow="ellipsis", max_width=room)
+        table.add_column(no_wrap=True)
         for head in rows[0][1 : len(sizes)]:
             table.add_column(justify="left" if styles or head in _WORDS else "right", no_wrap=True)
         for number, row in enumerate(rows):
-            cells = [Text(make_visible(cell)) for cell in row[: len(sizes)]]
+            words = [cut_middle(row[0], room), *map(make_visible, row[1 : len(sizes)])]
+            cells = list(map(Text, words))
             for cell in cells if styles and self.colour and number else ():
                 cell.stylize(STYLES.get((styles or {}).get(cell.plain, ""), ""))
             table.add_row(*cells, style="dim" if self.colour and not number else None)
@@ -207,6 +208,16 @@ def cut(text: str, width: int) -> str:
     shown = Text(make_visible(line[: 2 * width + 2].expandtabs(_TAB)) + ("…" if more else ""))
     shown.truncate(max(1, width), overflow="ellipsis")
     return shown.plain
+
+
+def cut_middle(text: str, width: int) -> str:
+    """A name in so many cells. What tells names apart is often at their end."""
+    name = make_visible(text)
+    if cell_len(name) <= width:
+        return name
+    head = max(0, width - 1) // 3
+    end = set_cell_size(name[::-1], max(0, width - 1 - head))[::-1]
+    return f"{set_cell_size(name, head)}…{end}"
 
 
 def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int = 0) -> list[str]:

@@ -95,7 +95,10 @@ function updateCharts() {
   const wanted = `${shown.rows.length}-${location.hash.replace(/&?(case|trial|side|sort|view)=[^&]*/g, '')}`;
   if (wanted === charts.drawn) return;
   charts.drawn = wanted;
-  charts.place.querySelector('.charts').replaceChildren(...drawCharts());
+  const [grid, drawn] = [charts.place.querySelector('.charts'), drawCharts()];
+  grid.replaceChildren(...drawn);
+  // More than fit into a row are two rows of about as many.
+  grid.style.setProperty('--share', drawn.length > 6 ? `${Math.floor(90 / Math.ceil(drawn.length / 2))}%` : '0px');
 }
 
 function drawChartsPlace() {

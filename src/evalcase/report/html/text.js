@@ -21,6 +21,13 @@ function drawWord(text, props) {
   return h('bdi', props, spellText(text));
 }
 
+// A name that is shortened in its middle, where there is no room: what tells names apart is often at their end.
+function drawName(text, props) {
+  const points = [...text];
+  return points.length < 20 ? drawWord(text, props)
+    : h('bdi', { title: text, ...props, class: `apart ${props?.class || ''}` }, h('span', spellText(points.slice(0, -12).join(''))), h('span', spellText(points.slice(-12).join(''))));
+}
+
 // What stands for a text in which nothing can be seen; null for any other. `nothing` is what is known of it.
 function drawBlank(text, nothing) {
   return text.trim() ? null : h('p.nothing', spellText(nothing || (text ? '(only white space)' : '(empty)')));
