@@ -35,6 +35,7 @@ FILES: list[tuple[str, Any, str]] = [
     ("tests", "unchanged", "0.00"),
     ("./p[id].txt", "unchanged", "0.00"),
     ("tests/**", "unchanged", "0.00"),
+    ("test/**", "unchanged", "0.00"),  # there are none
     ("tests/test_cart.py", "absent", "1.00"),
     ("*.txt", "absent", "0.00"),
     ("data.json", {"json": {"version": "2.0", "items.0": {"number": 3, "within": 1}}}, "1.00"),

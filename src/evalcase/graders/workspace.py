@@ -309,7 +309,10 @@ class FilesGrader(_LooksAtWorkspace):
     ) -> str | None:
         if wanted == "unchanged":
             found = [each for each in changes.paths if matches(each, [path])]
-            return f"{_list(found)} changed" if found else None
+            if found:
+                return f"{_list(found)} changed"
+            is_there = any(matches(each, [path]) for each in scan(root))
+            return None if is_there else "there is no such file"
         if isinstance(wanted, FileMatcher) and wanted.exists is not False:
             data = _read_file(root, path)
             if data is None:
