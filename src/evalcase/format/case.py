@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalcase.format.document import Findings
 from evalcase.format.fields import (
@@ -39,7 +40,6 @@ from evalcase.types.case import FIELDS, Case, canonical_case, needs_judge
 from evalcase.types.message import (
     OTHER_ROLES,
     ROLES,
-    ToolCall,
     is_lone_part,
     is_message,
     is_part,
@@ -49,7 +49,7 @@ from evalcase.types.message import (
     text_of,
 )
 from evalcase.types.problem import QUOTE_IT, Fix, KeyPath, hint_at
-from evalcase.types.read_options import Option, fields_of
+from evalcase.types.read_options import fields_of
 from evalcase.types.value import describe_kind
 from evalcase.util.text import nearest_field
 
@@ -80,9 +80,7 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
     if type(value) is str:
         if not value or value.isspace():
             findings.add("empty-input", path, "the input is blank")
-        if value.startswith(FILE_SCHEME):
-            warn_of_file(value, path, findings)
-        return [{"role": "user", "content": value}]
+        return _make_message(value, "user", path, findings)
     wanted = "a string, a message, a list of messages or a mapping"
     message = f"`input` is {wanted}, not {describe_kind(value)}"
     findings.add("wrong-type", path, message, QUOTE_IT)
@@ -92,11 +90,17 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
 def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messages | None:
     if type(value) is dict or (type(value) is list and (not value or any(map(is_message, value)))):
         return _read_messages(value, "assistant", path, findings)
-    if type(value) is list:
-        _check_content(value, "assistant", path, findings)
-    elif type(value) is str and value.startswith(FILE_SCHEME):
-        warn_of_file(value, path, findings)
-    return [{"role": "assistant", "content": value}]
+    return _make_message(value, "assistant", path, findings)
+
+
+def _make_message(content: Any, role: UsualRole, path: KeyPath, findings: Findings) -> Messages:
+    """The message of which only the content is written."""
+    if type(content) is str:
+        if content.startswith(FILE_SCHEME):
+            warn_of_file(content, path, findings)
+    else:
+        _check_content(content, role, path, findings)
+    return [{"role": role, "content": content}]
 
 
 def warn_of_file(text: Any, path: KeyPath, findings: Findings, variable: str = "text") -> None:
@@ -118,14 +122,12 @@ def _read_messages(
     before = findings.errors
     if type(value) is dict:
         if not _check_message(value, usual, path, findings):
-            _check_content(value, usual, path, findings)
-            value = {"role": usual, "content": value}
+            return _make_message(value, usual, path, findings)
         return [value] if findings.errors == before else None
     if not value:
         hint = "leave it out, or write the full message: [{role: assistant, content: []}]"
         message = f"`{path[-1]}` is an empty list"
         findings.add("empty-list", path, message, hint if usual == "assistant" else None)
-        return None
     for index, item in enumerate(value):
         at = (*path, index)
         if not _check_message(item, usual, at, findings):
@@ -139,20 +141,14 @@ def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Find
     """Whether a value is meant as a message. What is wrong with the message is added."""
     if type(message) is not dict or "role" not in message:
         return False
-    role = message["role"]
-    if role not in ROLES:
+    if message["role"] not in ROLES:
         if not is_message(message):
             return False
-        is_text = type(role) is str
-        meant = nearest_field(role, ROLES, elsewhere=OTHER_ROLES) if is_text else None
-        what = f"`{role}` is not a role" if is_text else f"a role is no {describe_kind(role)}"
-        hint = hint_at(meant) or f"the roles are {', '.join(ROLES)}; {_AS_DATA.format(usual)}"
-        fix = None if meant is None else Fix(meant, of_name=True)
-        findings.add("unknown-role", (*path, "role"), what, hint, fix=fix)
-    content, calls = message.get("content"), message.get("tool_calls")
-    if calls is not None:
-        _check_tool_calls(calls, (*path, "tool_calls"), findings)
-    elif "content" not in message:
+        _report_role(message["role"], usual, (*path, "role"), findings)
+    content = message.get("content")
+    if "tool_calls" in message and message["tool_calls"] is not None:
+        _check_tool_calls(message["tool_calls"], (*path, "tool_calls"), findings)
+    elif content is None and "content" not in message:
         known = ("content", "tool_calls")
         near = (nearest_field(key, known, elsewhere={}) for key in message if key != "role")
         hint = hint_at(next(filter(None, near), None)) or f"add `content`; {_AS_DATA.format(usual)}"
@@ -167,17 +163,29 @@ def _check_message(message: Any, usual: UsualRole, path: KeyPath, findings: Find
     return True
 
 
+def _report_role(role: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
+    is_text = type(role) is str
+    meant = nearest_field(role, ROLES, elsewhere=OTHER_ROLES) if is_text else None
+    what = f"`{role}` is not a role" if is_text else f"a role is no {describe_kind(role)}"
+    hint = hint_at(meant) or f"the roles are {', '.join(ROLES)}; {_AS_DATA.format(usual)}"
+    fix = None if meant is None else Fix(meant, of_name=True)
+    findings.add("unknown-role", path, what, hint, fix=fix)
+
+
 def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
     if type(calls) is not list:
         findings.add("wrong-type", path, f"`tool_calls` is a list, not {describe_kind(calls)}")
-        return
-    if not calls:
+    elif not calls:
         findings.add("empty-list", path, "`tool_calls` is an empty list", "leave it out")
-    for index, call in enumerate(calls):
-        if not names_tool(call) or not ToolCall(call).name:
-            message = "a tool call must name its tool"
-            hint = "write {tool: name, input: …}, or {function: {name: …, arguments: …}}"
-            findings.add("bad-tool-call", (*path, index), message, hint)
+    else:
+        for index, call in enumerate(calls):
+            is_named = names_tool(call)
+            if is_named:
+                is_named = bool(call["tool"] if "tool" in call else call["function"]["name"])
+            if not is_named:
+                message = "a tool call must name its tool"
+                hint = "write {tool: name, input: …}, or {function: {name: …, arguments: …}}"
+                findings.add("bad-tool-call", (*path, index), message, hint)
 
 
 _PART_KEYS = {
@@ -313,36 +321,36 @@ NOTHING_SHARED = Shared([], [], [], {})
 
 # Fields
 
-_TEXT = {str}
+_FIELDS = fields_of(CaseFile)
 
 
-def _read_turns(raw: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
-    """Turns are like small cases; a text alone is the input of one."""
+def _name_turns(raw: Any, path: KeyPath, findings: Findings) -> list[Named]:
+    """The turns that are no mistakes. They are like small cases; a text alone is the input."""
+    turns: list[Named] = []
     if type(raw) is not list:
         message = f"`turns` is a list, not {describe_kind(raw)}"
         findings.add("wrong-type", path, message, "put `- ` before each turn")
-        return None
+        return turns
     if not raw:
         findings.add("empty-list", path, "`turns` is an empty list", "write what is said first")
-    before, turns = findings.errors, []
     for index, item in enumerate(raw):
         at = (*path, index)
-        if type(item) is not str and (type(item) is not dict or is_message(item)):
+        if type(item) is str:
+            turns.append(Named({"input": item}, at, {"input": ()}))
+        elif type(item) is dict and not is_message(item):
+            named = settle_names(item, at, TURN, findings)
+            if "input" not in named.values and not findings.suggested("input", at):
+                findings.add("missing-input", at, "the turn has no `input`", "add `input: …`")
+            turns.append(named)
+        else:
             what = "a message" if type(item) is dict else describe_kind(item)
             hint = "write {input: …}, and what is expected of the answer beside it"
             findings.add("wrong-type", at, f"a turn is a mapping, not {what}", hint)
-            continue
-        named = _name_turn(item, at, findings)
-        if "input" not in named.values and not findings.suggested("input", at):
-            findings.add("missing-input", at, "the turn has no `input`", "add `input: …`")
-        turns.append(read_fields(named, findings))
-    return turns if findings.errors == before else None
+    return turns
 
 
-def _name_turn(item: Any, path: KeyPath, findings: Findings) -> Named:
-    if type(item) is str:
-        return Named({"input": item}, path, {"input": ()})
-    return settle_names(item, path, TURN, findings)
+def _read_turns(turns: list[Named], _: KeyPath, findings: Findings) -> list[dict[str, Any]]:
+    return [read_fields(turn, findings) for turn in turns]
 
 
 def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
@@ -355,32 +363,29 @@ def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | 
     user = {name: raw[name] for name in fields_of(WrittenUser) if name in raw}
     if "first" in user:
         user["first"] = read_input(user["first"], (*path, "first"), findings)
-    if findings.errors > before:
-        return None
     findings.mention("asked", user["target"], (*path, "target"))
     if type(user.get("facts")) is str:
         user["facts"] = [user["facts"]]
-    return user
+    return user if findings.errors == before else None
 
 
 def _read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
-    if type(value) is not list or not {*map(type, value)} <= _TEXT:
+    # Many cases have some, and what is declared is read more slowly.
+    if type(value) is not list or {*map(type, value)} - {str}:
         findings.accepts(_FIELDS["tags"], value, path)
         return None
-    if len({*value}) == len(value):
-        return value
-    for tag in [each for each, number in Counter(value).items() if number > 1]:
-        second = value.index(tag, value.index(tag) + 1)
+    tags: list[str] = value
+    if len({*tags}) == len(tags):
+        return tags
+    for tag in [each for each, number in Counter(tags).items() if number > 1]:
+        second = tags.index(tag, tags.index(tag) + 1)
         message, hint = f"the tag `{tag}` appears twice", "keep each tag once"
         findings.add("duplicate-tag", (*path, second), message, hint)
-    return [*dict.fromkeys(value)]
+    return [*dict.fromkeys(tags)]
 
 
 def _read_data(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
-    if type(value) is dict:
-        return value
-    findings.accepts(_FIELDS["metadata"], value, path)
-    return None
+    return value if type(value) is dict else _read_declared("metadata", value, path, findings)
 
 
 def _canonical_rubric(item: str | dict[str, Any]) -> dict[str, Any]:
@@ -403,8 +408,8 @@ _CANONICAL: dict[str, Callable[[Any], Any]] = {
 """The canonical values of fields that are written in another way, or not kept."""
 
 
-def _read_declared(name: str, option: Option, value: Any, path: KeyPath, findings: Findings) -> Any:
-    if not findings.accepts(option, value, path):
+def _read_declared(name: str, value: Any, path: KeyPath, findings: Findings) -> Any:
+    if not findings.accepts(_FIELDS[name], value, path):
         return None
     if name == "target":
         findings.mention("target", value, path)
@@ -426,10 +431,9 @@ _OWN_READERS: dict[str, Reader] = {
     "metadata": _read_data,
     "workspace": read_workspace,
 }
-_FIELDS = fields_of(CaseFile)
 _READERS: dict[str, Reader] = {
-    name: _OWN_READERS.get(name) or partial(_read_declared, name, option)
-    for name, option in _FIELDS.items()
+    name: _OWN_READERS.get(name) or partial(_read_declared, name)
+    for name in _FIELDS
     if name not in ("id", "var_files", "matrix", "rows")
 }
 """The readers of fields, in the order of the canonical form. It has a `target` as `targets`."""
@@ -450,9 +454,12 @@ def _plan_reading(
     return readers, [each for each in EXCLUSIVE if each[0] in names and each[1] in names]
 
 
-def read_fields(named: Named, findings: Findings, **found: Any) -> dict[str, Any]:
+def read_fields(
+    named: Named, findings: Findings, found: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """The canonical values of the fields of a suite, a case or a turn, after those that are known;
     those with errors are left out."""
+    found = {} if found is None else found
     values, path, where = named.values, named.path, named.where
     readers, exclusive = _plan_reading(tuple(values))
     for name, canonical, step, read in readers:
@@ -469,7 +476,6 @@ def read_fields(named: Named, findings: Findings, **found: Any) -> dict[str, Any
 
 _ASKING = frozenset({"input", "turns", "user", "stop_on_failure"})
 """One of these a case can't do without; the last is reported if it stands alone."""
-_OF_CONVERSATIONS = frozenset({"turns", "stop_on_failure"})
 
 
 def resolve_case(
@@ -481,13 +487,14 @@ def resolve_case(
     vocabulary: Vocabulary = CASE,
 ) -> Case | None:
     """The case that `raw` stands for; None, with findings, where it has errors."""
+    before, start = findings.errors, (len(findings.found), len(findings.references))
     if type(raw) is not dict:
-        findings.begin_case(None)
+        findings.case = None
         findings.add("wrong-type", path, f"a case is a mapping, not {describe_kind(raw)}")
         return None
-    before, written = findings.errors, raw.get("id")
+    written = raw.get("id")
     id = written if type(written) is str and written and not written.isspace() else None
-    findings.begin_case(id)
+    findings.case = id
     if id is not None and not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
     named = settle_names(raw, path, vocabulary, findings)
@@ -496,18 +503,21 @@ def resolve_case(
         _settle_outcome(named, shared, findings)
     if _ASKING.isdisjoint(values) and not findings.suggested("input", path):
         findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
-    data = read_fields(named, findings, id=id)
+    if "turns" in values:
+        turns = _name_turns(values["turns"], named.at("turns"), findings)
+        named = replace(named, values={**values, "turns": turns})
+    elif "stop_on_failure" in values:
+        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
+        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
+    data = read_fields(named, findings, {"id": id})
     if id is None:
         if written is not None and findings.accepts(_FIELDS["id"], written, (*path, "id")):
             findings.add("bad-value", (*path, "id"), "the id is blank", "leave it out, or fill it")
         elif written is None and (messages := known_by(data)):
             data["id"] = ids.make(messages)
-            findings.name_case(data["id"])
-    turns: list[Named] = []
-    if not _OF_CONVERSATIONS.isdisjoint(values):
-        turns = _check_turns(named, data, findings)
-    if "criteria" in data or "rubrics" in data:
-        _mention_judge(data, named, findings)
+            findings.name_case(data["id"], *start)
+    if "skip" not in data:
+        _mention_judges(data, named, findings)
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, values.get("suite_graders") is not False)
     if "workspace" in data:
@@ -517,29 +527,13 @@ def resolve_case(
             data["workspace"] = merge_workspaces({}, data["workspace"])
             check_workspace(data["workspace"], named, findings)
     if findings.unusual:
-        check_spelling(named, turns, findings)
+        check_spelling(named, findings)
     if findings.errors > before:
         return None
     case = canonical_case(data)
-    if not shared.lacks_graders:
-        advise_case(case, named, turns, findings)
+    if not shared.lacks_graders and "skip" not in data:
+        advise_case(case, named, findings)
     return case if findings.errors == before else None
-
-
-def _check_turns(named: Named, fields: dict[str, Any], findings: Findings) -> list[Named]:
-    """The turns as they are written, if there are any; and whether they are all that they need."""
-    path = named.path
-    if "turns" not in named.values:
-        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
-        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
-    if "turns" not in fields:
-        return []
-    parts = enumerate(named.values["turns"])
-    turns = [_name_turn(each, (*path, "turns", at), Findings()) for at, each in parts]
-    if "skip" not in fields:
-        for turn, part in zip(fields["turns"], turns, strict=True):
-            _mention_judge(turn, part, findings)
-    return turns
 
 
 def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
@@ -553,7 +547,11 @@ def _settle_outcome(named: Named, shared: Shared, findings: Findings) -> None:
         findings.add("deprecated-name", named.at("criteria"), message, hint, "key")
 
 
-def _mention_judge(fields: dict[str, Any], named: Named, findings: Findings) -> None:
-    if needs_judge(fields) and "skip" not in fields:
-        name = "criteria" if "criteria" in fields else "rubrics"
+def _mention_judges(data: dict[str, Any], named: Named, findings: Findings) -> None:
+    """Look for the judge that a case or one of its turns needs."""
+    if needs_judge(data):
+        name = "criteria" if "criteria" in data else "rubrics"
         findings.mention("judge", name, named.at(name), "key")
+    if "turns" in data:
+        for turn, written in zip(data["turns"], named.values["turns"], strict=True):
+            _mention_judges(turn, written, findings)

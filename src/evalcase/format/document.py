@@ -234,7 +234,6 @@ class Findings(Struct, eq=False):
     """The id of the case that is being read, as soon as it is known."""
     multiplied: int = 0
     """How many cases matrices have made, beside those that are written."""
-    _case_start: tuple[int, int] = (0, 0)
     _said: set[str] = set()
 
     def add(
@@ -275,11 +274,11 @@ class Findings(Struct, eq=False):
     ) -> bool:
         """Whether a value is of a declared type. What is wrong with it is added; `lacking` is the
         code where a part of it is missing."""
-        before = self.errors
+        faults = problems_of(option, value, path)
         codes = {"unknown-option": "unknown-field", "missing-option": lacking}
-        for fault in problems_of(option, value, path):
+        for fault in faults:
             self.add_finding(fault._replace(code=codes.get(fault.code, fault.code)))
-        return self.errors == before
+        return not faults
 
     def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether the last findings below `path` suggest to rename a wrong field to `name`."""
@@ -291,14 +290,9 @@ class Findings(Struct, eq=False):
                 return True
         return False
 
-    def begin_case(self, id: str | None) -> None:
+    def name_case(self, id: str, found: int, files: int) -> None:
+        """Give the id of the case, which is made late, to the findings and files since then."""
         self.case = id
-        self._case_start = len(self.found), len(self.references)
-
-    def name_case(self, id: str) -> None:
-        """Give the id of the case, which is made late, to its findings so far."""
-        self.case = id
-        found, files = self._case_start
         self.found[found:] = [each._replace(case=id) for each in self.found[found:]]
         self.references[files:] = [each._replace(case=id) for each in self.references[files:]]
 

@@ -21,13 +21,12 @@ Messages = list[dict[str, Any]]
 Graders = Sequence[Mapping[str, Any]]
 
 
-def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Findings) -> None:
+def advise_case(case: Case, written: Named, findings: Findings) -> None:
     """Look over a case without errors, of a suite whose graders have none."""
-    if "skip" in case._data:
-        return
+    data = case._data
     is_graded = _advise_part(case, written, findings)
-    if turns:
-        for turn, named in zip(case.turns, turns, strict=True):
+    if "turns" in data:
+        for turn, named in zip(case.turns, written.values["turns"], strict=True):
             is_graded = _advise_part(turn, named, findings) or is_graded
     if not is_graded:
         what, ways = "case", "`expected_output`, `criteria`, `rubrics` or `graders`"
@@ -35,13 +34,13 @@ def advise_case(case: Case, written: Named, turns: Sequence[Named], findings: Fi
             what, ways = "conversation", ways.removeprefix("`expected_output`, ")
         message = f"this {what} has nothing to grade, so it can never pass"
         findings.add("nothing-to-grade", written.path, message, f"add {ways}")
-    data = case._data
-    is_required = any(each.get("required") for each in data.get("graders", ()))
-    if data.get("repeat", {}).get("pass_rate") == 0:
+    if "repeat" in data and data["repeat"].get("pass_rate") == 0:
         _warn_of_zero("pass_rate", written, findings)
-    elif data.get("threshold") == 0 and not is_required:
+    elif data.get("threshold") == 0 and not any(
+        each.get("required") for each in data.get("graders", ())
+    ):
         _warn_of_zero("threshold", written, findings)
-    if "solution" in data.get("workspace", ()):
+    if "workspace" in data and "solution" in data["workspace"]:
         _advise_solution(data, written, findings)
 
 
@@ -62,11 +61,11 @@ def _advise_solution(data: Mapping[str, Any], written: Named, findings: Findings
 
 def _advise_part(part: Case, written: Named, findings: Findings) -> bool:
     """Look over a case or a turn. Whether anything in it decides a verdict."""
-    data, is_judged = part._data, part.needs_judge
+    data, is_judged = part._data, needs_judge(part._data)
     if "expected_output" in data:
-        _advise_expected(data, written, findings)
+        _advise_expected(data, is_judged, written, findings)
     if is_judged or "graders" in data:
-        _advise_graders(part, written, findings)
+        _advise_graders(part, is_judged, written, findings)
     if "expected_output" in data or is_judged:
         return True
     return not all(each.get("indicator") for each in data.get("graders", ()))
@@ -87,13 +86,13 @@ def _each_grader(
 # Graders and judges
 
 
-def _advise_graders(part: Case, written: Named, findings: Findings) -> None:
+def _advise_graders(part: Case, is_judged: bool, written: Named, findings: Findings) -> None:
     """Look over how a case or a turn is graded."""
     data, path, expected = part._data, written.path, part._data.get("expected_output")
     graders = list(_each_grader(data.get("graders", ()), findings))
     halves = frozenset[Half]().union(*(grader.compares() for _, grader in graders))
     is_compared = expected is not None and halves and expected_halves(expected) <= halves
-    if part.needs_judge:
+    if is_judged:
         name = "criteria" if "criteria" in data else "rubrics"
         known = findings.known
         # Without a judge there is a warning already.
@@ -105,7 +104,7 @@ def _advise_graders(part: Case, written: Named, findings: Findings) -> None:
     elif (expected is None or is_compared) and _are_all_0(data):
         message = "the weights of its graders are all 0, so none of them counts"
         findings.add("bad-value", path, message, "leave `weight` out")
-    if expected is None and not part.needs_judge:
+    if expected is None and not is_judged:
         needing = [each.name for _, each in graders if each.compares() and not each.judges]
         if needing:
             what = f"the grader `{needing[0]}` compares with `expected_output`, which is absent"
@@ -152,14 +151,17 @@ def _check_judges(
 # What is expected
 
 
-def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings) -> None:
+def _advise_expected(
+    data: Mapping[str, Any], is_judged: bool, written: Named, findings: Findings
+) -> None:
     """Say which messages of an expected output the built-in comparison leaves out."""
     expected, value = data["expected_output"], written.values["expected_output"]
-    if type(value) is not list and expected[0].get("content") is value:
+    is_list = type(value) is list
+    if not is_list and value is expected[0].get("content"):
         return  # text and data are compared whole
     path = written.at("expected_output")
-    last, has_calls, is_misnamed = None, False, False
     context: list[int] = []
+    last, has_calls, is_misnamed = None, False, False
     for index, message in enumerate(expected):
         if message["role"] != "assistant":
             context.append(index)
@@ -169,11 +171,10 @@ def _advise_expected(data: Mapping[str, Any], written: Named, findings: Findings
             last = index
         for number, call in enumerate(message.get("tool_calls") or ()):
             has_calls = True
-            of_message = (*path, index) if type(value) is list else path
-            at = (*of_message, "tool_calls", number)
-            is_misnamed = _is_misnamed(call, at, findings) or is_misnamed
+            at = (*path, index) if is_list else path
+            is_misnamed |= _is_misnamed(call, (*at, "tool_calls", number), findings)
     is_compared = has_calls or (last is not None and is_comparable(expected[last]["content"]))
-    if is_misnamed or (is_compared and not context) or needs_judge(data):
+    if is_misnamed or is_judged or (is_compared and not context):
         return
     graders = [grader for _, grader in _each_grader(data.get("graders", ()), findings)]
     is_replaced = any(grader.compares() for grader in graders)
@@ -210,10 +211,10 @@ def _is_misnamed(call: Mapping[str, Any], path: KeyPath, findings: Findings) -> 
     return False
 
 
-def check_spelling(written: Named, turns: Sequence[Named], findings: Findings) -> None:
+def check_spelling(written: Named, findings: Findings) -> None:
     """Look for expected numbers in a file that has some in another spelling than ours: versions and
     codes are easily taken for numbers."""
-    for part in (written, *turns):
+    for part in (written, *written.values.get("turns", ())):
         value, at = part.values.get("expected_output"), part.at("expected_output")
         for path, each in _expected_values(value, at):
             if type(each) in (int, float):

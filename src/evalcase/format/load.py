@@ -157,12 +157,12 @@ def _load_lines(
     seen = 0
     with collector_paused():
         for item in items:
-            if isinstance(item, Problem):
+            if item is None or isinstance(item, Case):
+                seen += 1
+                if keep and item is not None:
+                    cases.append(item)
+            else:
                 problems.append(item)
-                continue
-            seen += 1
-            if keep and item is not None:
-                cases.append(item)
     loaded = _make_loaded(stream.path, stream.fields, cases, problems, seen, stream.origins)
     return loaded._replace(is_read=stream.is_read)
 
@@ -278,10 +278,11 @@ class CaseStream:
 
     def _read_cases(self) -> Iterator[Case | Problem | None]:
         ids, findings, shared = Ids(), self._findings, self._shared
+        must_look = shared.variables is not None
         is_ours = False
         at = -1
         for at, line in enumerate(read_lines(self._file, self.path)):
-            if isinstance(line, Problem):
+            if not isinstance(line, Document):
                 yield line
                 yield None
                 continue
@@ -298,15 +299,13 @@ class CaseStream:
                         yield None
                         return
                     is_ours = True
-                is_right = not line.faults
-                if findings.found or findings.references or shared.variables is not None:
+                if must_look or findings.found or findings.references:
                     yield from self._problems_of(line)
-                    is_right = is_right and findings.errors == 0
+                    case = None if findings.errors else case  # noqa: PLW2901
                     findings.drain()
-                yield case if is_right else None
-            if line.faults:
+                yield None if line.faults else case
+            if line.faults or findings.found:  # what is known once all cases of the line are made
                 yield from line.problems
-            if findings.found:  # what is known once all cases of the line are made
                 yield from self._problems_of(line)
                 findings.drain()
         if at < 0:

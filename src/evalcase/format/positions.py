@@ -70,8 +70,9 @@ class Lines:
         """The span between two offsets, as far as it is inside of the text."""
         starts, length = self._starts, len(self._text)
         start, end = min(start, length), min(end, length)
-        line = bisect_right(starts, start)
-        end_line = bisect_right(starts, end, line)
+        line = end_line = bisect_right(starts, start)
+        if line < len(starts) and end >= starts[line]:
+            end_line = bisect_right(starts, end, line)
         return Span(line, start - starts[line - 1] + 1, end_line, end - starts[end_line - 1] + 1)
 
     def excerpt(self, span: Span) -> Excerpt:

@@ -371,7 +371,7 @@ def compose_yaml(text: str) -> Node:
     children = parent.children
     key: Any = 0
     """What the next value stands under; None where a mapping has its next key."""
-    end = key_start = key_end = 0
+    end, key_start, key_end = 0, -1, -1
     while True:
         event = next_event()
         kind, start = type(event), event.start_mark.index
@@ -386,11 +386,12 @@ def compose_yaml(text: str) -> Node:
             if event.style in ("|", ">"):
                 # libyaml lets a block scalar reach over the blank lines that follow it.
                 stop = start + len(text[start:stop].rstrip())
-            node = Node(start, stop, NO_CHILDREN)
+            node = Node(start, stop, NO_CHILDREN, key_start, key_end)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            node = Node(start, start, {})
+            node = Node(start, start, {}, key_start, key_end)
         elif kind is AliasEvent:
-            node = Node(start, event.end_mark.index, NO_CHILDREN, target=anchors.get(event.anchor))
+            stop, target = event.end_mark.index, anchors.get(event.anchor)
+            node = Node(start, stop, NO_CHILDREN, key_start, key_end, target)
         else:
             # A collection in brackets ends with its bracket, and a block with its last value.
             stop = event.end_mark.index
@@ -398,25 +399,23 @@ def compose_yaml(text: str) -> Node:
             if _MERGE in children:
                 _merge_children(children)
             parent, key = stack.pop()
-            children = parent.children
+            children, key_start = parent.children, -1
             if not stack:
                 return children[0]
             continue
-        if event.anchor is not None and kind is not AliasEvent:
+        if kind is not AliasEvent and event.anchor is not None:
             anchors[event.anchor] = node
         following: Any = None
         if key is None:  # an alias or a collection, which is no key
             following, key_start, key_end = _DROPPED, start, node.end
         else:
-            if type(key) is int:
-                following = key + 1
-            else:
-                node.key_start, node.key_end = key_start, key_end
             children.setdefault(key, node)
             end = node.end
+            if type(key) is int:
+                following = key + 1
         if kind is MappingStartEvent or kind is SequenceStartEvent:
             stack.append((parent, following))
-            parent, children = node, node.children
+            parent, children, key_start = node, node.children, -1
             key = None if kind is MappingStartEvent else 0
         elif not stack:
             return node

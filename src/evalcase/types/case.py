@@ -174,9 +174,14 @@ def needs_judge(data: Mapping[str, Any]) -> bool:
 
 def canonical_case(data: dict[str, Any]) -> Case:
     """The case of canonical data, which it keeps as it is."""
-    case = Case.__new__(Case)
-    object.__setattr__(case, "_data", data)
+    case = _new_object(Case)
+    _set_data(case, data)
     return case
+
+
+_new_object = object.__new__
+_set_data: Callable[[Case, dict[str, Any]], None] = Case._data.__set__  # type: ignore[misc, attr-defined]
+"""The descriptor of the slot: a case refuses other ways to set it, and there may be a million."""
 
 
 class RepeatFields(Value, frozen=True):
