@@ -141,10 +141,8 @@ class Pool:
         self._workers: list[Worker] = []
         self._waiting: deque[Task] = deque()
         self._quarantine: deque[Task] = deque()
-        self._isolated: Worker | None = None
-        """The worker of the task in quarantine."""
-        self._isolated_session: str | None = None
-        """The session that has it, turn by turn."""
+        self._isolated: Task | None = None
+        """The last task that was given to a worker in quarantine."""
         self._sessions: dict[str, Worker] = {}
         self._lost: dict[str, TargetError] = {}
         """Sessions whose workers ended between two turns."""
@@ -207,8 +205,6 @@ class Pool:
         worker = self._sessions.pop(session, None)
         if worker is not None:  # else it was lost, and may be begun again
             self._deaths.pop(trial_of_session(session), None)
-        if self._isolated_session == session:
-            self._isolated_session = None
         self._dispatch()
         return worker
 
@@ -273,8 +269,6 @@ class Pool:
         for session in held:
             del self._sessions[session]
             self._lost[session] = self._lose_session(session, how)
-        if worker is self._isolated:
-            self._isolated = self._isolated_session = None
         tasks = [task for task in worker.tasks.values() if not task.done.done()]
         worker.tasks.clear()
         was_alone = sum(not task.is_nested for task in tasks) <= 1
@@ -307,7 +301,8 @@ class Pool:
     def _lose_session(self, session: str, how: str) -> TargetError:
         """The error of a session whose worker has ended."""
         trial, is_nested = trial_of_session(session), _is_nested(session)
-        was_alone = is_nested or self._isolated_session == session
+        isolated = self._isolated
+        was_alone = is_nested or (isolated is not None and isolated.session == session)
         deaths = self._deaths[trial] = self._deaths.get(trial, 0) + was_alone
         if deaths >= (_LAST_CHANCE_NESTED if is_nested else _LAST_CHANCE):
             del self._deaths[trial]
@@ -336,15 +331,19 @@ class Pool:
             self._waiting.popleft()
 
     def _dispatch_quarantine(self) -> None:
-        isolated = self._isolated
-        if self._isolated_session is not None or (isolated is not None and isolated.tasks):
+        if self._find_isolated() is not None:
             return
-        self._isolated = None
         idlest = self._find_idlest()
         if idlest is not None and not idlest.tasks and not self._is_held(idlest):
-            task = self._quarantine.popleft()
-            self._isolated, self._isolated_session = idlest, task.session
-            self._give(task, idlest)
+            self._isolated = self._quarantine.popleft()
+            self._give(self._isolated, idlest)
+
+    def _find_isolated(self) -> Worker | None:
+        """The worker of the task in quarantine, or of its session, turn by turn."""
+        task = self._isolated
+        if task is None or (task.done.done() and task.session not in self._sessions):
+            return None
+        return task.worker
 
     def _find_idlest(self) -> Worker | None:
         """The worker for the next task in quarantine: until it is idle, it gets no new work. To
@@ -355,7 +354,7 @@ class Pool:
         return min(ready, key=lambda each: (self._is_held(each), len(each.tasks)), default=None)
 
     def _choose(self, task: Task) -> Worker | None:
-        reserved = self._isolated or self._find_idlest()
+        reserved = self._find_isolated() or self._find_idlest()
         ready = self._ready()
         free = [worker for worker in ready if worker is not reserved]
         if not free:
