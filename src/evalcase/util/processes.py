@@ -90,14 +90,14 @@ class Process(asyncio.SubprocessProtocol):
         """When it last printed something."""
         self.stopped: Literal["time", "idle", "linger"] | None = None
         """The limit by which it was ended."""
-        self._read_or_closed = asyncio.Event()
-        self._all_closed = asyncio.Event()
-        self._exited = asyncio.Event()
+        self.has_ended = False
+        self._changed = asyncio.Event()
 
     # Called by asyncio.
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._heard = monotonic()
+        self._changed.set()
         if fd == 2:
             self._stderr += data
             del self._stderr[:-_TAIL_BYTES]
@@ -106,25 +106,32 @@ class Process(asyncio.SubprocessProtocol):
         room = self._most_bytes - len(self._stdout)
         self._truncated = self._truncated or room < len(data)
         self._stdout += data[:room] if room < len(data) else data
-        self._read_or_closed.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         del exc
         self._open.discard(fd)
-        self._read_or_closed.set()
-        if not self._open:
-            self._all_closed.set()
+        self._changed.set()
 
     def process_exited(self) -> None:
-        self._exited.set()
+        self.has_ended = True
         self.kill()  # what it left in the background may hold its pipes, or touch the next trial
         asyncio.get_running_loop().call_later(_END_S, self._close_pipes)
-        self._read_or_closed.set()
+        self._changed.set()
 
     def _close_pipes(self) -> None:
         self._is_held = bool(self._open)
         if self._transport is not None:
             self._transport.close()
+
+    async def _until(self, is_so: Callable[[], bool], limit_s: float | None = None) -> None:
+        """Wait until it is so, or the time is over."""
+        if is_so():
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                while not is_so():
+                    self._changed.clear()
+                    await self._changed.wait()
 
     async def start(self, with_stdin: bool) -> None:
         self._token = new_token()
@@ -155,10 +162,6 @@ class Process(asyncio.SubprocessProtocol):
             raise
 
     @property
-    def has_ended(self) -> bool:
-        return self._exited.is_set()
-
-    @property
     def unread(self) -> bytes:
         return bytes(self._stdout)
 
@@ -186,17 +189,14 @@ class Process(asyncio.SubprocessProtocol):
 
     async def read_line(self) -> Output:
         """The next line of stdout. Without a line feed it is the last, or over the bound."""
-        seen = 0
-        while (end := self._stdout.find(b"\n", seen)) < 0:
-            seen = len(self._stdout)
-            if self._truncated or 1 not in self._open:
-                end = seen - 1
-                break
-            self._read_or_closed.clear()
-            await self._read_or_closed.wait()
-        line = bytes(self._stdout[: end + 1])
-        del self._stdout[: end + 1]
+        await self._until(self._has_line)
+        end = self._stdout.find(b"\n") + 1 or len(self._stdout)
+        line = bytes(self._stdout[:end])
+        del self._stdout[:end]
         return Output(line, self._truncated)
+
+    def _has_line(self) -> bool:
+        return b"\n" in self._stdout or self._truncated or 1 not in self._open
 
     async def run(self, given: bytes | None, watch: Watch | None = None) -> tuple[int, Output]:
         """Write all of stdin and read all of stdout; the exit code, and the output.
@@ -232,14 +232,12 @@ class Process(asyncio.SubprocessProtocol):
             left_s = at - monotonic()
             if left_s <= 0:
                 return limit  # type: ignore[return-value]
-            self._read_or_closed.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if left_s == inf else left_s):
-                    await self._read_or_closed.wait()
+            self._changed.clear()
+            await self._until(self._changed.is_set, None if left_s == inf else left_s)
         return None
 
     async def wait(self) -> int:
-        await self._exited.wait()
+        await self._until(lambda: self.has_ended)
         assert self._transport is not None
         code = self._transport.get_returncode()
         assert code is not None
@@ -248,9 +246,7 @@ class Process(asyncio.SubprocessProtocol):
     async def read_rest(self) -> bytes:
         """End it with all that it started; the bytes of stdout that were not read."""
         self.kill()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(2 * _END_S):
-                await self._all_closed.wait()
+        await self._until(lambda: not self._open, 2 * _END_S)
         return self.unread
 
     def details(self) -> dict[str, object]:
@@ -280,14 +276,11 @@ class Process(asyncio.SubprocessProtocol):
             return
         self.kill()
         try:
-            async with asyncio.timeout(_END_S):
-                await self._exited.wait()
-                pause_s = 0.001
-                while not all(map(has_ended, self._killed)):
-                    await asyncio.sleep(pause_s)
-                    pause_s *= 2
-        except TimeoutError:
-            return  # nothing more can be done
+            await self._until(lambda: self.has_ended, _END_S)
+            for pause_s in (0.001, 0.01, 0.05, 0.2, 0.5, 1.0):
+                if all(map(has_ended, self._killed)):
+                    break
+                await asyncio.sleep(pause_s)
         finally:
             self._transport.close()
 
