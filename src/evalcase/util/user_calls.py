@@ -15,11 +15,10 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
-from math import inf
 from queue import SimpleQueue
 from threading import Event, Thread
 from types import CoroutineType
-from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -96,10 +95,15 @@ class _Watched(Struct):
 
     started: float
     limit_s: float
-    deadline: float
+    queue: QueueTime | None = None
     end: asyncio.Future[CallOutcome | None] | None = None
     """What its caller waits for: the outcome, or None once the limit is over."""
-    queue: QueueTime | None = None
+    timer: asyncio.TimerHandle | None = None
+
+    @property
+    def deadline(self) -> float:
+        waited_s = 0.0 if self.queue is None else self.queue.seconds()
+        return self.started + self.limit_s + waited_s
 
 
 class UserCalls:
@@ -109,9 +113,6 @@ class UserCalls:
         self._grace_s = grace_s
         self._loop = asyncio.get_running_loop()
         self._watched: dict[asyncio.Task[Any], _Watched] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._next_look = inf
-        """When deadlines are looked at: one timer does for all calls."""
         self._left: set[asyncio.Task[Any]] = set()
         """Calls that were cancelled and have not ended yet."""
 
@@ -124,46 +125,31 @@ class UserCalls:
         """
         started = monotonic()
         end: asyncio.Future[CallOutcome | None] = self._loop.create_future()
-        watched = _Watched(started, limit_s, started + limit_s, end, queue)
+        watched = _Watched(started, limit_s, queue, end)
         task = self._loop.create_task(_make_call(call, started, end), name=name)
         self._watched[task] = watched
-        if watched.deadline < self._next_look:
-            self._look_at(watched.deadline)
+        watched.timer = self._loop.call_later(limit_s, self._end_if_late, watched)
         try:
             outcome = await end
             if outcome is None:
                 task.cancel()
                 await asyncio.wait((task,), timeout=self._grace_s)
         finally:
+            if watched.timer is not None:
+                watched.timer.cancel()
             del self._watched[task]
             if not task.done():
                 self.leave(task)
-        if queue is not None:
-            limit_s += queue.seconds()
-        if outcome is None or outcome.took_s > limit_s:
+        if outcome is None or started + outcome.took_s > watched.deadline:
             return CallOutcome(None, None, True, monotonic() - started)
         return outcome
 
-    def _look_at(self, when: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._next_look = when
-        self._timer = self._loop.call_later(when - monotonic(), self._end_late_calls)
-
-    def _end_late_calls(self) -> None:
-        now, following = monotonic(), inf
-        for each in self._watched.values():
-            if each.end is None or each.end.done():
-                continue
-            if each.queue is not None:
-                each.deadline = each.started + each.limit_s + each.queue.seconds()
-            if each.deadline <= now:
-                each.end.set_result(None)
-            else:
-                following = min(following, each.deadline)
-        self._timer, self._next_look = None, inf
-        if following < inf:
-            self._look_at(following)
+    def _end_if_late(self, watched: _Watched) -> None:
+        left_s = watched.deadline - monotonic()
+        if left_s > 0:  # its questions may have waited for their turn meanwhile
+            watched.timer = self._loop.call_later(left_s, self._end_if_late, watched)
+        elif watched.end is not None and not watched.end.done():
+            watched.end.set_result(None)
 
     @contextmanager
     def attend(self, limit_s: float) -> Iterator[None]:
@@ -171,8 +157,7 @@ class UserCalls:
         task = asyncio.current_task()
         assert task is not None
         outer = self._watched.get(task)
-        now = monotonic()
-        self._watched[task] = _Watched(now, limit_s, now + limit_s)
+        self._watched[task] = _Watched(monotonic(), limit_s)
         try:
             yield
         finally:
@@ -211,8 +196,6 @@ class UserCalls:
 
     async def __aexit__(self, *_: object) -> None:
         await self.settle()
-        if self._timer is not None:
-            self._timer.cancel()
 
 
 async def _make_call(
@@ -247,12 +230,7 @@ def has_abandoned() -> bool:
     return bool(_abandoned)
 
 
-class _ThreadCall(NamedTuple):
-    function: Callable[[], object]
-    future: asyncio.Future[object]
-
-
-_calls: SimpleQueue[_ThreadCall] = SimpleQueue()
+_calls: SimpleQueue[tuple[Callable[[], object], asyncio.Future[object]]] = SimpleQueue()
 """All threads share it: one that is done soon takes the next call without a switch of threads."""
 _idle: list[None] = []
 """An entry for each thread that waits for a call, and has none in the queue."""
@@ -261,7 +239,7 @@ _idle: list[None] = []
 async def run_in_thread(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     """What a function returns, or raises. If this is cancelled, its thread is abandoned."""
     future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-    _calls.put(_ThreadCall(partial(copy_context().run, function, *arguments, **named), future))
+    _calls.put((partial(copy_context().run, function, *arguments, **named), future))
     try:
         _idle.pop()
     except IndexError:
