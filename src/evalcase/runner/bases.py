@@ -25,15 +25,7 @@ import msgspec
 from evalcase.config.config import Config
 from evalcase.errors import TargetError
 from evalcase.types.problem import Finding
-from evalcase.types.workspace import (
-    Command,
-    Inline,
-    Ran,
-    Shell,
-    Space,
-    Workspace,
-    WorkspaceError,
-)
+from evalcase.types.workspace import Command, Inline, Ran, Shell, Space, Workspace, WorkspaceError
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import add_complaint
 from evalcase.util.files import digest_file

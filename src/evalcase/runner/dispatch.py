@@ -19,14 +19,7 @@ from msgspec import Struct
 from evalcase.errors import TargetError
 from evalcase.graders.base import Context, NamedGrader, Usable
 from evalcase.runner.calls import CLOSE_S, Attempted, OpenTargets, OverTimeError, make_attempt
-from evalcase.runner.pacing import (
-    Budget,
-    Limits,
-    Pace,
-    Rate,
-    Rates,
-    wait_before_retry,
-)
+from evalcase.runner.pacing import Budget, Limits, Pace, Rate, Rates, wait_before_retry
 from evalcase.runner.schedule import Engine
 from evalcase.types.answer import Answer, Earlier, Failure
 from evalcase.types.grade import Grade

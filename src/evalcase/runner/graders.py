@@ -24,13 +24,7 @@ from evalcase.config.registry import find_class, search_class
 from evalcase.config.targets import make_target, version_of
 from evalcase.errors import ConfigError
 from evalcase.format.graders import find_named_code
-from evalcase.graders.base import (
-    Grader,
-    Half,
-    NamedGrader,
-    What,
-    declared_grader,
-)
+from evalcase.graders.base import Grader, Half, NamedGrader, What, declared_grader
 from evalcase.runner.grading import left_to_compare
 from evalcase.types.case import Case
 from evalcase.types.read_options import fields_of

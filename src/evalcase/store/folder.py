@@ -24,13 +24,7 @@ from evalcase.errors import RecordError
 from evalcase.types.target import TargetVersion
 from evalcase.types.value import Value, decode_object, encode_object
 from evalcase.util.environment import make_key, read_key
-from evalcase.util.files import (
-    Disk,
-    OversizeError,
-    read_file,
-    sync_folder,
-    write_atomically,
-)
+from evalcase.util.files import Disk, OversizeError, read_file, sync_folder, write_atomically
 from evalcase.util.json import DEEPEST_ROW, JOURNAL, MAX_LINE, compact_encoder, parse_object
 from evalcase.util.text import make_visible, write_count
 

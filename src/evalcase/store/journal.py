@@ -32,14 +32,7 @@ from evalcase.types.message import Message
 from evalcase.types.result import Regraded, Result, Totals, Trial
 from evalcase.types.value import replace
 from evalcase.util.environment import monotonic
-from evalcase.util.files import (
-    BINARY,
-    NO_LINK,
-    Disk,
-    find_tampering,
-    sync_folder,
-    write_all,
-)
+from evalcase.util.files import BINARY, NO_LINK, Disk, find_tampering, sync_folder, write_all
 from evalcase.util.secrets import Scrubber
 
 Done = Callable[[], None]
