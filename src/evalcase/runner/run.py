@@ -60,7 +60,7 @@ from evalcase.util.user_calls import UserCalls
 if TYPE_CHECKING:
     from evalcase.runner.event_loop import BlockingCall
     from evalcase.runner.regrade import By, Regrading
-    from evalcase.runner.stopping import EarlyStop, FailFast, Stopping
+    from evalcase.runner.stopping import FailFast, Stopping
     from evalcase.runner.workspaces import Workspaces
     from evalcase.store.cache import AnswerCache
 
@@ -168,7 +168,11 @@ class Execution:
                 plan, record, index, trials, writer, self._request.again, ordered,
                 is_new=self._is_new,
             )  # fmt: skip
-        rules = self._find_stop_rules(index)
+        if plan.options.fail_fast:
+            from evalcase.runner.stopping import FailFast  # with statistics that few runs need
+
+            self._fail_fast = FailFast(index, plan.options.max_errors, self._request.again)
+        rules = [rule for rule in (self._fail_fast, self._stopping) if rule is not None]
 
         async def one(trial: Trial) -> None:
             emit(TrialStarted(trial))
@@ -199,15 +203,6 @@ class Execution:
             self._broken_listener = self._broken_listener or error
             assert self.engine is not None
             self.engine.stop(f"{type(error).__name__} while a result was shown")
-
-    def _find_stop_rules(self, index: Index) -> list[EarlyStop]:
-        """What may end the run early, beside the budget, which the dispatcher asks."""
-        options = self.plan.options
-        if options.fail_fast:
-            from evalcase.runner.stopping import FailFast  # with statistics that few runs need
-
-            self._fail_fast = FailFast(index, options.max_errors, self._request.again)
-        return [rule for rule in (self._fail_fast, self._stopping) if rule is not None]
 
     def _find_end(self, work: Pending | Regrading) -> End:
         assert self.engine is not None
@@ -337,8 +332,8 @@ class Execution:
                 if self._regrade is not None and self._regrade.row.recorded:
                     basis = self._regrade.keep_cases(basis, record)
                 if basis != (index.basis or basis_of_run(record)):
-                    journal.append(basis, lambda: None)
-            journal.append(end, lambda: None)
+                    journal.append(basis)
+            journal.append(end)
 
     def _close_journal(self, journal: Journal, record: Run) -> None:
         try:

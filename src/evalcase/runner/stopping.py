@@ -1,4 +1,5 @@
-"""What may end a run early: `--fail-fast`, and `--stop`, once its gate is decided."""
+"""What may end a run early: `--fail-fast`, and `--stop`, once its gate is decided. After each trial
+both say why no more trials need be started, or None."""
 
 from __future__ import annotations
 
@@ -7,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from operator import attrgetter
-from typing import Protocol
 
 from evalcase.config.options import number_of
 from evalcase.errors import ConfigError
@@ -32,13 +32,6 @@ from evalcase.types.result import (
 from evalcase.types.value import Value, replace
 from evalcase.util.project import paths_from
 from evalcase.util.table import Table, mark_of
-
-
-class EarlyStop(Protocol):
-    """May end a run early. The run asks it after each trial."""
-
-    def after(self, result: Result) -> str | None:
-        """Why no more trials need be started after a result; None if they must."""
 
 
 class FailFast:

@@ -37,8 +37,6 @@ from evalcase.util.secrets import Scrubber
 
 Done = Callable[[], None]
 
-GROUP = 4 * 1024 * 1024
-"""Bytes after which a group is written, even if more lines wait."""
 REST_S = 0.005
 """How long after a sync lines may wait for others, unless a caller waits for them: a sync takes as
 much CPU as three trials."""
@@ -72,7 +70,7 @@ class Journal:
         self._thread = threading.Thread(target=self._write_groups, name="journal", daemon=True)
         self._thread.start()
 
-    def append(self, row: Row, done: Done) -> None:
+    def append(self, row: Row, done: Done = lambda: None) -> None:
         """Queue a row. Once it is on disk, `done` is called. Raise ValueError for what can't be
         written as JSON; RecordError if the journal has failed or is closed."""
         self.put(encode_clean(row, self.scrubber.look())[0], done)
@@ -112,30 +110,21 @@ class Journal:
         try:
             more = True
             while more and self.failure is None:
-                group, more = self._take_group()
-                if group:
-                    self._commit(group)
-        except BaseException as error:
-            self.failure = RecordError(f"{self.path} may lack rows: its writer ended: {error!r}")
-            raise
-
-    def _take_group(self) -> tuple[list[tuple[bytes, Done]], bool]:
-        """All rows that wait, at least one entry; and whether more may come."""
-        group: list[tuple[bytes, Done]] = []
-        size = 0
-        while size < GROUP and (not group or not self._queue.empty()):
-            entry = self._queue.get()
-            if entry is None:
-                return group, False
-            if not group:
+                entries = [self._queue.get()]
                 rest_s = self._synced_at + REST_S - monotonic()
                 if rest_s > 0:
                     self._is_awaited.wait(rest_s)
                 # Rows that a caller waits for are queued by now, and part of this group.
                 self._is_awaited.clear()
-            group.append(entry)
-            size += len(entry[0])
-        return group, True
+                while not self._queue.empty():
+                    entries.append(self._queue.get())
+                more = entries[-1] is not None
+                group = [entry for entry in entries if entry is not None]
+                if group:
+                    self._commit(group)
+        except BaseException as error:
+            self.failure = RecordError(f"{self.path} may lack rows: its writer ended: {error!r}")
+            raise
 
     def _commit(self, group: list[tuple[bytes, Done]]) -> None:
         data = b"".join([line for line, _ in group])
@@ -259,17 +248,15 @@ class RunWriter:
         try:
             self._queue(trial, result, is_graded_again)
         except ValueError as error:
+            result = replace(result, verdict="errored")
             if is_graded_again:
                 why = Failure("grader", f"the grades can't be recorded: {error}")
                 broken = Grade("record", None, False, why.message, failure=why)
-                result = replace(result, verdict="errored", grades=(broken,))
+                result = replace(result, grades=(broken,))
             else:
                 why = Failure("protocol", f"the result can't be recorded: {error}")
                 took_s = result.duration_s if 0 <= result.duration_s < inf else 0.0
-                result = replace(
-                    result, verdict="errored", answer=None, grades=(), failure=why,
-                    duration_s=took_s,
-                )  # fmt: skip
+                result = replace(result, answer=None, grades=(), failure=why, duration_s=took_s)
             self._queue(trial, result, is_graded_again)
         if self._journal.failure is not None:
             await asyncio.Event().wait()
@@ -279,7 +266,7 @@ class RunWriter:
             await room
 
     def note(self, row: Row) -> None:
-        self._journal.append(row, lambda: None)
+        self._journal.append(row)
 
     async def write(self, row: Row) -> None:
         """Write a row, and return once it is on disk. If the journal fails, that is never."""

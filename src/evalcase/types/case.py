@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar, get_args, overload
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
 from evalcase.types.answer import SimulatedUser
 from evalcase.types.message import Message
@@ -202,22 +202,21 @@ TURN_FIELDS = ("input", "expected_output", "criteria", "rubrics", "graders")
 
 def check_case(data: dict[str, Any]) -> None:
     """Raise ValueError if the data of a record is not that of a case."""
-    types = field_types()
-    _check_fields(data, types)
-    for turn in data.get("turns", ()):
-        _check_fields(turn, {name: types[name] for name in TURN_FIELDS})
-    asks_nothing = any("input" not in turn for turn in data.get("turns", ()))
-    if asks_nothing or data.keys().isdisjoint(("input", "turns", "user")):
-        raise ValueError("it asks nothing")
+    for part, names in ((data, FIELDS), *[(turn, TURN_FIELDS) for turn in data.get("turns", ())]):
+        decode_object(_recorded(tuple(names)), part)
+        if None in part.values():
+            raise ValueError("a field is null, and absent fields are left out")
+        if part.keys().isdisjoint(("input", "turns", "user")):
+            raise ValueError("it asks nothing")
+        if not all(isinstance(each.get("text"), str) for each in part.get("rubrics", ())):
+            raise ValueError("a rubric has no text")
 
 
-def _check_fields(part: dict[str, Any], types: Mapping[str, Any]) -> None:
-    for name, value in part.items():
-        if name not in types or value is None:  # absent fields are left out
-            raise ValueError(f"`{name:.80}` is no field, or null")
-        decode_object(types[name], value, name)
-    if not all(isinstance(each.get("text"), str) for each in part.get("rubrics", ())):
-        raise ValueError("a rubric has no text")
+@cache
+def _recorded(names: tuple[str, ...]) -> type[Struct]:
+    """A type that has just these fields, so that all of them are checked at once."""
+    fields = [(name, field_types()[name] | UnsetType, UNSET) for name in names]
+    return defstruct("Recorded", fields, forbid_unknown_fields=True)
 
 
 class Suite(Struct, frozen=True, eq=False):

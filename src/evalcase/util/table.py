@@ -61,6 +61,10 @@ class Table:
         """All rows, each with its mark before its values."""
         return self._rows.execute("SELECT * FROM rows ORDER BY rowid")
 
+    def count_by(self, column: int) -> dict[Any, int]:
+        """How many rows have each value of a column."""
+        return dict(self._rows.execute(f"SELECT c{column}, count(*) FROM rows GROUP BY 1"))  # noqa: S608 - as below
+
     def in_order_of(self, *columns: int) -> Iterator[tuple[Any, ...]]:
         order = ", ".join([f"c{column}" for column in columns] + ["rowid"])
         return self._rows.execute(f"SELECT * FROM rows ORDER BY {order}")  # noqa: S608 - as above
