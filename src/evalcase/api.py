@@ -43,7 +43,7 @@ from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem, in_order
 from evalcase.types.target import Surroundings, Target, is_target
 from evalcase.types.value import replace
-from evalcase.util.environment import this_environment
+from evalcase.util.environment import this_environment, wall_time
 from evalcase.util.files import write_atomically
 
 if TYPE_CHECKING:
@@ -268,14 +268,14 @@ def _read_call(
     warn = keywords.get("on_warning", getLogger("evalcase").warning)
     scrubber = make_scrubber(config, environment.variables, warn)
     around = Surroundings(
-        config.root, environment.variables, lambda text: warn(scrubber.text(text)), environment.now
+        config.root, environment.variables, lambda text: warn(scrubber.text(text)), wall_time
     )
     targets = _name_targets(target, around)
     paths, suites = hold_suites(what)
     folder = config.find_runs(keywords.get("runs_dir"))
     origin = keywords.get("failed_of")
     failed_of = None if origin is None else find_failed(origin, folder, config.root)
-    options = read_keywords(keywords, failed_of, environment.entropy)
+    options = read_keywords(keywords, failed_of)
     options = replace(options, paths=paths, targets=tuple(targets))
     read = partial(read_grader, config=config, no_exec=options.no_exec)
     players: dict[str, Target] = {}

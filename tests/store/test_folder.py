@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ ABOUT = RunAbout({"paths": ["é😀\ud800"]}, suites={"a.eval.yaml": "é😀\ud8
 
 def begin(runs: Path, *, later_s: float = 0, about: RunAbout = ABOUT) -> Run:
     now = NOW + later_s
-    return create_run(str(runs), about, now=now, random=os.urandom)
+    return create_run(str(runs), about, now=now)
 
 
 def end(run: Run, status: str) -> None:
@@ -40,7 +39,7 @@ def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
 @pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])
 def test_fault_03_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> None:
     with pytest.raises(RecordError, match=r"No space left|Input/output error"):
-        create_run(str(tmp_path), ABOUT, now=NOW, random=os.urandom, disk=disk)
+        create_run(str(tmp_path), ABOUT, now=NOW, disk=disk)
     [listed] = list_runs(str(tmp_path))
     assert (listed.status, listed.run) == ("damaged", None)
 

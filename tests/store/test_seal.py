@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,9 +26,9 @@ def state(tmp_path: Path) -> str:
 
 @pytest.fixture
 def run(tmp_path: Path, state: str) -> Run:
-    sealer = find_sealer(state, ROOT, os.urandom)
+    sealer = find_sealer(state, ROOT, make=True)
     return create_run(
-        str(tmp_path / "runs"), ABOUT, now=NOW, random=os.urandom, sealer=sealer
+        str(tmp_path / "runs"), ABOUT, now=NOW, sealer=sealer
     )  # fmt: skip
 
 
@@ -41,7 +40,7 @@ def test_a_run_is_known_again_by_who_made_it(run: Run, state: str) -> None:
 def test_for_another_user_or_in_another_project_it_is_a_stranger_s(
     run: Run, state: str, tmp_path: Path
 ) -> None:
-    assert find_sealer(str(tmp_path / "other"), ROOT, os.urandom) is not None
+    assert find_sealer(str(tmp_path / "other"), ROOT, make=True) is not None
     assert not is_own(run, str(tmp_path / "other"), ROOT)
     assert not is_own(run, str(tmp_path / "nobody"), ROOT)
     assert not is_own(run, None, ROOT)
@@ -78,6 +77,6 @@ def test_whatever_is_edited_the_seal_is_broken(run: Run, state: str) -> None:
 def test_without_a_key_a_run_is_made_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for state in (None, str(tmp_path / "file")):
-        sealer = find_sealer(state, ROOT, os.urandom)
-        run = create_run(str(tmp_path), ABOUT, now=NOW, random=os.urandom, sealer=sealer)
+        sealer = find_sealer(state, ROOT, make=True)
+        run = create_run(str(tmp_path), ABOUT, now=NOW, sealer=sealer)
         assert (sealer, run.seal, is_own(run, state, ROOT)) == (None, None, False)

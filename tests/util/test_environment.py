@@ -19,8 +19,8 @@ from tests.for_each import for_each
 
 def test_a_key_is_made_once_and_for_its_user_only(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "evalcase"
-    key = make_key(str(folder), os.urandom)
-    assert (len(key), make_key(str(folder), os.urandom), read_key(str(folder))) == (32, key, key)
+    key = make_key(str(folder))
+    assert (len(key), make_key(str(folder)), read_key(str(folder))) == (32, key, key)
     assert [path.name for path in folder.iterdir()] == ["key"]
     assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -61,7 +61,7 @@ def test_what_others_may_have_put_there_is_no_key_and_stays(
 ) -> None:
     spoil(tmp_path / "key")
     before = os.lstat(tmp_path / "key")
-    for get in (read_key, lambda path: make_key(path, os.urandom)):
+    for get in (read_key, make_key):
         with pytest.raises(OSError, match=why):
             get(str(tmp_path))
     after = os.lstat(tmp_path / "key")
@@ -71,7 +71,7 @@ def test_what_others_may_have_put_there_is_no_key_and_stays(
 
 
 def test_a_key_of_somebody_else_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_key(str(tmp_path), os.urandom)
+    make_key(str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(OSError, match="it belongs to another user"):
         read_key(str(tmp_path))

@@ -44,7 +44,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case
 from evalcase.types.result import first_code
 from evalcase.types.value import JSON, replace
-from evalcase.util.environment import this_environment
+from evalcase.util.environment import this_environment, wall_time
 from evalcase.util.json import compact_encoder
 from evalcase.util.text import make_visible, shorten_text
 
@@ -335,11 +335,8 @@ def merge_command(runs: tuple[str, ...], partial: bool, **asked: Any) -> int:  #
             write_prose(f"warning: {warning}")
         sealer = None  # nothing seals the result if any of it is a stranger's
         if all(is_own(each.run, environment.state, config.root) for each in stored):
-            sealer = find_sealer(environment.state, config.root, environment.entropy)
-        run = merge_shards(
-            shards, folder, config.root,
-            now=environment.now(), random=environment.entropy, sealer=sealer,
-        )  # fmt: skip
+            sealer = find_sealer(environment.state, config.root, make=True)
+        run = merge_shards(shards, folder, config.root, now=wall_time(), sealer=sealer)
     options = RunOptions.from_dict(run.about.options)
     evaluated = hold_to_gates(read_evaluated(StoredRun(run)), options)
     session.reader = session.reader._replace(is_own=sealer is not None)

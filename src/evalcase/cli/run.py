@@ -19,7 +19,7 @@ from evalcase.errors import ConfigError
 from evalcase.runner.plan import Plan, trials_of
 from evalcase.runner.select import find_failed
 from evalcase.store.folder import note_start
-from evalcase.util.environment import this_environment
+from evalcase.util.environment import wall_time
 from evalcase.util.text import make_visible, write_count
 
 
@@ -37,7 +37,7 @@ class _RunCommand(GroupedCommand):
 
 def _note_start(config: Config, runs_dir: str | None) -> None:
     """A run may be refused, or what is imported may end the process: no record would tell of it."""
-    note_start(config.find_runs(runs_dir), this_environment().now())
+    note_start(config.find_runs(runs_dir), wall_time())
 
 
 @click.command("run", cls=_RunCommand)
@@ -69,7 +69,7 @@ def run_command(paths: tuple[str, ...], dry_run: bool, **asked: Any) -> int:  # 
     if asked["failed_of"] is not None:
         asked["failed_of"] = find_failed(asked["failed_of"], session.folder, config.root)
     asked |= {"paths": paths or (".",), "targets": tuple(dict.fromkeys(asked["targets"]))}
-    request = session.request(make_options(asked, this_environment().entropy))
+    request = session.request(make_options(asked))
     plan = session.plan(request)
     if dry_run:
         session.print(_say_what_would_run(plan, asked["as_json"]))

@@ -34,7 +34,7 @@ from evalcase.store.runs import (
 from evalcase.store.stored import StoredRun
 from evalcase.types.problem import did_you_mean
 from evalcase.types.value import fits_pattern
-from evalcase.util.environment import this_environment
+from evalcase.util.environment import this_environment, wall_time
 from evalcase.util.text import make_visible, write_count
 
 _LONGEST = 100
@@ -110,7 +110,7 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     # A program that reads this gets one line for each run, however long.
     screen = screen_for(sys.stdout) if sys.stdout.isatty() else Screen(sys.maxsize)
     environment = this_environment()
-    now, sealer = environment.now(), find_sealer(environment.state, root)
+    now, sealer = wall_time(), find_sealer(environment.state, root)
     rows, remarks = [list(_COLUMNS)], [""]
     for listed in runs:
         cells, remark = _make_row(listed, root, now, sealer)

@@ -307,9 +307,7 @@ def _known_options() -> dict[str, Option]:
     return {**fields_of(RunOptions), **fields_of(Selection)}
 
 
-def make_options(
-    values: Mapping[str, Any], entropy: Callable[[int], bytes] = os.urandom
-) -> RunOptions:
+def make_options(values: Mapping[str, Any]) -> RunOptions:
     """Options of values that have been checked; None stands for one that is not given.
 
     Without a seed, a run that draws cases by chance gets a random one. All shards of a run must
@@ -317,15 +315,11 @@ def make_options(
     """
     selection = _pick(Selection, values)
     if "shard" not in selection and ("sample" in selection or values.get("stop")):
-        selection.setdefault("seed", int.from_bytes(entropy(3), "big"))
+        selection.setdefault("seed", int.from_bytes(os.urandom(3), "big"))
     return RunOptions(selection=Selection(**selection), **_pick(RunOptions, values))
 
 
-def read_keywords(
-    keywords: Mapping[str, Any],
-    failed_of: FailedOf | None = None,
-    entropy: Callable[[int], bytes] = os.urandom,
-) -> RunOptions:
+def read_keywords(keywords: Mapping[str, Any], failed_of: FailedOf | None = None) -> RunOptions:
     """The options that a program asks for; `failed_of` are the cases of the run that it names.
 
     Raise TypeError for a keyword that does not exist or has a form of its own, and ConfigError for
@@ -353,7 +347,7 @@ def read_keywords(
             values[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
             for fault in problems_of(known[name], values[name], (name,)):
                 raise ConfigError(fault.message)
-    return make_options(values, entropy)
+    return make_options(values)
 
 
 _ARGUMENTS: dict[str, tuple[str, ...]] = {

@@ -40,7 +40,7 @@ from evalcase.types.message import Message
 from evalcase.types.target import Question, Surroundings, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.code import make_importable
-from evalcase.util.environment import Environment, this_environment
+from evalcase.util.environment import Environment, this_environment, wall_time
 from evalcase.util.errors import UserCodeError
 from evalcase.util.process_tree import resident_bytes
 from evalcase.util.user_calls import UserCalls
@@ -70,7 +70,7 @@ class Service:
             config, environment.variables, lambda text: send(protocol.Warned(text))
         )
         self._around = Surroundings(
-            config.root, environment.variables, self.warn, environment.now
+            config.root, environment.variables, self.warn, wall_time
         )  # fmt: skip
         self._graders = Graders((), self._around, config=config, no_exec=setup.no_exec)
         self._stack = AsyncExitStack()

@@ -156,7 +156,7 @@ async def serve_viewer(
 ) -> None:  # fmt: skip
     """Serve until Ctrl-C, with the page of a run, or the list, opened first. Raise ConfigError if
     the port can't be used."""
-    token = urlsafe_b64encode(environment.entropy(32)).rstrip(b"=").decode()
+    token = urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
     viewer = Viewer(token, listing, reader)
     # aiohttp logs every request that is not HTTP, which is nothing for the terminal.
     silent = logging.getLogger("evalcase.view.http")

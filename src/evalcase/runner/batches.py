@@ -4,6 +4,7 @@ for. The record knows of a batch before the service does, so that none is paid f
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from functools import partial
@@ -20,6 +21,7 @@ from evalcase.targets.batch import BatchedQuestion, ChatBatches, DraftFile
 from evalcase.types.result import Trial
 from evalcase.types.target import SentBatch
 from evalcase.types.value import replace
+from evalcase.util.environment import stamp
 
 T = TypeVar("T")
 _MOST_FAILURES = 10
@@ -118,9 +120,8 @@ class _Batches:
                 yield written
 
     async def _send(self, name: str, batching: ChatBatches, draft: DraftFile) -> None:
-        environment = self._plan.environment
-        tag = f"{self._run}-{environment.entropy(6).hex()}"
-        sent = SentBatch(name, tag, draft.count, environment.stamp())
+        tag = f"{self._run}-{os.urandom(6).hex()}"
+        sent = SentBatch(name, tag, draft.count, stamp())
         await self._recording.write(sent)
         id, failures = None, 0
         while id is None:

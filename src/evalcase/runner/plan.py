@@ -38,7 +38,7 @@ from evalcase.types.result import Trial, Verdict
 from evalcase.types.target import Question, Surroundings, Target, Warn
 from evalcase.types.value import Value, replace
 from evalcase.util.code import make_importable
-from evalcase.util.environment import Environment, collector_paused
+from evalcase.util.environment import Environment, collector_paused, wall_time
 from evalcase.util.project import paths_from
 from evalcase.util.secrets import Scrubber
 from evalcase.util.text import write_count
@@ -204,7 +204,7 @@ def _prepare_plan(
         suites = Suites(options.paths, environment.cwd, Catalogue(needs_graders=True))
     if oracle is not None:
         suites.change = oracle.keep_part
-    surroundings = Surroundings(config.root, environment.variables, warn, environment.now)
+    surroundings = Surroundings(config.root, environment.variables, warn, wall_time)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,
         only_given=given.only_graders,

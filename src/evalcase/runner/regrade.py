@@ -29,6 +29,7 @@ from evalcase.types.grade import Grade
 from evalcase.types.result import Result, Trial
 from evalcase.types.target import TrialKey
 from evalcase.types.value import JSON, replace
+from evalcase.util.environment import stamp
 from evalcase.util.table import mark_of
 from evalcase.util.text import list_some, write_count
 
@@ -92,7 +93,7 @@ class Regrading:
                 f"grading {self.grading} was interrupted and continues: {so_far.graded:,} of "
                 f"{so_far.answers:,} answers are graded"
             )
-        writer.note(replace(by.row, number=self.grading, at=plan.environment.stamp()))
+        writer.note(replace(by.row, number=self.grading, at=stamp()))
 
     def left(self, target: str, engine: Engine) -> Iterator[Trial]:
         del engine

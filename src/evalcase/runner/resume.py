@@ -25,6 +25,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result, Totals, Trial, Verdict
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
+from evalcase.util.environment import stamp
 from evalcase.util.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
@@ -229,12 +230,12 @@ class Pending:
         version = self._changed.pop(target, None)
         if version is not None:
             self._index.versions[target] = version
-            self._writer.note(TargetRow(target, version, self._plan.environment.stamp()))
+            self._writer.note(TargetRow(target, version, stamp()))
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         if self._has_new_grading and not self._is_noted:  # before the first result of it
             self._is_noted = True
-            now, hashes = self._plan.environment.stamp(), self._plan.suites.hashes()
+            now, hashes = stamp(), self._plan.suites.hashes()
             self._writer.note(GradingRow(self.grading, now, "resume", hashes))
         before = self._index.read_result(known)
         if not self._must_grade(trial, known):

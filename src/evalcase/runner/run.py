@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from itertools import chain, islice
+from random import random
 from typing import TYPE_CHECKING
 
 from evalcase import __version__
@@ -54,7 +55,7 @@ from evalcase.targets.usage import prices_version
 from evalcase.types.result import Result, Totals, Trial
 from evalcase.types.target import TargetKind, kind_of_targets
 from evalcase.types.value import replace
-from evalcase.util.environment import monotonic
+from evalcase.util.environment import monotonic, wall_time
 from evalcase.util.user_calls import UserCalls
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Execution:
             replaces=len(index) > 0,
         )  # fmt: skip
         dispatcher = Dispatcher(
-            targets, limits, engine, self._budget, calls, plan.environment.random, warn=plan.warn,
+            targets, limits, engine, self._budget, calls, random, warn=plan.warn,
             cache=self._open_cache(), executor=self._executor, workspaces=self._workspaces,
         )  # fmt: skip
         trials = Trials(
@@ -292,10 +293,10 @@ class Execution:
 
     def _create_record(self) -> Run:
         plan, environment = self.plan, self.plan.environment
-        sealer = find_sealer(environment.state, plan.config.root, environment.entropy)
+        sealer = find_sealer(environment.state, plan.config.root, make=True)
         return create_run(
-            self._request.folder, _describe_plan(plan), now=environment.now(),
-            random=environment.entropy, sealer=sealer,
+            self._request.folder, _describe_plan(plan), now=wall_time(),
+            sealer=sealer,
         )  # fmt: skip
 
     def _open_journal(self, record: Run, index: Index) -> Journal:

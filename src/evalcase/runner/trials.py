@@ -25,6 +25,7 @@ from evalcase.types.result import Result, Trial, Verdict
 from evalcase.types.target import Question
 from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Changes, Space, WorkspaceError
+from evalcase.util.environment import stamp
 from evalcase.util.files import digest_files
 from evalcase.util.project import find_attachments
 from evalcase.util.user_calls import UserCalls
@@ -113,7 +114,7 @@ class Trials:
 
     async def run(self, trial: Trial, space: Space | None = None) -> Result:
         """Ask, and grade the answer. Raise CancelledError if Ctrl-C ended it without a result."""
-        started, case, target = self._plan.environment.stamp(), trial.case, trial.target
+        started, case, target = stamp(), trial.case, trial.target
         data = case._data
         if skip := data.get("skip"):
             reason = skip if isinstance(skip, str) else "skipped"
@@ -161,7 +162,7 @@ class Trials:
         case, files = trial.case, self._find_files(trial)
         question = self._question(trial, files, space=space)
         # How far an earlier session of this trial came is unknown: this is another one.
-        suffix = self._plan.environment.entropy(4).hex()
+        suffix = os.urandom(4).hex()
         question = replace(question, session=f"{question.session}-{suffix}")
         failure = None
         if self._plan.targets[trial.target].traits.batching is not None:

@@ -181,15 +181,13 @@ class Sealer(Value, frozen=True):
         return hmac.compare_digest(given, self.seal(run.facts).encode())
 
 
-def find_sealer(
-    state: str | None, root: str, entropy: Callable[[int], bytes] | None = None
-) -> Sealer | None:
-    """The sealer of the user whose state is in a folder; with `entropy`, a new key is made if there
-    is none. None where there is no key, or none can be stored: such runs have no seal."""
+def find_sealer(state: str | None, root: str, *, make: bool = False) -> Sealer | None:
+    """The sealer of the user whose state is in a folder; `make` a new key if there is none. None
+    where there is no key, or none can be stored: such runs have no seal."""
     if state is None:
         return None
     try:
-        return Sealer(read_key(state) if entropy is None else make_key(state, entropy), root)
+        return Sealer(make_key(state) if make else read_key(state), root)
     except OSError:
         return None
 
@@ -215,7 +213,7 @@ def why_unsealed(run: Run, state: str | None) -> str:
 
 
 def create_run(
-    runs_dir: str, about: RunAbout, *, now: float, random: Callable[[int], bytes],
+    runs_dir: str, about: RunAbout, *, now: float, random: Callable[[int], bytes] = os.urandom,
     sealer: Sealer | None = None, disk: Disk | None = None, after: str | None = None,
 ) -> Run:  # fmt: skip
     """Make the folder of a new run, with its run.json, under a name that no other run has. `now` is

@@ -6,7 +6,7 @@ Records may come from anyone: the merged run has the seal of this user only if a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from shutil import copytree, rmtree
 from typing import Any
@@ -192,15 +192,12 @@ def _find_hashes(part: ShardRun) -> dict[str, object]:
 
 
 def merge_shards(
-    shards: Shards, runs_dir: str, root: str, *, now: float, random: Callable[[int], bytes],
-    sealer: Sealer | None,
-) -> Run:  # fmt: skip
+    shards: Shards, runs_dir: str, root: str, *, now: float, sealer: Sealer | None
+) -> Run:
     """Write the merged run, and move it to the other runs when it is whole."""
     disk, merging = Disk(), os.path.join(runs_dir, _MERGING)
     about = _merge_about(shards)
-    run = create_run(
-        merging, about, now=now, random=random, sealer=sealer, disk=disk, after=runs_dir
-    )
+    run = create_run(merging, about, now=now, sealer=sealer, disk=disk, after=runs_dir)
     try:
         with open(run.journal, "xb", buffering=_BUFFER) as file:
             file.writelines(_merge_lines(shards, root))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import random
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -38,25 +37,17 @@ else:
 
 
 class Environment(Value, frozen=True):
-    """What a run takes from its process, in one value, so that tests can give another."""
+    """What a run takes from its process. It is known before a file of environment variables, or
+    user code, can change it."""
 
     cwd: str
     variables: MutableMapping[str, str]
-    now: Callable[[], float]
-    """Seconds since 1970."""
-    stamp: Callable[[], str]
-    random: Callable[[], float]
-    entropy: Callable[[int], bytes]
     state: str | None
-    """The folder for the state of this user; None if their home is unknown. It is known before a
-    file of environment variables, or user code, can change it."""
+    """The folder for the state of this user; None if their home is unknown."""
 
 
 def this_environment() -> Environment:
-    return Environment(
-        os.getcwd(), os.environ, wall_time, stamp, random.random, os.urandom,
-        state_folder(os.environ),
-    )  # fmt: skip
+    return Environment(os.getcwd(), os.environ, state_folder(os.environ))
 
 
 def stamp() -> str:
@@ -88,7 +79,7 @@ def read_key(folder: str) -> bytes:
     return key
 
 
-def make_key(folder: str, entropy: Callable[[int], bytes]) -> bytes:
+def make_key(folder: str) -> bytes:
     """The key of a user, a new one if they have none. OSError if it can't be kept."""
     with suppress(FileNotFoundError):
         return read_key(folder)
@@ -96,7 +87,7 @@ def make_key(folder: str, entropy: Callable[[int], bytes]) -> bytes:
     descriptor, draft = mkstemp(dir=folder)
     try:
         with open(descriptor, "wb") as file:
-            file.write(entropy(_KEY_BYTES))
+            file.write(os.urandom(_KEY_BYTES))
             file.flush()
             Disk().fsync(descriptor)
         # It has its name once it is whole. If two are made at once, the first counts.
