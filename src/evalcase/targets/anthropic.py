@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from evalcase.errors import TargetError
-from evalcase.targets.base import Files
+from evalcase.targets.base import Files, part_of
 from evalcase.targets.batch import AnthropicBatches
 from evalcase.targets.chat import (
     ChatApi,
@@ -18,6 +18,7 @@ from evalcase.targets.chat import (
     SentCall,
     has_address,
     read_turns,
+    shorten,
     split_model,
     write_parts,
 )
@@ -64,11 +65,12 @@ class MessagesApi(ChatApi):
             if not merged or merged[-1][0] != role:
                 merged.append((role, []))
             merged[-1][1].extend(_write_turn(turn, files, warn))
+        for _, blocks in merged:  # results of tools come first
+            blocks.sort(key=lambda block: part_of(block).get("type") != "tool_result")
         messages: list[JSON] = [
-            {"role": role, "content": _shorten(sorted(blocks, key=_is_no_result))}
-            for role, blocks in merged
+            {"role": role, "content": shorten(blocks)} for role, blocks in merged
         ]
-        return {**({"system": _shorten(system)} if system else {}), "messages": messages}
+        return {**({"system": shorten(system)} if system else {}), "messages": messages}
 
     def write_schema(self, schema: JSON) -> dict[str, JSON]:
         return {"type": "json_schema", "schema": schema}
@@ -103,7 +105,7 @@ def _write_turn(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:
     if turn.role == "tool":
         result: dict[str, JSON] = {"type": "tool_result", "tool_use_id": turn.call_id}
         if blocks:
-            result["content"] = _shorten(blocks)
+            result["content"] = shorten(blocks)
         if "is_error" in turn.extras:
             result["is_error"] = turn.extras["is_error"]
         return [result]
@@ -124,17 +126,6 @@ def _write_use(call: SentCall) -> JSON:
         what = f"input is {describe_kind(call.arguments)}, and Anthropic's API takes a mapping"
         raise TargetError(f"a call of `{call.name}` can't be sent: its {what}")
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-
-
-def _is_no_result(block: JSON) -> bool:
-    return not isinstance(block, dict) or block.get("type") != "tool_result"
-
-
-def _shorten(blocks: list[JSON]) -> JSON:
-    """One plain text as itself, which says the same and is easier to read in a record."""
-    if len(blocks) == 1 and isinstance(blocks[0], dict) and blocks[0].keys() == {"type", "text"}:
-        return blocks[0]["text"]
-    return blocks
 
 
 def _write_blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from evalcase.targets.answers import read_messages
 from evalcase.targets.base import ContentFile, Files, image_type, list_faults, load_files, part_of
 from evalcase.targets.batch import ChatBatches
 from evalcase.targets.presets import Preset
+from evalcase.targets.replies import leave_out
 from evalcase.targets.streams import read_stream, service_error
 from evalcase.targets.usage import Price, cache_write_tokens, cost_of, read_model, read_usage
 from evalcase.targets.web import (
@@ -33,7 +34,6 @@ from evalcase.types.problem import Finding
 from evalcase.types.target import Question, Surroundings, Traits, Warn
 from evalcase.types.value import JSON, replace
 from evalcase.util.json import parse_object
-from evalcase.util.processes import Output
 from evalcase.util.user_calls import run_in_thread
 
 # Messages of a question, as every chat API takes them: turns, in which each result of a tool names
@@ -138,6 +138,13 @@ def write_parts(content: JSON, files: Files) -> list[dict[str, JSON]]:
     return [_write_part(part, files) for part in parts]
 
 
+def shorten(parts: Sequence[JSON]) -> JSON:
+    """One plain text as itself, which says the same and is easier to read in a record."""
+    if len(parts) == 1 and isinstance(parts[0], dict) and parts[0].keys() == {"type", "text"}:
+        return parts[0]["text"]
+    return [*parts]
+
+
 def _write_part(part: dict[str, JSON], files: Files) -> dict[str, JSON]:
     text = part_text(part)
     if text is not None:
@@ -182,7 +189,7 @@ def _write_image(url: str, extras: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def _drop(part: dict[str, JSON], *names: str) -> dict[str, JSON]:
-    return {key: value for key, value in part.items() if key != "type" and key not in names}
+    return leave_out(part, ("type", *names))
 
 
 # An API.
@@ -366,18 +373,6 @@ _SCHEMA_WORDS = (
 )  # fmt: skip
 
 
-def _read_object(output: Output) -> dict[str, Any]:
-    try:
-        if output.truncated:
-            raise ValueError("it is larger than `max_output_bytes`")
-        value = parse_object(output.data)
-    except ValueError as error:
-        raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
-    if value.get("error") is not None:
-        raise service_error(value["error"], output.data)
-    return value
-
-
 class ChatTarget(WebTarget):
     def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
         own_headers = options.chat_api.headers
@@ -449,7 +444,16 @@ class ChatTarget(WebTarget):
             if self._streams and reply.response.content_type == "text/event-stream":
                 api = self._api
                 return await read_stream(reply, api.last_events, api.join_events, most_bytes)
-            return _read_object(await reply.read(most_bytes))
+            output = await reply.read(most_bytes)
+        try:
+            if output.truncated:
+                raise ValueError("it is larger than `max_output_bytes`")
+            value = parse_object(output.data)
+        except ValueError as error:
+            raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
+        if value.get("error") is not None:
+            raise service_error(value["error"], output.data)
+        return value
 
     def _read(self, reply: dict[str, Any], share: float = 1.0) -> Answer:
         warn = self._surroundings.warn

@@ -18,6 +18,7 @@ from evalcase.targets.chat import (
     ChatTurn,
     has_address,
     read_turns,
+    shorten,
     split_model,
     write_parts,
 )
@@ -68,7 +69,8 @@ class CompletionsApi(ChatApi):
 
 def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
     turn.warn_of_extras(_EXTRAS, "OpenAI's API", warn)
-    message: dict[str, JSON] = {"role": turn.role, "content": _write_content(turn.content, files)}
+    content = None if turn.content is None else shorten(write_parts(turn.content, files))
+    message: dict[str, JSON] = {"role": turn.role, "content": content}
     if turn.calls:
         message["tool_calls"] = [
             {"id": id, "type": "function", "function": {"name": name, "arguments": text}}
@@ -77,14 +79,6 @@ def _write_message(turn: ChatTurn, files: Files, warn: Warn) -> dict[str, JSON]:
     if turn.call_id is not None:
         message["tool_call_id"] = turn.call_id
     return {**message, **{key: item for key, item in turn.extras.items() if key in _EXTRAS}}
-
-
-def _write_content(content: JSON, files: Files) -> JSON:
-    parts = write_parts(content, files)
-    if content is None:
-        return None
-    is_text = len(parts) == 1 and parts[0].keys() == {"type", "text"}
-    return parts[0]["text"] if is_text else [*parts]
 
 
 def _last(values: Sequence[dict[str, Any]], key: str) -> JSON:
@@ -105,11 +99,11 @@ def _join_calls(deltas: Iterable[dict[str, Any]]) -> list[JSON]:
             ids[index] = piece["id"]
         rest = leave_out(piece, ("index", "function"))
         pieces.setdefault(index, []).append({**rest, **(piece.get("function") or {})})
-    calls = (join_pieces(pieces[index], _WHOLE) for index in sorted(pieces))
+    calls = [join_pieces(pieces[index], _WHOLE) for index in sorted(pieces)]
+    named = ("name", "arguments")
     return [
         {**leave_out(call, named), "function": {key: call[key] for key in named if key in call}}
         for call in calls
-        for named in (("name", "arguments"),)
     ]
 
 
@@ -141,7 +135,10 @@ class ResponsesApi(ChatApi):
                 )
                 continue
             if turn.content is not None and not (turn.calls and turn.content == ""):
-                items.append({"role": turn.role, "content": _write_item_parts(turn, files)})
+                kind = "output_text" if turn.role == "assistant" else "input_text"
+                parts = [_write_item_part(each, kind) for each in write_parts(turn.content, files)]
+                content = turn.content if isinstance(turn.content, str) else parts
+                items.append({"role": turn.role, "content": content})
             # The service refuses a call without a result, such as one of its own web searches.
             items += [
                 {"type": "function_call", "call_id": id, "name": name, "arguments": text}
@@ -162,17 +159,10 @@ class ResponsesApi(ChatApi):
         return response
 
 
-def _write_item_parts(turn: ChatTurn, files: Files) -> JSON:
-    if isinstance(turn.content, str):
-        return turn.content
-    text_type = "output_text" if turn.role == "assistant" else "input_text"
-    return [_write_item_part(part, text_type) for part in write_parts(turn.content, files)]
-
-
-def _write_item_part(part: dict[str, Any], text_type: str) -> JSON:
+def _write_item_part(part: dict[str, Any], kind: str) -> JSON:
     match part:
         case {"type": "text", "text": text}:
-            return {"type": text_type, "text": text}
+            return {"type": kind, "text": text}
         case {"type": "image_url", "image_url": {"url": url}}:
             rest = {**leave_out(part["image_url"], ("url",)), **leave_out(part, ("image_url",))}
             return {**rest, "type": "input_image", "image_url": url}
