@@ -5,28 +5,34 @@ readable, with U+FFFD in its place, and as bytes in `content_base64`."""
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
 from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+import msgspec
 
 from evalcase.errors import TargetError
-from evalcase.targets.frameworks import RUN_KEYS, find_run, to_plain
+from evalcase.targets.endings import find_end, refuse_failed
 from evalcase.targets.replies import (
-    find_end,
+    RUN_KEYS,
     find_message,
     find_reply,
+    find_run,
     is_blocks,
     is_turn,
     leave_out,
     mend_message,
     put_together,
     read_turn,
-    refuse_failed,
     type_converse,
 )
 from evalcase.targets.usage import read_cost, read_usage
-from evalcase.types.answer import Answer
+from evalcase.types.answer import Answer, sum_usage
 from evalcase.types.message import ROLES, Message, is_message, names_tool, parts_of, take_message
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON, describe_kind, replace
@@ -94,6 +100,73 @@ def _copy_value(value: object) -> JSON:
         raise TargetError(message, kind="protocol", details=details) from None
 
 
+# Objects of user code.
+
+
+def to_plain(value: object) -> object:
+    """An object of user code as plain data: dataclasses, Structs, pydantic models, and results of
+    frameworks with the parts that matter. Raise NotJsonError for any other object."""
+    try:
+        # Bytes are no text: they are left as they are, and refused.
+        return msgspec.to_builtins(
+            _pick_parts(_only_objects(value)),
+            enc_hook=_to_plain_hook,
+            builtin_types=(bytes, bytearray),
+        )
+    except (TypeError, ValueError, NotImplementedError, RecursionError) as error:
+        raise NotJsonError(str(error)) from None
+
+
+_LOOSE = (set, frozenset, date, time, timedelta, Decimal, UUID, Enum)
+"""msgspec writes them as lists and texts. Fields of an object may hold them; an answer may not."""
+
+
+def _only_objects(value: object) -> object:
+    """The same value. Raise TypeError if it holds anything but JSON and objects with fields."""
+    if isinstance(value, _LOOSE) and not isinstance(value, str | int):
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _only_objects(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _only_objects(item)
+    return value
+
+
+def _to_plain_hook(value: Any) -> object:  # noqa: ANN401 - an object of user code
+    if isinstance(value, str):
+        return str.__str__(value)
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and hasattr(value, "model_fields_set"):
+        return dump(mode="json", warnings=False)
+    picked = _pick_parts(value)
+    if picked is value:
+        raise NotImplementedError(f"{type(value).__name__} is not a JSON value")
+    return picked
+
+
+def _pick_parts(value: Any) -> Any:  # noqa: ANN401 - an object of user code
+    """The parts of a framework's result. The rest of it is agents, clients and contexts."""
+    if isinstance(value, dict):
+        return {key: _pick_parts(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_pick_parts(item) for item in value]
+    if _has(value, "final_output", "new_items", "raw_responses"):  # OpenAI Agents
+        items = [{"type": each.type, "raw_item": each.raw_item} for each in value.new_items]
+        usages = [{"usage": each.usage} for each in value.raw_responses]
+        return {"final_output": "", "new_items": items, "raw_responses": usages}
+    if _has(value, "new_messages", "output", "usage"):  # pydantic-ai
+        tool = getattr(value, "_output_tool_name", None)
+        history = {"message_history": value.new_messages()}
+        return {"output": value.output, "_output_tool_name": tool, "_state": history}
+    return value
+
+
+def _has(value: object, *names: str) -> bool:
+    return not isinstance(value, type) and all(hasattr(value, name) for name in names)
+
+
 # Values in the shape of messages or of a reply.
 
 
@@ -104,7 +177,8 @@ def read_shape(value: JSON, warn: Warn) -> Answer | None:
     reply = run or find_reply(value, warn)
     answer: Answer | None = None
     if reply is not None:
-        answer = Answer(read_messages(reply.messages), reply.usage, model=reply.model)
+        usage = sum_usage([read_usage(each, warn) for each in reply.usages])
+        answer = Answer(read_messages(reply.messages), usage, model=reply.model)
     elif isinstance(value, dict):
         answer = _read_mapping(value, warn)
     elif isinstance(value, list) and _holds_message(value):

@@ -25,7 +25,7 @@ from evalcase.targets.base import (
     warn_of_hidden,
     write_content,
 )
-from evalcase.targets.replies import find_end, find_end_at, is_broken_off
+from evalcase.targets.endings import find_end, find_end_at, is_broken_off
 from evalcase.targets.streams import Event, read_events
 from evalcase.targets.usage import read_cost, read_usage
 from evalcase.targets.web import (

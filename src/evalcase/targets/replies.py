@@ -1,19 +1,19 @@
-"""Replies of model services to messages, and how a reply says that it ended or failed.
+"""Replies of model services, and runs of agent frameworks, as JSON to messages.
 
-Only what is plainly the reply of an assistant is read. Anything else is data, with every key as it
-is. Calls in data are not lost: `util.calls` finds them when a grader looks at calls.
+They are recognised by their shape, so that none of their packages is imported. Only what is plainly
+the reply of an assistant is read. Anything else is data, with every key as it is. Calls in data are
+not lost: `util.calls` finds them when a grader looks at calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from evalcase.errors import TargetError
-from evalcase.targets.usage import read_model, read_usage
-from evalcase.types.answer import Usage
-from evalcase.types.message import OTHER_ROLES, ToolCall, is_message, text_of
+from evalcase.targets.base import objects_of, part_of
+from evalcase.targets.usage import read_model
+from evalcase.types.message import OTHER_ROLES, ToolCall, is_message
 from evalcase.types.target import Warn
 from evalcase.types.value import JSON
 from evalcase.util.answers import finish_reason_of, kind_of_end
@@ -25,7 +25,6 @@ from evalcase.util.calls import (
     parse_arguments,
     understand_calls,
 )
-from evalcase.util.json import BadJsonError, parse_json
 
 _TEXTS = ("content", "text", "output")
 """Names for the text of a reply without a role, the best first."""
@@ -36,7 +35,7 @@ class Reply(NamedTuple):
     """The messages of a whole reply, or of one run of an agent."""
 
     messages: list[JSON]
-    usage: Usage | None = None
+    usages: Sequence[JSON] = ()
     model: str | None = None
 
 
@@ -66,7 +65,7 @@ def find_reply(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON
         case _:
             return None
     usage = value.get("usage") or value.get("usageMetadata") or value.get("usage_metadata")
-    return Reply(messages, read_usage(usage, warn), read_model(value))
+    return Reply(messages, [usage], read_model(value))
 
 
 def _no_answer(why: str, value: object) -> TargetError:
@@ -423,124 +422,169 @@ def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
     return {**call, **output, **({} if id is None else {"id": id})}
 
 
-# How a reply ended: beside its message, or in place of one.
+# Runs of agents, in the form of their framework.
 
-_INNER = ("delta", "response", "message", "messageStop", "choices", "candidates", "messages")
-"""Keys of a reply or an event that hold what is said of the whole."""
-_REPLY_KEYS = frozenset({
-    "role", "content", "text", "message", "messages", "usage", "model", "response_metadata",
-    "parts", "answer", "finishMessage", "output", "response", "result", "completion",
-    "finish_reason", "finishReason", "promptFeedback",
-})  # fmt: skip
-"""Only beside one of these is `stop_reason` the reason for the end of a reply: data may have it."""
-
-
-def find_end(value: JSON) -> str | None:
-    """The reason for the end that a reply has, or the last of its events with one."""
-    events = value if isinstance(value, list) else [_parse_last(value)]
-    return next((each for event in reversed(events) for each in _list_reasons(event)), None)
+_PIECE = "AIMessageChunk"
+_ROLES = {
+    "human": "user", "user": "user", "ai": "assistant", _PIECE: "assistant", "tool": "tool",
+    "function": "tool", "system": "system",
+}  # fmt: skip
+"""Roles by the types of LangChain's messages."""
+_KEPT = ("tool_calls", "response_metadata", "tool_call_id", "status", "name", "invalid_tool_calls")
+RUN_KEYS = ("messages", "final_output", "new_items", "raw_responses", "output", "_state", "steps")
+"""Keys of results that hold a run."""
 
 
-def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
-    """The reason for the end on the way of a path to the answer. Raise TargetError where the reply
-    says that it failed."""
-    found = None
-    for step in (*steps, ""):
-        if isinstance(value, dict):
-            refuse_failed(value)
-            found = next(_reasons_of(value), found)
-            value = value.get(step)
-            continue
-        try:
-            value = value[int(step)] if isinstance(value, list) else None
-        except (ValueError, IndexError):
-            break
-    return found
-
-
-def is_broken_off(events: list[JSON]) -> bool:
-    """Whether a stream of a known service stops before it says how it ended."""
-    kinds = [str(each.get("type")) for each in events if isinstance(each, dict)]
-    is_known = any(each == "message_start" or each.startswith("response.") for each in kinds)
-    for event in events:
-        if isinstance(event, dict) and (event.get("choices") or event.get("candidates")):
-            is_known = True
-    end = find_end(events)
-    return is_known and "message_stop" not in kinds and kind_of_end(end or "queued") == "unfinished"
-
-
-def _list_reasons(value: JSON) -> Iterator[str]:
-    if not isinstance(value, dict):
-        return
-    if not _REPLY_KEYS.isdisjoint(value):
-        yield from _reasons_of(value)
-    for key in _INNER:
-        inner = value.get(key)
-        if isinstance(inner, list) and inner:
-            inner = inner[-1 if key == "messages" else 0]
-        if isinstance(inner, dict):
-            yield from _reasons_of(inner)
-
-
-def _reasons_of(value: Mapping[str, Any]) -> Iterator[str]:
-    reasons = [finish_reason_of(value)]
-    if value.get("object") == "response":
-        details = value.get("incomplete_details")
-        reasons.append(details.get("reason") if isinstance(details, dict) else value.get("status"))
-    feedback = value.get("promptFeedback")
-    reasons.append(feedback.get("blockReason") if isinstance(feedback, dict) else None)
-    status = value.get("status")
-    if isinstance(value.get("messages"), list) and isinstance(status, str) and kind_of_end(status):
-        reasons.append(status)
-    yield from (reason for reason in reasons if isinstance(reason, str))
-
-
-def refuse_failed(value: JSON) -> None:
-    """Raise TargetError for a reply that says itself that it failed, or holds no answer; also as a
-    list of events, or as text of JSON lines, whose last one says so."""
-    if isinstance(value, list):
-        value = value[-1] if value and isinstance(value[-1], dict) and "type" in value[-1] else None
-    value = _parse_last(value)
-    why = _find_failure(value) if isinstance(value, dict) else None
-    if why is not None:
-        raise TargetError(f"the reply is no answer: {why!s:.500}", kind="protocol")
-
-
-def _parse_last(value: JSON) -> JSON:
-    """The object in the last line of a text of JSON objects; any other value as it is."""
-    if not isinstance(value, str) or not value.startswith("{"):
-        return value
-    with suppress(BadJsonError):
-        return parse_json(value.rstrip().rsplit("\n", 1)[-1])
-    return value
-
-
-def _find_failure(value: Mapping[str, Any]) -> str | None:
-    error, status = value.get("error"), value.get("status")
-    said = (error.get("message") if isinstance(error, dict) else None) or error
+def find_run(value: Any, warn: Warn) -> Reply | None:  # noqa: ANN401 - a JSON value
+    """The run of an agent as LangChain, LangGraph, pydantic-ai, OpenAI Agents or smolagents returns
+    it; None for any other value."""
+    whole: dict[str, Any] = value if isinstance(value, dict) else {}
     match value:
+        case {"output": output, "state": str(), "steps": [*steps], "token_usage": usage}:
+            messages = [message for step in steps for message in _read_step(step)]
+            return Reply([*messages, {"role": "assistant", "content": output}], [usage])
         case (
-            {"choices": [{"message": _}, *_]}
-            | {"candidates": [{"content": _}, *_]}
-            | {"output": [{"type": _}, *_]}
-            | {"object": "response"}
-            | {"messages": [*_]}
-            | {"type": "message", "role": "assistant"}
-        ) if error:
-            return f"it failed: {said}"
-        case {"type": "error" | "turn.failed" | "RUN_ERROR", "error": {}}:
-            return f"it failed: {said}"
-        case {"messages": [*_]} if kind_of_end(str(status)) in ("failed", "unfinished"):
-            return f"its `status` is `{status}`"
-        case {"type": "result", "is_error": True}:  # Claude Code
-            return f"it failed: {value.get('result') or value.get('subtype')}"
-        case {"type": "result", "status": "error"}:  # Gemini CLI
-            return f"it failed: {error}"
-        case {"isError": True, "content": [*content]}:  # MCP
-            return f"it failed: {text_of(content)}"
-        case {"object": "chat.completion"} if not value.get("choices"):
-            return "it has no `choices`"
-        case {"usageMetadata": _, "modelVersion": _}:
-            has_candidates = value.get("candidates") or "promptFeedback" in value
-            return None if has_candidates else "it has no `candidates`"
+            {"final_output": _, "new_items": [*items]}
+            | {"output": _, "_state": {"message_history": [*items]}}
+            | {"messages": [*items]}
+            | [*items]
+        ):
+            pass
+        case {}:
+            items = [value]
+        case _:
+            return None
+    are_pieces = len(items) > 1 and any(part_of(each).get("type") == _PIECE for each in items)
+    for is_one, read in () if are_pieces else _RUNS:
+        if items and all(isinstance(each, dict) and is_one(each) for each in items):
+            return read(items, whole, warn)
     return None
+
+
+def _after_last(items: list[Any], is_asked: Callable[[dict[str, Any]], bool]) -> list[Any]:
+    """The items after the last one that asks: those before are the conversation so far."""
+    asked = [number for number, item in enumerate(items) if is_asked(item)]
+    return items[asked[-1] + 1 :] if asked else items
+
+
+# OpenAI Agents: items around those of the Responses API.
+
+
+def _is_agents_item(item: dict[str, Any]) -> bool:
+    return str(item.get("type")).endswith("_item") and isinstance(item.get("raw_item"), dict)
+
+
+def _read_agents(items: list[Any], whole: dict[str, Any], warn: Warn) -> Reply:
+    responses = objects_of(whole.get("raw_responses"))
+    messages = read_items([item["raw_item"] for item in items], warn)
+    return Reply(messages, [each.get("usage") for each in responses])
+
+
+# pydantic-ai: requests and responses of parts.
+
+
+def _has_parts(item: dict[str, Any]) -> bool:
+    parts = item.get("parts")
+    is_known = item.get("kind") in ("request", "response") and _is_parts(parts)
+    return is_known and all(isinstance(part.get("part_kind"), str) for part in parts or ())
+
+
+def _read_pydantic_ai(items: list[Any], whole: dict[str, Any], _: Warn) -> Reply:
+    tool = whole.get("_output_tool_name")  # it gives the output, and is no call
+    said = _after_last(
+        items, lambda item: any(part["part_kind"] == "user-prompt" for part in item["parts"])
+    )
+    messages: list[JSON] = []
+    for item in said:
+        parts = [part for part in item["parts"] if not tool or part.get("tool_name") != tool]
+        read = _read_model_parts if item["kind"] == "response" else _read_tool_parts
+        messages += read(item, parts)
+    if tool:
+        messages.append({"role": "assistant", "content": whole.get("output")})
+    return Reply(messages, [item.get("usage") for item in said if item["kind"] == "response"])
+
+
+def _read_model_parts(item: dict[str, Any], parts: list[dict[str, Any]]) -> list[JSON]:
+    def contents(*kinds: str) -> list[dict[str, Any]]:
+        return [part for part in parts if part["part_kind"].endswith(kinds)]
+
+    texts = [str(part.get("content") or "") for part in contents("text")]
+    results = {part.get("tool_call_id"): part.get("content") for part in contents("tool-return")}
+    calls: list[JSON] = []
+    for part in contents("tool-call"):
+        name, id = part.get("tool_name"), part.get("tool_call_id")
+        call = {"tool": name, "input": parse_arguments(part.get("args")), "id": id}
+        calls.append({**call, "output": results[id]} if id in results else call)
+    others = ("text", "tool-call", "tool-return")
+    message: dict[str, JSON] = {"role": "assistant", "content": "".join(texts) or None}
+    found: dict[str, Any] = {
+        "tool_calls": calls,
+        "parts": [part for part in parts if not part["part_kind"].endswith(others)],
+        "finish_reason": item.get("finish_reason"),
+    }
+    return [{**message, **{key: each for key, each in found.items() if each}}]
+
+
+def _read_tool_parts(_: dict[str, Any], parts: list[dict[str, Any]]) -> list[JSON]:
+    messages: list[JSON] = []
+    for part in parts:
+        kind = part["part_kind"]
+        if kind in ("tool-return", "retry-prompt") and part.get("tool_name") is not None:
+            result = {"tool_call_id": part.get("tool_call_id"), "content": part.get("content")}
+            failed = kind == "retry-prompt" or part.get("outcome", "success") != "success"
+            messages.append({"role": "tool", **result, **({"is_error": True} if failed else {})})
+    return messages
+
+
+# LangChain and LangGraph: messages with a type in place of a role.
+
+
+def _unwrap(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the wrapper that `messages_to_dict` puts around it."""
+    data = message.get("data")
+    return {**data, "type": message.get("type")} if isinstance(data, dict) else message
+
+
+def _is_langchain(item: dict[str, Any]) -> bool:
+    message = _unwrap(item)
+    is_message = "content" in message and "role" not in message
+    kind, kwargs = message.get("type"), message.get("additional_kwargs")
+    return is_message and isinstance(kwargs, dict) and isinstance(kind, str) and kind in _ROLES
+
+
+def _read_langchain(items: list[Any], _: dict[str, Any], __: Warn) -> Reply:
+    messages = _after_last([_unwrap(item) for item in items], lambda each: each["type"] == "human")
+    read: list[JSON] = []
+    for message in messages:
+        kept = {key: message[key] for key in _KEPT if message.get(key) not in (None, [], {}, "")}
+        others = message["additional_kwargs"]
+        beside = {key: item for key, item in others.items() if item and key not in kept}
+        said = {"role": _ROLES[message["type"]], "content": message["content"]}
+        read.append({**said, **kept, **beside})
+    said_by_model = [each for each in messages if _ROLES[each["type"]] == "assistant"]
+    return Reply(read, [each.get("usage_metadata") for each in said_by_model])
+
+
+_RUNS = (
+    (_is_agents_item, _read_agents), (_has_parts, _read_pydantic_ai),
+    (_is_langchain, _read_langchain),
+)  # fmt: skip
+
+# smolagents: steps with calls and observations.
+
+
+def _read_step(step: JSON) -> list[JSON]:
+    if not isinstance(step, dict):
+        return []
+    said = step.get("model_output_message")  # a step that failed has its calls only there
+    calls = step.get("tool_calls") or (said.get("tool_calls") if isinstance(said, dict) else None)
+    if not isinstance(calls, list) or not calls:
+        return []
+    messages: list[JSON] = [{"role": "assistant", "content": None, "tool_calls": calls}]
+    ids = [call.get("id") for call in calls if isinstance(call, dict)]
+    error, observed = step.get("error"), step.get("observations")
+    if len(ids) == 1 and (error or observed is not None):
+        content = error.get("message") if isinstance(error, dict) else observed
+        failed: dict[str, JSON] = {"is_error": True} if error else {}
+        messages.append({"role": "tool", "tool_call_id": ids[0], "content": content, **failed})
+    return messages
