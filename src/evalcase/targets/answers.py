@@ -109,9 +109,7 @@ def to_plain(value: object) -> object:
     try:
         # Bytes are no text: they are left as they are, and refused.
         return msgspec.to_builtins(
-            _pick_parts(_only_objects(value)),
-            enc_hook=_to_plain_hook,
-            builtin_types=(bytes, bytearray),
+            _pick_parts(value), enc_hook=_to_plain_hook, builtin_types=(bytes, bytearray)
         )
     except (TypeError, ValueError, NotImplementedError, RecursionError) as error:
         raise NotJsonError(str(error)) from None
@@ -119,19 +117,6 @@ def to_plain(value: object) -> object:
 
 _LOOSE = (set, frozenset, date, time, timedelta, Decimal, UUID, Enum)
 """msgspec writes them as lists and texts. Fields of an object may hold them; an answer may not."""
-
-
-def _only_objects(value: object) -> object:
-    """The same value. Raise TypeError if it holds anything but JSON and objects with fields."""
-    if isinstance(value, _LOOSE) and not isinstance(value, str | int):
-        raise TypeError(f"{type(value).__name__} is not a JSON value")
-    if isinstance(value, Mapping):
-        for item in value.values():
-            _only_objects(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _only_objects(item)
-    return value
 
 
 def _to_plain_hook(value: Any) -> object:  # noqa: ANN401 - an object of user code
@@ -147,8 +132,11 @@ def _to_plain_hook(value: Any) -> object:  # noqa: ANN401 - an object of user co
 
 
 def _pick_parts(value: Any) -> Any:  # noqa: ANN401 - an object of user code
-    """The parts of a framework's result. The rest of it is agents, clients and contexts."""
-    if isinstance(value, dict):
+    """A value with the parts of a framework's results: the rest is agents, clients and contexts.
+    Raise TypeError if it holds anything but JSON and objects with fields."""
+    if isinstance(value, _LOOSE) and not isinstance(value, str | int):
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
+    if isinstance(value, Mapping):
         return {key: _pick_parts(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_pick_parts(item) for item in value]

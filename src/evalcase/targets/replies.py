@@ -87,9 +87,9 @@ def read_completion(value: dict[str, Any], warn: Warn) -> list[JSON]:
     if not isinstance(message, dict):
         raise _no_answer("its first choice has no `message`", value)
     _refuse_several("choices", choices, "message")
-    kept = {key: item for key, item in message.items() if item is not None}
-    if kept.get("tool_calls") == []:
-        del kept["tool_calls"]
+    kept = leave_out(
+        _present(message, None), ("tool_calls",) if message.get("tool_calls") == [] else ()
+    )
     has_calls = not kept.keys().isdisjoint(CALLS)
     if "content" not in kept and not has_calls:
         # Cut off or refused is an answer of sorts. Nothing at all is none.
@@ -118,32 +118,21 @@ def read_anthropic(value: dict[str, Any]) -> list[JSON]:
     if not all(isinstance(block.get("text"), str) for block in texts):
         raise _no_answer("a block of text has none", value)
     said = "".join(block["text"] for block in texts) if texts or not uses else None
-    found = {
-        "content": said, "tool_calls": _read_uses(uses, rest), "blocks": rest,
+    return [_present({
+        "role": "assistant", "content": said, "tool_calls": _read_uses(uses, rest), "blocks": rest,
         "citations": cited, "stop_reason": reason,
-    }  # fmt: skip
-    return [
-        {
-            "role": "assistant",
-            **{key: each for key, each in found.items() if each not in (None, [])},
-        }
-    ]
+    })]  # fmt: skip
 
 
 def _read_uses(uses: Iterable[dict[str, Any]], others: Iterable[JSON]) -> list[JSON]:
     """The calls of blocks, each with the result that another block has."""
-    outputs = {
-        each["tool_use_id"]: each.get("content")
-        for each in others
-        if isinstance(each, dict) and isinstance(each.get("tool_use_id"), str)
-    }
-    return [
-        {
-            **leave_out(use, ("type",)),
-            **({"output": outputs[use["id"]]} if use.get("id") in (*outputs,) else {}),
-        }
-        for use in uses
-    ]
+    results = {str(part_of(each).get("tool_use_id")): part_of(each) for each in others}
+    calls: list[JSON] = []
+    for use in uses:
+        result = results.get(use["id"]) if isinstance(use.get("id"), str) else None
+        output = {} if result is None else {"output": result.get("content")}
+        calls.append({**leave_out(use, ("type",)), **output})
+    return calls
 
 
 def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -154,19 +143,15 @@ def _find_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     content, reason = candidates[0].get("content"), finish_reason_of(candidates[0])
     if content in (None, {}) and reason is not None and candidates[0] is not value:
         content = {"role": "model"}  # it ended before it began
-    feedback = value.get("promptFeedback", value.get("prompt_feedback"))
-    if content is None and isinstance(feedback, dict):
-        reason = feedback.get("blockReason", feedback.get("block_reason"))
-        said = {"role": "assistant", "content": None, "feedback": feedback}
-        kind = kind_of_end(reason) if isinstance(reason, str) else None
-        end = reason if kind == "blocked" else "blocked"
-        return {**said, "finish_reason": end} if isinstance(reason, str) else None
-    if not isinstance(content, dict) or content.get("role") != "model":
+    feedback = part_of(value, "promptFeedback") or part_of(value, "prompt_feedback")
+    block = feedback.get("blockReason", feedback.get("block_reason"))
+    if content is None and isinstance(block, str):
+        end = block if kind_of_end(block) == "blocked" else "blocked"
+        return {"role": "assistant", "content": None, "feedback": feedback, "finish_reason": end}
+    turn = {**part_of(content), "parts": part_of(content).get("parts") or []}
+    if turn.get("role") != "model" or not is_turn(turn):
         return None
     _refuse_several("candidates", candidates, "content")
-    turn = {**content, "parts": content.get("parts") or []}
-    if not is_turn(turn):
-        return None
     return read_turn(turn) if reason is None else {**read_turn(turn), "finish_reason": reason}
 
 
@@ -185,11 +170,9 @@ def _type_part(part: dict[str, Any]) -> dict[str, Any]:
     """A part with its key as its type. Calls stay: they are taken out of the content later."""
     if isinstance(part.get("type"), str) or is_call_block(part):
         return part
-    said = {key: item for key, item in part.items() if item is not None}
-    if said.get("thought"):
-        return {"type": "thought", **said}
+    said = _present(part, None)
     kind = "text" if isinstance(said.get("text"), str) else next(iter(said), "empty")
-    return {"type": kind, **said}
+    return {"type": "thought" if said.get("thought") else kind, **said}
 
 
 def is_turn(value: JSON) -> bool:
@@ -209,19 +192,12 @@ def read_turn(turn: dict[str, Any]) -> dict[str, Any]:
 
 def type_converse(messages: list[JSON]) -> list[JSON]:
     """The messages, with a type for each part if one of them is plainly of Bedrock."""
-
-    def parts_of(message: JSON) -> list[dict[str, Any]]:
-        content = message.get("content") if isinstance(message, dict) else None
-        return content if _is_parts(content) else []
-
-    parts = [part for each in messages for part in parts_of(each)]
-    if not any("toolUse" in part or "toolResult" in part for part in parts):
+    parts = [objects_of(part_of(each).get("content")) for each in messages]
+    if not any("toolUse" in part or "toolResult" in part for several in parts for part in several):
         return messages
     return [
-        {**each, "content": _type_parts(parts_of(each))}
-        if isinstance(each, dict) and parts_of(each)
-        else each
-        for each in messages
+        {**part_of(each), "content": _type_parts(part_of(each)["content"])} if several else each
+        for each, several in zip(messages, parts, strict=True)
     ]
 
 
@@ -270,15 +246,12 @@ def find_message(value: dict[str, Any], extras: Collection[str]) -> dict[str, An
     blocks = value.get("content")
     if not calls and not (isinstance(blocks, list) and any(map(is_call_block, blocks))):
         return None
-    rest = leave_out(value, [*extras, *calls, body])
-    if body != "content" and (rest or not isinstance(value.get(body or ""), str | None)):
+    rest, said = leave_out(value, [*extras, *calls, body]), value.get(body or "")
+    is_odd = not all(isinstance(each, list | dict | None) for each in calls.values())
+    is_data = body != "content" and (rest or not isinstance(said, str | None))
+    if is_odd or is_data or (body is None and all(each is None for each in calls.values())):
         return None
-    if not all(isinstance(each, list | dict | None) for each in calls.values()):
-        return None
-    if body is None and all(each is None for each in calls.values()):
-        return None
-    said = {} if body is None else {"content": value[body]}
-    return {"role": "assistant", **said, **calls, **rest}
+    return {"role": "assistant", **({} if body is None else {"content": said}), **calls, **rest}
 
 
 def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
@@ -287,6 +260,11 @@ def put_together(said: JSON, beside: Mapping[str, JSON]) -> JSON:
     if not isinstance(said, str | None) or not any(calls.values()):
         return said
     return {"content": said, **calls}
+
+
+def _present(value: Mapping[str, Any], *empty: JSON) -> dict[str, Any]:
+    """A mapping without keys that say nothing."""
+    return {key: item for key, item in value.items() if item not in (empty or (None, []))}
 
 
 def leave_out(value: Mapping[str, Any], keys: Collection[str | None]) -> dict[str, Any]:
@@ -383,15 +361,10 @@ def _add_item(item: dict[str, Any], messages: list[dict[str, Any]]) -> bool:
 
 
 def _read_said(item: dict[str, Any]) -> dict[str, Any]:
-    rest = {key: value for key, value in item.items() if value is not None}
-    parts: Any = item.get("content")
+    rest, parts = _present(item, None), item.get("content")
     if isinstance(parts, list):
         parts = [_read_item_part(part) for part in parts]
-        texts = [
-            each["text"]
-            for each in parts
-            if isinstance(each, dict) and each.keys() == {"type", "text"}
-        ]
+        texts = [each["text"] for each in parts if part_of(each).keys() == {"type", "text"}]
         if len(texts) == len(parts) and all(isinstance(each, str) for each in texts):
             parts = "".join(texts)
     if rest.get("status") == "incomplete":
@@ -402,12 +375,11 @@ def _read_said(item: dict[str, Any]) -> dict[str, Any]:
 def _read_item_part(part: JSON) -> JSON:
     if not isinstance(part, dict) or part.get("type") not in ("output_text", "input_text"):
         return part
-    rest = {key: value for key, value in part.items() if key != "type" and value not in (None, [])}
-    return {"type": "text", **rest}
+    return {**_present(part), "type": "text"}
 
 
 def _read_item_call(item: dict[str, Any], kind: str) -> dict[str, Any]:
-    given = {key: value for key, value in item.items() if value is not None}
+    given = _present(item, None)
     used = next((key for key in ("arguments", "input", "action") if key in given), "")
     rest = leave_out(given, ("type", "id", "call_id", "name", "output", "status", used))
     call: dict[str, Any] = {"tool": item.get("name") or kind.removesuffix("_call")}
