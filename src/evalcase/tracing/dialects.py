@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from evalcase.tracing.otlp import BadTraceError, SpanEvent, TraceSpan
 from evalcase.types.answer import MOST_TOKENS, MOST_USD, Usage
-from evalcase.types.message import OTHER_ROLES, ROLES, StepKind
+from evalcase.types.message import OTHER_ROLES, ROLES, StepKind, parts_of
 from evalcase.types.value import JSON
 from evalcase.util.json import BadJsonError, parse_json, whole_text
 
@@ -47,10 +47,10 @@ _CACHED_TOKENS = (
     "gen_ai.usage.details.cache_read_tokens", "llm.token_count.prompt_details.cache_read",
 )  # fmt: skip
 _COST = ("operation.cost", "gen_ai.usage.cost", "llm.cost.total")
-_ARGUMENTS = (
+ARGUMENTS = (
     "gen_ai.tool.call.arguments", "tool_arguments", "input.value", "traceloop.entity.input",
 )  # fmt: skip
-_RESULT = ("gen_ai.tool.call.result", "tool_response", "output.value", "traceloop.entity.output")
+RESULT = ("gen_ai.tool.call.result", "tool_response", "output.value", "traceloop.entity.output")
 _OUTCOME = ("final_result", "output.value", "traceloop.entity.output", "gen_ai.completion")
 _ASKED = ("input.value", "traceloop.entity.input", "gen_ai.prompt")
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
@@ -76,11 +76,9 @@ def kind_of(span: TraceSpan) -> StepKind:
 
 
 def usage_of(span: TraceSpan) -> Usage | None:
-    counts: list[int | None] = []
-    for names in (_INPUT_TOKENS, _OUTPUT_TOKENS, _CACHED_TOKENS):
-        number = span.number(*names)
-        counts.append(int(number) if number is not None and number <= MOST_TOKENS else None)
-    return None if counts[0] is None and counts[1] is None else Usage(*counts)
+    found = [span.number(*names) for names in (_INPUT_TOKENS, _OUTPUT_TOKENS, _CACHED_TOKENS)]
+    counts = [None if each is None or each > MOST_TOKENS else int(each) for each in found]
+    return None if counts[:2] == [None, None] else Usage(*counts)
 
 
 def cost_of(span: TraceSpan) -> float | None:
@@ -108,12 +106,9 @@ def call_id_of(span: TraceSpan) -> str:
     return span.text("gen_ai.tool.call.id", "tool_call.id") or ""
 
 
-def arguments_of(span: TraceSpan) -> JSON:
-    return _data_or_text(_first_of(span, _ARGUMENTS))
-
-
-def result_of(span: TraceSpan) -> JSON:
-    return _data_or_text(_first_of(span, _RESULT))
+def data_of(span: TraceSpan, names: tuple[str, ...]) -> JSON:
+    """What a tool was given or gave: the value of the first attribute that is there."""
+    return _data_or_text(_first_of(span, names))
 
 
 def outcome_of(span: TraceSpan) -> list[MessageDict]:
@@ -135,11 +130,8 @@ def _first_of(span: TraceSpan, names: tuple[str, ...]) -> JSON:
 
 def read_messages(span: TraceSpan) -> SpanMessages:
     """The messages of a span, none if it recorded none. Raise BadTraceError."""
-    for read in (_read_conventions, _read_numbered, _read_events):
-        messages = read(span)
-        if messages.input or messages.output:
-            return messages
-    return SpanMessages([], [])
+    found = (read(span) for read in (_read_conventions, _read_numbered, _read_events))
+    return next((each for each in found if each.input or each.output), SpanMessages([], []))
 
 
 def _read_conventions(span: TraceSpan) -> SpanMessages:
@@ -224,26 +216,15 @@ def _read_numbered(span: TraceSpan) -> SpanMessages:
             if "content" not in held:
                 listed = _numbered(held, "contents")
                 parts = [{"type": "text" if "text" in each else "other", **each} for each in listed]
-            if (
-                isinstance(parts, list)
-                and parts
-                and all(
-                    isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts
-                )
-            ):
-                content = _join_parts([part for part in parts if isinstance(part, dict)])
+            if isinstance(parts, list) and (typed := parts_of(parts)):
+                content = _join_parts(typed)
             role = _role(held.get("role"), usual)
             messages.append(_message(role, content, calls, held.get("tool_call_id")))
         return messages
 
-    for given, said in (
-        ("llm.input_messages", "llm.output_messages"),
-        ("gen_ai.prompt", "gen_ai.completion"),
-    ):
-        messages = SpanMessages(read(given, "user"), read(said, "assistant"))
-        if messages.input or messages.output:
-            return messages
-    return SpanMessages([], [])
+    given = read("llm.input_messages", "user") or read("gen_ai.prompt", "user")
+    said = read("llm.output_messages", "assistant") or read("gen_ai.completion", "assistant")
+    return SpanMessages(given, said)
 
 
 def _read_events(span: TraceSpan) -> SpanMessages:
@@ -266,8 +247,7 @@ def _read_events(span: TraceSpan) -> SpanMessages:
 
 
 def _read_event_message(held: dict[str, Any], usual: str) -> MessageDict:
-    listed = _parse_attribute(held.get("tool_calls"), "tool_calls")
-    calls = []
+    listed, calls = _parse_attribute(held.get("tool_calls"), "tool_calls"), []
     for each in listed if isinstance(listed, list) else ():
         if isinstance(each, dict):
             function = each.get("function")

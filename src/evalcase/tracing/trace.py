@@ -14,18 +14,19 @@ from json import dumps
 from typing import Any, NamedTuple
 
 from evalcase.tracing.dialects import (
+    ARGUMENTS,
+    RESULT,
     MessageDict,
     SpanMessages,
-    arguments_of,
     asked_of,
     call_id_of,
     cost_of,
+    data_of,
     finish_reason_of,
     kind_of,
     model_of,
     outcome_of,
     read_messages,
-    result_of,
     tool_of,
     usage_of,
 )
@@ -140,7 +141,7 @@ def read_steps(nodes: Sequence[SpanNode]) -> tuple[tuple[Step, ...], int]:
     steps = []
     for node in nodes[:MAX_STEPS]:
         span, is_model, is_tool = node.span, node.kind == "model", node.kind == "tool"
-        given: JSON = arguments_of(span) if is_tool else None
+        given: JSON = data_of(span, ARGUMENTS) if is_tool else None
         text = dumps(given, ensure_ascii=False)
         is_cut = len(text) > _MAX_STEP_INPUT or whole_text(text) != text
         usage = (usage_of(span) if is_model else None) or Usage()
@@ -212,7 +213,7 @@ class _TranscriptBuilder:
 
     def call(self, span: TraceSpan) -> None:
         """Match a tool span to an announced call, or add a new call."""
-        name, arguments, id = tool_of(span), arguments_of(span), call_id_of(span)
+        name, arguments, id = tool_of(span), data_of(span, ARGUMENTS), call_id_of(span)
         call = self._by_id.get(id) or self._take_waiting(canonical_text([name, arguments]), id)
         if call is None:
             call = {"tool": name, **({} if arguments is None else {"input": arguments})}
@@ -220,7 +221,7 @@ class _TranscriptBuilder:
                 call["id"] = id
                 self._by_id[id] = call
             self.messages.append({"role": "assistant", "tool_calls": [call]})
-        result = result_of(span)
+        result = data_of(span, RESULT)
         if result is not None:
             call["output"] = result
         if span.error is not None:
