@@ -89,31 +89,29 @@ class TraceLabels:
 
     def __init__(self) -> None:
         self._found: dict[str, LabelledTrace] = {}
-        self._inner: dict[str, str | None] = {}
-        """Conversations by spans without a label; None if they name several."""
+        self._inner: dict[str, set[str]] = {}
+        """Conversations that spans without a label name."""
 
     def note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """Pass pieces on. Raise BadTraceError if one trace names two cases."""
         for piece in pieces:
             yield piece
-            if piece.kind != "span":
-                continue
-            named = piece.raw.get("attributes")
-            if isinstance(named, list):  # what is wrong with others is found where they are used
-                named = [
-                    each for each in named if isinstance(each, dict) and each.get("key") in _READ
-                ]
-            attributes = {**piece.resource, **read_attributes({"attributes": named or []})}
-            self._add(piece.trace, attributes, read_time(piece.raw, "startTimeUnixNano"))
+            if piece.kind == "span":
+                self._add(piece)
 
-    def _add(self, trace: str, attributes: Mapping[str, JSON], start_ns: int) -> None:
-        label = read_label(attributes)
-        conversation, target = _text_of(attributes, CONVERSATION), _text_of(attributes, TARGET)
+    def _add(self, piece: Piece) -> None:
+        trace, named = piece.trace, piece.raw.get("attributes")
+        if isinstance(named, list):  # what is wrong with others is found where they are used
+            named = [each for each in named if isinstance(each, dict) and each.get("key") in _READ]
+        attributes = {**piece.resource, **read_attributes({"attributes": named or []})}
+        label = _read_label(attributes)
+        texts = (attributes.get(name) for name in (CONVERSATION, TARGET))
+        conversation, target = [each if isinstance(each, str) and each else None for each in texts]
         if label is None:
-            if conversation and self._inner.setdefault(trace, conversation) != conversation:
-                self._inner[trace] = None
+            if conversation is not None:
+                self._inner.setdefault(trace, set()).add(conversation)
             return
-        known = self._found.get(trace)
+        start_ns, known = read_time(piece.raw, "startTimeUnixNano"), self._found.get(trace)
         if known is not None and known.label != label:
             both = f"`{known.label.case}` and of `{label.case}`"
             what = "the same case and repeat" if known.label.case == label.case else both
@@ -126,30 +124,24 @@ class TraceLabels:
 
     def __iter__(self) -> Iterator[LabelledTrace]:
         for each in self._found.values():
-            inner = self._inner.get(each.id) if each.conversation is None else None
-            yield each if inner is None else each._replace(conversation=inner)
+            inner = self._inner.get(each.id, ())
+            is_known = each.conversation is not None or len(inner) != 1
+            yield each if is_known else each._replace(conversation=next(iter(inner)))
 
 
-def read_label(attributes: Mapping[str, JSON]) -> TraceLabel | None:
+def _read_label(attributes: Mapping[str, JSON]) -> TraceLabel | None:
     """The label of a span; None if it has none. Raise BadTraceError."""
     case, suite = attributes.get(CASE), attributes.get(SUITE)
     if case is None:
         return None
     if not isinstance(case, str) or not isinstance(suite, str | None):
         raise BadTraceError(f"`{CASE}` and `{SUITE}` are texts")
-    turn = _read_count(attributes, TURN)
-    return TraceLabel(case, suite, _read_count(attributes, REPEAT), 1 if turn is None else turn)
-
-
-def _read_count(found: Mapping[str, JSON], name: str) -> int | None:
-    value = found.get(name)
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
-        value = int(value)  # attributes of a resource are texts, from environment variables
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise BadTraceError(f"`{name}` is a whole number from 1, not {value!r:.40}")
-    return value
-
-
-def _text_of(attributes: Mapping[str, JSON], name: str) -> str | None:
-    value = attributes.get(name)
-    return value if isinstance(value, str) and value else None
+    numbers: list[int | None] = []
+    for name in (REPEAT, TURN):
+        value = attributes.get(name)
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+            value = int(value)  # attributes of a resource are texts, from environment variables
+        if value is not None and (type(value) is not int or value < 1):
+            raise BadTraceError(f"`{name}` is a whole number from 1, not {value!r:.40}")
+        numbers.append(value)
+    return TraceLabel(case, suite, numbers[0], numbers[1] or 1)
