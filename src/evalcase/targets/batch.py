@@ -16,7 +16,7 @@ from hashlib import sha256
 from json import dumps
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import count_of, objects_of, part_of
@@ -151,7 +151,7 @@ class ChatBatches:
         """Get the answers of a batch that is over. Return how many belong to this run."""
         count = 0
         for place in await self.places(id):
-            async with self._request("GET", place) as reply:
+            async with self._request(place) as reply:
                 rest = b""
                 while chunk := await reply.next():
                     *lines, rest = (rest + chunk).split(b"\n")
@@ -199,39 +199,33 @@ class ChatBatches:
 
     # Requests.
 
-    async def _get(self, path: str, **query: str) -> dict[str, Any]:
-        async with self._request("GET", path + ("?" + urlencode(query) if query else "")) as reply:
+    async def _ask(self, path: str, sent: JSON | DraftFile = None) -> dict[str, Any]:
+        async with self._request(path, sent) as reply:
             return _parse_object((await reply.read(_MOST_BYTES)).data, "the answer")
-
-    async def _post(self, path: str, sent: JSON | DraftFile) -> str:
-        if isinstance(sent, DraftFile):
-            sending = self._request("POST", path, sent.finish(), sent.form.content_type)
-        else:
-            sending = self._request("POST", path, dumps(sent).encode())
-        async with sending as reply:
-            return _id_of(_parse_object((await reply.read(_MOST_BYTES)).data, "the answer"))
 
     async def _list_batches(self, path: str) -> list[dict[str, Any]]:
         """The last hundred batches of a user, the newest first."""
-        return objects_of((await self._get(path, limit="100")).get("data"))
+        return objects_of((await self._ask(f"{path}?limit=100")).get("data"))
 
     @asynccontextmanager
-    async def _request(
-        self, method: str, path: str, data: bytes | BinaryIO = b"",
-        content_type: str = "application/json",
-    ) -> AsyncIterator[Reply]:  # fmt: skip
-        headers, url = {"Content-Type": content_type}, self._base_url + path
+    async def _request(self, path: str, sent: JSON | DraftFile = None) -> AsyncIterator[Reply]:
+        """Get something, or post what is sent."""
+        kind = "application/json"
+        body: bytes | BinaryIO = b""
+        if isinstance(sent, DraftFile):
+            kind, body = sent.form.content_type, sent.finish()
+        elif sent is not None:
+            body = dumps(sent).encode()
+        how, headers = "GET" if sent is None else "POST", {"Content-Type": kind}
+        send = self._client().send(how, self._base_url + path, body, headers)
         try:
-            async with (
-                asyncio.timeout(_LONGEST_S),
-                self._client().send(method, url, data, headers) as reply,
-            ):
+            async with asyncio.timeout(_LONGEST_S), send as reply:
                 yield reply
         except TimeoutError:
             raise connection_error(f"nothing within {_LONGEST_S:g} s", self._base_url) from None
         finally:
-            if not isinstance(data, bytes):
-                data.close()
+            if not isinstance(body, bytes):
+                body.close()
 
 
 def _id_of(value: dict[str, Any]) -> str:
@@ -283,10 +277,10 @@ class OpenAIBatches(ChatBatches):
 
     async def send(self, draft: DraftFile, tag: str) -> str:
         batch: JSON = {
-            "input_file_id": await self._post("/files", draft), "endpoint": f"/v1{self._path}",
-            "completion_window": "24h", "metadata": {_TAG: tag},
+            "input_file_id": _id_of(await self._ask("/files", draft)),
+            "endpoint": f"/v1{self._path}", "completion_window": "24h", "metadata": {_TAG: tag},
         }  # fmt: skip
-        return await self._post("/batches", batch)
+        return _id_of(await self._ask("/batches", batch))
 
     async def find(self, sent: SentBatch) -> AsyncIterator[str]:
         for each in await self._list_batches("/batches"):
@@ -294,7 +288,7 @@ class OpenAIBatches(ChatBatches):
                 yield _id_of(each)
 
     async def look(self, id: str) -> BatchLook:
-        batch = await self._get(f"/batches/{id}")
+        batch = await self._ask(f"/batches/{id}")
         counts, errors = part_of(batch, "request_counts"), part_of(batch, "errors")
         said = [error_message({"error": each}) for each in (errors.get("data") or ())[:3]]
         status = str(batch.get("status"))
@@ -306,7 +300,7 @@ class OpenAIBatches(ChatBatches):
         )
 
     async def places(self, id: str) -> list[str]:
-        batch = await self._get(f"/batches/{id}")
+        batch = await self._ask(f"/batches/{id}")
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
         return [f"/files/{_id_of({'id': file})}/content" for file in files if file]
 
@@ -337,7 +331,7 @@ class AnthropicBatches(ChatBatches):
 
     async def send(self, draft: DraftFile, tag: str) -> str:
         del tag  # there is no place for it
-        return await self._post(_ANTHROPIC_PATH, draft)
+        return _id_of(await self._ask(_ANTHROPIC_PATH, draft))
 
     async def find(self, sent: SentBatch) -> AsyncIterator[str]:
         """Batches of that time or later with as many questions, the nearest in time first. The ids
@@ -356,7 +350,7 @@ class AnthropicBatches(ChatBatches):
             yield id
 
     async def look(self, id: str) -> BatchLook:
-        return _look_at(await self._get(f"{_ANTHROPIC_PATH}/{id}"))
+        return _look_at(await self._ask(f"{_ANTHROPIC_PATH}/{id}"))
 
     async def places(self, id: str) -> list[str]:
         # The service names an address, too; but no key is sent to an address from an answer.
