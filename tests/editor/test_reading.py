@@ -9,6 +9,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import read_config
 from evalcase.editor.documents import Reading, cases_at, read_text, role_of
 from evalcase.editor.lookup import show_case
+from evalcase.editor.protocol import Encoding, to_column, to_units
 from tests.for_each import for_each
 
 SUITE = """\
@@ -92,3 +93,59 @@ def test_suite_fields_and_configurations_have_checks_of_their_own(tmp_path: Path
     assert (found.code, found.fix) == ("unknown-field", "name")
     (found,) = read(tmp_path, 'concurrency = "x"\n', "evalcase.toml")[0].problems
     assert (found.code, found.line) == ("wrong-type", 1)
+
+
+# Files
+
+
+LINE = "# yaml-language-server: $schema=../evalcase.schema.json\n"
+
+
+@for_each(("name", "text", "role"), [
+    ("a.eval.yaml", "", ("suite", "yaml")),
+    ("a.eval.YML", "", ("suite", "yaml")),
+    ("a.eval.json", "", ("suite", "json")),
+    ("a.eval.jsonl", "", ("suite", "jsonl")),
+    ("evalcase.toml", "", ("config", "toml")),
+    ("pyproject.toml", "[tool.evalcase]", ("config", "toml")),
+    ("pyproject.toml", "[tool.ruff]", None),
+    ("cases.yaml", LINE, ("suite", "yaml")),
+    ("cases.yaml", f"# a comment\n\n{LINE}", ("suite", "yaml")),
+    ("docker-compose.yaml", "services: {}", None),
+    ("evalcase.schema.json", "{}", None),
+    ("a.py", LINE, None),
+])  # fmt: skip
+def test_what_a_file_is_to_evalcase(
+    tmp_path: Path, name: str, text: str, role: tuple[str, str] | None
+) -> None:
+    assert role_of(str(tmp_path / name), text) == role
+
+
+def test_the_file_beside_a_jsonl_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.suite.yaml")
+    assert role_of(path, "") is None
+    (tmp_path / "a.eval.jsonl").write_text("")
+    assert role_of(path, "") == ("sidecar", "yaml")
+
+
+# Columns
+
+
+WIDE = "a😀漢é\u2028b"
+
+
+@for_each(
+    ("encoding", "units"),
+    [("utf-8", [0, 1, 5, 8, 10, 13, 14]), ("utf-16", [0, 1, 3, 4, 5, 6, 7]),
+     ("utf-32", [0, 1, 2, 3, 4, 5, 6])],
+)  # fmt: skip
+def test_columns_go_there_and_back(encoding: Encoding, units: list[int]) -> None:
+    assert [to_units(WIDE, column, encoding) for column in range(7)] == units
+    assert [to_column(WIDE, unit, encoding) for unit in units] == list(range(7))
+
+
+@for_each("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_what_lies_behind_a_line_is_its_end(encoding: Encoding) -> None:
+    assert to_column(WIDE, 1000, encoding) == len(WIDE)
+    assert to_units(WIDE, 1000, encoding) == to_units(WIDE, len(WIDE), encoding)
+    assert to_column("abc", 1000, encoding) == 3

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pytest
+from msgspec.structs import fields
+
 import evalcase
+from evalcase import Case, evaluate
 from evalcase.runner.hashes import hash_grading, hash_question
+from evalcase.testing import ScriptedTarget
+from evalcase.types.result import Trial
 from tests.for_each import for_each
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
@@ -69,3 +76,30 @@ def test_what_a_verdict_rests_on_changes_the_grading_and_asks_nobody(
 )
 def test_what_changes_neither_changes_neither(changes: dict[str, Any]) -> None:
     assert hashed(**changes) == hashed()
+
+
+# Question
+
+
+def test_a_question_has_all_of_a_case_but_what_is_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case = Case(
+        id="x", input=[{"role": "user", "content": {"k": []}}], metadata={"k": [1]},
+        conversation_id="c", expected_output="secret",
+        graders=[{"equals": "secret"}], tags=["t"], repeat=2,
+    )  # fmt: skip
+    target = ScriptedTarget(["a", "b"])
+    evaluate(case, target, concurrency=1)
+    first, second = target.asked
+    assert (first.case, first.repeat, second.repeat, first.attempt, first.turn) == ("x", 1, 2, 1, 1)
+    assert (first.metadata, first.conversation_id) == ({"k": [1]}, "c")
+    assert first.session != second.session
+    assert "secret" not in repr(first)
+    assert not any(isinstance(getattr(first, f.name), Case | Trial) for f in fields(first))
+    content = first.messages[0].content
+    assert isinstance(content, dict)
+    content["k"] = first.metadata["k"] = [2]
+    assert case.to_dict()["input"][0]["content"] == {"k": []}
+    assert second.metadata == {"k": [1]}

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from evalcase.types.answer import Usage
-from tests.run.project import Project
+from tests.run.project import Project, case
 from tests.servers.aimock import Aimock
-from tests.servers.asking import ask
+from tests.servers.asking import ask, configure, run
 from tests.servers.llmock import Llmock
 
 WEATHER = {"name": "get_weather", "arguments": {"city": "Bern", "days": [1, 2]}}
@@ -99,3 +99,26 @@ def test_a_whole_conversation_is_sent(project: Project, llmock: Llmock, protocol
 def _results(body: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [part for message in body["messages"] for part in message["content"]]
     return [part for part in parts if isinstance(part, dict) and part["type"] == "tool_result"]
+
+
+# Verdict
+
+
+MANY = ("--concurrency", "20", "--retries", "5")
+
+
+def test_many_at_once_behave(project: Project, llmock: Llmock) -> None:
+    """The gate: what llmock has to complain of, of whatever kind, fails this test."""
+    llmock.say("ok")
+    for protocol in ("openai", "anthropic"):
+        # More than are under way at once, so that some are refused again.
+        llmock.fail(429, times=12, retry_after=0.5, match={"provider": protocol})
+        llmock.fail(529, times=3, retry_after=0.5, match={"provider": protocol})
+    configure(project, llmock, "openai", "anthropic")
+    project.suite(*(case(f"c{number}", f"Question {number}") for number in range(40)))
+    done = run(project, "openai", "anthropic", options=MANY).done
+    assert done.code == 0
+    assert done.counts() == {"passed": 80}
+    verdict = llmock.verdict()
+    assert (verdict["calls"], verdict["attempts"], verdict["faults_injected"]) == (80, 110, 30)
+    assert llmock.findings() == []

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from math import comb
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.paired import Clusters, cover_changes, cover_clusters, cover_verdicts
-from evalcase.stats.intervals import Cluster
+from evalcase.stats.agreement import Confusion, Strata, Stratum, cohen_kappa
+from evalcase.stats.intervals import Cluster, estimate_share
 from evalcase.stats.paired import (
     Change,
     Ratios,
@@ -22,6 +24,7 @@ from evalcase.stats.paired import (
     mcnemar_p,
     sign_flip_p,
     visible_in_scores,
+    visible_in_verdicts,
 )
 from tests.for_each import for_each
 
@@ -154,3 +157,76 @@ def test_intervals_of_scores_hold_the_truth() -> None:
 @pytest.mark.parametrize("size", [2, 10])
 def test_intervals_of_clusters_hold_the_truth(size: int) -> None:
     assert cover_clusters(Clusters(10, size, 0.2, 0.1, 1.0), 400, seed=5) >= 0.92
+
+
+# Mcnemar power
+
+
+def count_power(pairs: int, changing: float, effect: float) -> float:
+    """How often the exact test finds an effect, over all that may come of the pairs."""
+    changing = max(changing, effect)
+    up, down = (changing + effect) / 2, (changing - effect) / 2
+    return sum(
+        comb(pairs, fixed) * comb(pairs - fixed, broken)
+        * up**fixed * down**broken * (1 - up - down) ** (pairs - fixed - broken)
+        for fixed in range(pairs + 1)
+        for broken in range(pairs - fixed + 1)
+        if fixed > broken and mcnemar_p(fixed, broken) < 0.05
+    )  # fmt: skip
+
+
+@for_each(("pairs", "changing"), [(8, 0.2), (12, 0.7), (30, 0.1), (30, 0.4), (60, 0.05)])
+def test_a_visible_change_is_found_four_times_out_of_five(pairs: int, changing: float) -> None:
+    effect = visible_in_verdicts(pairs, changing, 0.05)
+    assert effect is not None
+    assert 0.8 <= count_power(pairs, changing, effect) < 0.96
+
+
+@for_each(("changing", "effect"), [(0.3, 0.3), (0.6, 0.4), (0.2, 0.2)])
+def test_so_many_cases_are_enough(changing: float, effect: float) -> None:
+    assert count_power(cases_for_verdicts(changing, effect, 0.05), changing, effect) >= 0.8
+
+
+# Strata
+
+
+def by_verdict(table: Confusion, rate: float, judged: int) -> Strata:
+    """Drawn by what this very judge says, which passes that share."""
+    passes = Stratum(rate, Confusion(table.true_passes, table.false_passes, 0, 0))
+    fails = Stratum(1 - rate, Confusion(0, 0, table.false_fails, table.true_fails))
+    return Strata((passes, fails), judged)
+
+
+@pytest.mark.parametrize("kinds", [1, 2])
+def test_with_every_answer_labelled_it_is_what_the_table_says(kinds: int) -> None:
+    table = Confusion(140, 20, 15, 85)
+    plain = cohen_kappa(table)
+    whole = Strata((Stratum(1.0, table),), 260)
+    strata = whole if kinds == 1 else by_verdict(table, 160 / 260, 260)
+    kappa = strata.kappa()
+    assert kappa is not None
+    assert plain is not None
+    assert kappa.value == pytest.approx(plain.value)
+    assert kappa.low == pytest.approx(plain.low, abs=0.02)
+    for found, hits, total in (
+        (strata.estimate_people(), 155, 260), (strata.estimate_agreement(), 225, 260),
+        (strata.estimate_true_passes(), 140, 155), (strata.estimate_true_fails(), 85, 105),
+    ):  # fmt: skip
+        assert found == pytest.approx(estimate_share(hits, total), abs=0.02)
+        assert found is not None
+        assert found.value == pytest.approx(hits / total)
+
+
+def test_rare_fails_that_were_all_looked_at_are_not_taken_for_frequent() -> None:
+    """800 of 1,000 answers are good; of those 0.9 are passed, of the others 0.7 are failed. So 780
+    pass, and of 78 labelled ones 72 are good; 220 fail, and of 110 labelled ones 40 are."""
+    strata = by_verdict(Confusion(72, 6, 40, 70), 0.78, 1000)
+    assert strata.people == pytest.approx(0.8)
+    passes, fails = strata.estimate_true_passes(), strata.estimate_true_fails()
+    assert passes is not None
+    assert fails is not None
+    assert passes.value == pytest.approx(0.9)
+    assert fails.value == pytest.approx(0.7)
+    kappa = strata.kappa()
+    assert kappa is not None
+    assert kappa.value == pytest.approx((0.86 - 0.668) / (1 - 0.668))

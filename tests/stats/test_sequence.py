@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import comb
+from math import comb, sqrt
 
 import pytest
 
 from benchmarks.stopping import stop_against, stop_likely
-from evalcase.stats.intervals import ALPHA, PassSequence
+from evalcase.stats.intervals import ALPHA, PassSequence, all_pass, any_passes, measure_spread
 from evalcase.stats.paired import weigh_change
+from tests.for_each import for_each
 
 
 def after(total: int, *passed: bool) -> PassSequence:
@@ -69,3 +70,29 @@ def test_a_fair_bet() -> None:
     """Its mean over all ways that a coin can fall is 1."""
     mean = sum(comb(12, fixed) / 2**12 * weigh_change(fixed, 12 - fixed) for fixed in range(13))
     assert mean == pytest.approx(1)
+
+
+# Repeats
+
+
+@for_each("trials", [1, 2, 5, 8])
+def test_both_are_counts_of_all_choices(trials: int) -> None:
+    for passed in range(trials + 1):
+        came = [True] * passed + [False] * (trials - passed)
+        for k in range(1, trials + 1):
+            choices = list(combinations(came, k))
+            assert any_passes(k, trials, passed) == pytest.approx(
+                sum(map(any, choices)) / len(choices)
+            )
+            assert all_pass(k, trials, passed) == pytest.approx(
+                sum(map(all, choices)) / len(choices)
+            )
+
+
+def test_what_more_repeats_can_give() -> None:
+    """Two cases that passed in 3 of 4 and in 1 of 4 trials: s² of each is 0.25, of its mean
+    0.0625. Their means lie apart by a variance of 0.125, of which 0.0625 is by chance of trials."""
+    spread = measure_spread(2, 1.0, 0.75**2 + 0.25**2, 2 * 0.0625)
+    assert spread is not None
+    assert spread.more_repeats == pytest.approx(sqrt(0.0625 / 2))
+    assert spread.same_cases == pytest.approx(sqrt(0.125) / 2)

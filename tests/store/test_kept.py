@@ -5,7 +5,8 @@ from typing import Any
 
 from evalcase.report.evaluated import read_evaluated
 from evalcase.store.folder import Run, RunAbout
-from evalcase.store.rows import End
+from evalcase.store.index import GradedBy, read_index
+from evalcase.store.rows import End, GradingRow
 from evalcase.store.stored import StoredRun
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.result import CaseVerdict, Regraded, Result, Verdict
@@ -94,3 +95,26 @@ def test_the_end_is_read_as_it_was_written(tmp_path: Path, end: End) -> None:
     assert (evaluated.status, evaluated.notice, evaluated.duration_s) == (
         end.status, end.notice, end.duration_s
     )  # fmt: skip
+
+
+# Gradings
+
+
+def journal(tmp_path: Path, *rows: dict[str, Any]) -> str:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b"".join(map(encode_row, rows)))
+    return str(path)
+
+
+def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
+    resumed = GradingRow(2, "2026-03-01", "resume", {"s.eval.yaml": "abc"})
+    named = GradingRow(3, "2026-03-02", "grade", graders=("contains: Lima",), recorded=True)
+    ends = [end_row(End("completed", graded=number)) for number in (2, 3)]
+    path = journal(tmp_path, dict_of(resumed), ends[0], dict_of(named), ends[1])
+    assert read_index(path, 1).graded_by() == GradedBy(1, 3)
+    assert read_index(path, 2).graded_by() == GradedBy(2, 3, resumed=True)
+    newest = GradedBy(3, 3, ("contains: Lima",), recorded=True)
+    assert read_index(path).graded_by() == newest
+    run = StoredRun(Run("id", str(tmp_path), "", RunAbout({})))
+    assert run.graded_suites(frozenset({"s.eval.yaml"})) == {"s.eval.yaml": "abc"}
+    assert run.graded_suites(frozenset({"other"})) is None

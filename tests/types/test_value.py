@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Struct
+from msgspec.structs import fields
 
 import evalcase
 from evalcase.config.options import RunOptions, Selection, Shard
-from evalcase.types.answer import Answer, Earlier, Failure, Usage
+from evalcase.format.fields import WrittenTurn, WrittenUser, field_names
+from evalcase.runner.hashes import DECIDES_NOTHING, OF_GRADING, OF_QUESTION
+from evalcase.types.answer import Answer, Earlier, Failure, SimulatedUser, Usage
+from evalcase.types.case import FIELDS, TURN_FIELDS, check_case, field_types
 from evalcase.types.grade import Grade
 from evalcase.types.message import Message, Step
 from evalcase.types.result import Result
@@ -67,3 +75,75 @@ def test_public_types_have_signatures() -> None:
         each = getattr(evalcase, name)
         if isinstance(each, type) and issubclass(each, Struct):
             inspect.signature(each)
+
+
+# Python code that makes a noun of something else learns it where it does
+
+
+of: Any = evalcase
+"""Names of which no type says what they take."""
+
+ODD_WORDS = of.Message({"role": "assistant", "content": "4"})
+CASE = of.Case(id="a", input="x")
+
+
+@for_each(
+    ("make", "words"),
+    [
+        (lambda: of.Score(math.nan), "the value of a Score is a number from 0 to 1, not nan"),
+        (lambda: of.Score(True), "not True"),
+        (lambda: of.Score(1.0, None), "the reason of a Score is text, not None"),
+        (lambda: of.Score(1.0, "", ["a"]), "the details of a Score are a dict"),
+        (lambda: of.Score(1.0, passed="yes"), "`passed` of a Score is a boolean, not 'yes'"),
+        (lambda: of.Score(None, passed=True), "a Score that passed has a value"),
+        (lambda: of.Usage(True), "`usage` counts tokens from 0, not True"),
+        (lambda: of.Answer("4"), r"is a tuple of Message, not '4'; Answer.of_text\(…\)"),
+        (lambda: of.Answer((ODD_WORDS,), usage=3), "`usage` of an Answer is a Usage, not 3"),
+        (lambda: of.Answer((ODD_WORDS,), cost_usd=math.inf), "is a number from 0, not inf"),
+        (lambda: of.Answer.of_text(4), "takes text, not 4"),
+        (lambda: of.Question("hi"), "`messages` of a Question is a tuple"),
+        (lambda: of.Message("hi"), "a Message is made of a mapping"),
+        (lambda: of.Message({"role": "human", "content": "x"}), "did you mean 'user'"),
+        (lambda: of.Message({"role": "user"}), "`content` or `tool_calls`"),
+        (lambda: of.Message(role="assistant", tool_calls=[{"input": 1}]), "the name of a tool"),
+        (lambda: of.Suite("p", {}, ()), "a Suite has a `name`"),
+        (lambda: of.Suite("p", {"name": "a"}, [CASE]), "a tuple of Case"),
+    ],
+)
+def test_nonsense_is_refused_at_once(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
+
+
+def test_what_makes_sense_is_taken() -> None:
+    assert of.Score(1).value == 1
+    assert of.Score(None).value is None
+    assert of.Message(role="user", content="x") == {"role": "user", "content": "x"}
+    assert of.Answer((ODD_WORDS,), of.Usage(0, None, 3), 0).cost_usd == 0
+
+
+# Case fields
+
+
+def names(wanted: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(wanted))
+
+
+def test_the_fields_of_a_recorded_case_are_those_of_the_canonical_form() -> None:
+    assert field_types().keys() == {*FIELDS}
+    assert field_names(WrittenTurn) == TURN_FIELDS
+    assert names(SimulatedUser) == field_names(WrittenUser)
+
+
+def test_of_every_field_it_is_said_what_it_decides() -> None:
+    said = {*OF_QUESTION, *OF_GRADING}
+    assert said.isdisjoint(DECIDES_NOTHING)
+    assert said | DECIDES_NOTHING == {*FIELDS}
+
+
+def test_every_valid_case_can_be_read_from_a_record() -> None:
+    corpus = Path(__file__).parent.parent / "corpus" / "canonical.json"
+    cases = [case for suite in json.loads(corpus.read_text()).values() for case in suite["cases"]]
+    assert len(cases) > 100
+    for case in cases:
+        check_case(case)
