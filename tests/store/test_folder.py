@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
