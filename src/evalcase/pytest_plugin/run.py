@@ -242,7 +242,7 @@ class BackgroundRun:
         if outcome.verdict == "passed":
             self._overlooked += sum(each.verdict == "errored" for each in trials)
         case, scrubber = self._cases.get(key[:2]), self._execution.plan.scrubber
-        done = CaseTrials(outcome, tuple(trials))
+        done = CaseTrials(*key, outcome, tuple(trials))
         future.set_result(describe_outcome(done, case, self.width, scrubber))
 
     def _give_up(self, why: str) -> None:

@@ -4,8 +4,8 @@ sentences: why it is incomplete, its gates, and the next command."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from math import fsum
 from shlex import quote
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from evalcase.stats.intervals import find_mean
 from evalcase.store.folder import RUN_ID, Run, describe_name, describe_part, is_run
 from evalcase.store.index import GradedBy
 from evalcase.store.reader import HALF_WRITTEN
-from evalcase.store.rows import Status
+from evalcase.store.rows import End, Status
 from evalcase.store.stored import StoredCases, StoredItems, StoredRun
 from evalcase.types.result import CaseVerdict, Decision, Outcome, Result, Totals
 from evalcase.types.target import TrialKey
@@ -172,27 +172,15 @@ class Evaluated(Value, frozen=True):
         return 0 if totals.pass_rate >= (1.0 if self.fail_under is None else self.fail_under) else 1
 
 
-FindOutcome = Callable[[Result], Outcome]
-
-
-class CaseTrials(Value, frozen=True):
+class CaseTrials(NamedTuple):
     """A case at a target: this is what passes or fails."""
 
+    suite: str
+    case: str
+    target: str
     outcome: Outcome
     trials: tuple[Result, ...]
     """In their order; at least one."""
-
-    @property
-    def suite(self) -> str:
-        return self.trials[0].key.suite
-
-    @property
-    def case(self) -> str:
-        return self.trials[0].key.case
-
-    @property
-    def target(self) -> str:
-        return self.trials[0].key.target
 
     @property
     def verdict(self) -> str:
@@ -218,26 +206,23 @@ class CaseTrials(Value, frozen=True):
     @property
     def telling(self) -> Result:
         """The trial that says most about the verdict: the first that has it, if any has."""
-        for trial in self.trials:
-            if trial.verdict == self.outcome.verdict:
-                return trial
-        return next((t for t in self.trials if t.verdict != "passed"), self.trials[0])
+        same = (trial for trial in self.trials if trial.verdict == self.outcome.verdict)
+        bad = (trial for trial in self.trials if trial.verdict != "passed")
+        return next(chain(same, bad), self.trials[0])
 
 
-def fold_trials(results: Iterable[Result], outcome_of: FindOutcome) -> Iterator[CaseTrials]:
+def fold_trials(results: Iterable[Result], stored: StoredRun) -> Iterator[CaseTrials]:
     """Every case when the last of its results has come. Held are those that lack some."""
     held: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
-        outcome = outcome_of(result)
-        if outcome.trials <= 1:
-            yield CaseTrials(outcome, (result,))
-            continue
-        name = result.key[:3]
-        trials = held.setdefault(name, [])
+        name, outcome = result.key[:3], stored.outcome(result)
+        trials = held.pop(name, [])
         trials.append(result)
-        if len(trials) >= outcome.trials:
-            del held[name]
-            yield CaseTrials(outcome, tuple(sorted(trials, key=lambda trial: trial.key.repeat)))
+        if len(trials) < outcome.trials:
+            held[name] = trials
+        else:
+            trials.sort(key=lambda trial: trial.key.repeat)
+            yield CaseTrials(*name, outcome, tuple(trials))
 
 
 def hold_to_gates(evaluated: Evaluated, options: RunOptions) -> Evaluated:
@@ -258,20 +243,20 @@ def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
 
 
 def read_evaluated(stored: StoredRun) -> Evaluated:
-    end = stored.end
+    made = make_evaluated(stored.run, stored.end, stored.totals, stored.mixed, stored.graded_by)
+    return made if stored.grading is None else replace(made, grading=stored.grading)
+
+
+def make_evaluated(
+    run: Run, end: End, totals: Totals, mixed: tuple[str, ...], graded_by: GradedBy | None
+) -> Evaluated:
+    # Cases that were planned, and are in no count.
+    planned = run.about.cases if end.status != "completed" else None
+    not_run = max(0, (planned or 0) - totals.cases.total - totals.unfinished)
     return Evaluated(
-        stored.run, end.status, stored.totals, end.notice, end.failed_fast, end.cap_usd,
-        end.duration_s, stored.grading, stored.mixed,
-        count_not_run(stored.run, end.status, stored.totals), end.decision, end.lost,
-        stored.graded_by,
-        end.was_decided,
+        run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s, None,
+        mixed, not_run, end.decision, end.lost, graded_by, end.was_decided,
     )  # fmt: skip
-
-
-def count_not_run(run: Run, status: Status, totals: Totals) -> int:
-    """How many cases of those that were planned are in no count; none where a run is complete."""
-    planned = run.about.cases if status != "completed" else None
-    return max(0, (planned or 0) - totals.cases.total - totals.unfinished)
 
 
 # What is to be said of it, in sentences.

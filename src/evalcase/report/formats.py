@@ -64,22 +64,6 @@ def see_suites(run: Run, root: str, cwd: str) -> Callable[[str], str]:
 
 
 PARTS = ("target", "tag", "suite", "grader")
-_VARIABLE = "vars."
-
-
-def require_variables(by: Iterable[str], figures: Figures) -> None:
-    """Raise ConfigError for a variable that no case has, or that has too many values."""
-    for word in by:
-        name = word.removeprefix(_VARIABLE)
-        if name == word or name in figures.by_vars:
-            continue
-        if name in figures.crowded:
-            raise ConfigError(f"`{name}` has more than {MOST_VALUES} values, too many to group by")
-        hint = did_you_mean(name, figures.by_vars)
-        there = ", ".join(figures.by_vars)
-        hint = hint or (f"there are {there}" if there else "no case has variables to group by")
-        raise ConfigError(f"no case has a variable `{name}` to group by; {hint}")
-
 
 MAX_SIZE = 50_000_000
 """Unless another is asked for: browsers open it in a second."""
@@ -126,9 +110,19 @@ class Reported(Value, frozen=True):
         return evaluated, highlights, self.sum_up(highlights.ledger, evaluated)
 
     def sum_up(self, ledger: Ledger, evaluated: Evaluated) -> Figures:
-        """The figures of results that were added up elsewhere."""
+        """The figures of results that were added up elsewhere. Raise ConfigError for a variable
+        that no case has, or that has too many values."""
         figures = ledger.sum_up(evaluated, whole=self.wanted.is_all)
-        require_variables(self.by, figures)
+        known = figures.by_vars
+        for word in self.by:
+            name = word.removeprefix("vars.")
+            if name in figures.crowded:
+                what = f"more than {MOST_VALUES} values, too many to group by"
+                raise ConfigError(f"`{name}` has {what}")
+            if name != word and name not in known:
+                there = f"there are {', '.join(known)}" if known else "no case has variables"
+                hint = did_you_mean(name, known) or there
+                raise ConfigError(f"no case has a variable `{name}` to group by; {hint}")
         return figures
 
     def evaluated(self) -> Evaluated:
@@ -146,14 +140,13 @@ class Reported(Value, frozen=True):
 
     def results(self) -> Iterator[Result]:
         """The results that are wanted. Raise ConfigError if a name is not one of the run's."""
-        wanted, count = self.wanted, 0
-        cases: dict[str, bool] = {}
-        targets: dict[str, bool] = {}
+        wanted, count, run = self.wanted, 0, self.stored.run.id
+        cases, targets = dict[str, None](), dict[str, None]()
         for result in self.stored.results():
             key = result.key
             if len(cases) < _MOST_KNOWN:
-                cases[key.case] = True
-            targets[key.target] = True
+                cases[key.case] = None
+            targets[key.target] = None
             # An id, or a glob as `run --case` takes it.
             is_meant = wanted.case is None or fits_pattern(key.case, wanted.case)
             if not is_meant or wanted.target not in (None, key.target):
@@ -162,18 +155,14 @@ class Reported(Value, frozen=True):
             verdict = self.stored.outcome(result).verdict or UNFINISHED
             if not wanted.verdicts or verdict in wanted.verdicts:
                 yield result
-        if not count and not wanted.is_all:
-            raise ConfigError(
-                _explain_missing(self.stored.run.id, wanted, list(cases), list(targets))
-            )
-
-
-def _explain_missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
-    for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
-        if name is not None and not any(fits_pattern(each, name) for each in known):
-            hint = did_you_mean(name, known)
-            return f"run {run} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
-    return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"
+        if count or wanted.is_all:
+            return
+        for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
+            if name is not None and not any(fits_pattern(each, name) for each in known):
+                hint = did_you_mean(name, known)
+                there = f"; {hint}" if hint else ""
+                raise ConfigError(f"run {run} has no {noun} `{name}`{there}")
+        raise ConfigError(f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}")
 
 
 class LineFinder:

@@ -83,7 +83,7 @@ def write_github(reported: Reported) -> Iterator[str]:
     ended, fail_under = read_evaluated(stored), stored.run.about.options.get("fail_under")
     rate = fail_under if isinstance(fail_under, int | float) else None
     lowered = replace(ended, fail_under=rate, max_errors=max_errors_of(ended)).ok
-    for each in fold_trials(reported.results(), stored.outcome):
+    for each in fold_trials(reported.results(), stored):
         level = _LEVELS.get(each.verdict, "")
         level = "warning" if lowered and level == "error" else level
         if each.verdict == "passed" and _find_errored(each) is not None:

@@ -81,7 +81,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
     groups: dict[tuple[str, str], _TestGroup] = {}
     total = hidden = hidden_in = 0  # trials that errored, and those of cases that did not
     with tempfile.TemporaryFile() as spool:
-        for each in fold_trials(reported.results(), stored.outcome):
+        for each in fold_trials(reported.results(), stored):
             suite = finder.see(each.suite)
             case = stored.find_case(each.suite, each.case)
             data, at = _test_case(each, case, suite, finder.locate).encode(), spool.tell()

@@ -77,7 +77,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
     # The worst kind first; each kind is looked for by itself, so that no more than one is held.
     for verdict in reported.wanted.verdicts or _TROUBLE:
         only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
-        for each in fold_trials(only.results(), stored.outcome):
+        for each in fold_trials(only.results(), stored):
             piece = _write_case(each, stored.find_case(each.suite, each.case))
             if left or used + len(piece) > BUDGET - _RESERVE:
                 left[each.verdict] += 1

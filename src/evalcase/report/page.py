@@ -307,7 +307,7 @@ def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
     stored, verdicts = reported.stored, reported.wanted.verdicts
     gradings = [StoredRun(stored.run, number) for number in range(1, stored.gradings + 1)]
     counted = replace(reported, wanted=replace(reported.wanted, verdicts=()))
-    for folded in fold_trials(counted.results(), stored.outcome):
+    for folded in fold_trials(counted.results(), stored):
         row = CaseRow(
             folded.suite, folded.case, folded.target, stored.find_case(folded.suite, folded.case),
             folded.outcome, folded.trials,

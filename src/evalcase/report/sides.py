@@ -409,11 +409,11 @@ class PairedCases:
             for repeat in range(1, found[0] + 1)
         )
         trials = tuple(trial for key in keys if (trial := stored.find_result(key)) is not None)
-        return CaseTrials(stored.outcome(trials[0]), trials)
+        return CaseTrials(*trials[0].key[:3], stored.outcome(trials[0]), trials)
 
 
 def _fold_side(side: Side) -> Iterator[CaseTrials]:
-    return fold_trials(side.stored.results(), side.stored.outcome)
+    return fold_trials(side.stored.results(), side.stored)
 
 
 def tell_kind(base: CaseTrials | None, head: CaseTrials) -> ChangeKind:

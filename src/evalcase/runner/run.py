@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from evalcase import __version__
 from evalcase.config.targets import bounds_of, kind_of
 from evalcase.errors import ConfigError, RecordError
-from evalcase.report.evaluated import Evaluated, count_not_run, hold_to_gates
+from evalcase.report.evaluated import Evaluated, hold_to_gates, make_evaluated
 from evalcase.runner.calls import CLOSE_S, OpenTargets
 from evalcase.runner.dispatch import Dispatcher, Executor
 from evalcase.runner.event_loop import LoopWatch
@@ -234,12 +234,7 @@ class Execution:
                         totals = stored.totals
                 if work.grading > 1 and end.status != "failed":
                     graded_by = stored.graded_by
-        evaluated = Evaluated(
-            record, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
-            mixed=work.mixed(), not_run=count_not_run(record, end.status, totals),
-            decision=end.decision, lost=end.lost, was_decided=end.was_decided,
-            graded_by=graded_by,
-        )  # fmt: skip
+        evaluated = make_evaluated(record, end, totals, work.mixed(), graded_by)
         return hold_to_gates(evaluated, self.plan.options)
 
     # Targets and graders
