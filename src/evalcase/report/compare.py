@@ -37,7 +37,6 @@ from evalcase.stats.paired import (
     mcnemar_p,
     normal_p,
     sign_flip_p,
-    smallest_p,
 )
 from evalcase.types.answer import Usage
 from evalcase.types.case import Case
@@ -132,12 +131,6 @@ class Measured:
     def units(self) -> int:
         """What counts as one: clusters, or cases."""
         return self.pairs if self.clusters is None else self.clusters
-
-    @property
-    def least_p(self) -> float:
-        """What p would be if all had changed alike: where that is not small, nothing can be
-        shown."""
-        return smallest_p(self.units)
 
     @property
     def change(self) -> Change | None:

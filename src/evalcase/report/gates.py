@@ -12,7 +12,7 @@ from evalcase.errors import ConfigError
 from evalcase.report.compare import Comparison, Measured, Track
 from evalcase.report.sides import ChangeKind
 from evalcase.stats.intervals import ALPHA
-from evalcase.stats.paired import adjust_p_values
+from evalcase.stats.paired import adjust_p_values, smallest_p
 from evalcase.types.problem import did_you_mean
 from evalcase.types.result import first_code
 from evalcase.types.value import Value
@@ -52,7 +52,7 @@ class Gated(Value, frozen=True):
     @property
     def is_powerless(self) -> bool:
         """Whether no change could be told from none, not even one of all cases."""
-        return self.measured.least_p * self.tests >= ALPHA
+        return smallest_p(self.measured.units) * self.tests >= ALPHA
 
 
 def find_gated(

@@ -16,8 +16,7 @@ from evalcase.report.evaluated import (
     read_evaluated,
 )
 from evalcase.report.formats import LineFinder, Reported
-from evalcase.types.problem import Problem, Span
-from evalcase.types.result import Result
+from evalcase.types.problem import Problem
 from evalcase.types.value import replace
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, shorten_text
@@ -27,38 +26,30 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def as_github(problems: Iterable[Problem]) -> Iterator[str]:
     for problem in problems:
-        pairs = {
-            "file": problem.path,
-            **_write_place(problem.span),
-            "title": f"evalcase: {problem.code}",
-        }
+        place, span = {"file": problem.path}, problem.span
+        if span is not None:
+            place["line"] = str(span.line)
+            if span.end_line == span.line:  # else the first line stands for all
+                ends = {"endLine": span.line, "col": span.column, "endColumn": span.end_column}
+                place |= {name: str(number) for name, number in ends.items()}
         text = make_visible(problem.message) + (f"\n{problem.hint}" if problem.hint else "")
-        yield github_command(_COMMANDS[problem.severity], pairs, text)
+        title = {"title": f"evalcase: {problem.code}"}
+        yield github_command(_COMMANDS[problem.severity], place | title, text)
 
 
 def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
     """A workflow command. Whatever the text holds, it is one line, and commands nothing else."""
-    said = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
+    values = {name: _escape_data(value) for name, value in properties.items()}
+    said = ",".join(
+        f"{name}={value.replace(':', '%3A').replace(',', '%2C')}" for name, value in values.items()
+    )
     return f"::{level} {said}::{_escape_data(text)}"
-
-
-def _write_place(span: Span | None) -> dict[str, str]:
-    if span is None:
-        return {}
-    place = {"line": span.line}
-    if span.end_line == span.line:  # else the first line stands for all
-        place |= {"endLine": span.line, "col": span.column, "endColumn": span.end_column}
-    return {name: str(number) for name, number in place.items()}
 
 
 def _escape_data(text: str) -> str:
     visible = "\n".join(map(make_visible, text.split("\n")))
     # The percent sign goes first, or it would escape the escapes.
     return visible.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 _MOST = 10
@@ -86,7 +77,7 @@ def write_github(reported: Reported) -> Iterator[str]:
     for each in fold_trials(reported.results(), stored):
         level = _LEVELS.get(each.verdict, "")
         level = "warning" if lowered and level == "error" else level
-        if each.verdict == "passed" and _find_errored(each) is not None:
+        if each.verdict == "passed" and "errored" in [trial.verdict for trial in each.trials]:
             level = "warning"
         if level:
             totals[level] += 1
@@ -105,20 +96,15 @@ def write_github(reported: Reported) -> Iterator[str]:
             yield github_command(level, {"title": title}, "see `evalcase report`") + "\n"
 
 
-def _find_errored(each: CaseTrials) -> Result | None:
-    return next((trial for trial in each.trials if trial.verdict == "errored"), None)
-
-
 def _write_command(level: str, each: CaseTrials, finder: LineFinder) -> str:
-    line = finder.find_line(each.suite, each.case)
-    place = {"file": finder.see(each.suite), **({"line": str(line)} if line is not None else {})}
+    place, line = {"file": finder.see(each.suite)}, finder.find_line(each.suite, each.case)
+    if line is not None:
+        place["line"] = str(line)
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
-    errored = _find_errored(each) if each.verdict == "passed" else None
-    if errored is not None:
+    trial = each.telling
+    if each.verdict == "passed":
         told.append("a trial errored")
-    why = reason_of(errored or each.telling)
-    text = "; ".join([*told, *([why] if why else [])])
-    title = f"{each.verdict}: {each.case} ({each.target})"
-    return github_command(
-        level, {**place, "title": title}, shorten_text(text or each.verdict, _LONGEST)
-    )
+        trial = next(trial for trial in each.trials if trial.verdict == "errored")
+    text = "; ".join(filter(None, [*told, reason_of(trial)])) or each.verdict
+    title = {"title": f"{each.verdict}: {each.case} ({each.target})"}
+    return github_command(level, place | title, shorten_text(text, _LONGEST))

@@ -135,7 +135,9 @@ def _part_lines(
 ) -> Iterator[str]:
     head, *rows = part_rows(title, dict(islice(parts.items(), _MOST_PARTS)), efforts)
     head = [name.replace("interval", "95 % interval") for name in head]
-    yield from write_table([head, *([_name_code(name), *row] for name, *row in rows)])
+    names = (shorten_text(" ".join(row[0].split()), _LONGEST) for row in rows)
+    cells = ([code_span(name), *row[1:]] for name, row in zip(names, rows, strict=True))
+    yield from write_table([head, *cells])
     if len(parts) > len(rows):
         yield ""
         yield f"… and {len(parts) - len(rows):,} more"
@@ -187,10 +189,6 @@ def _write_html(text: str) -> str:
     """Text in a <summary>, where Markdown is not read."""
     escaped = _flatten_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"<code>{escaped}</code>"
-
-
-def _name_code(text: str) -> str:
-    return code_span(shorten_text(" ".join(text.split()), _LONGEST))
 
 
 def _flatten_text(text: str) -> str:

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -90,16 +91,11 @@ def open_sides(
 ) -> Sides:  # fmt: skip
     """Raise ConfigError if there are no two sides to compare."""
     folder = config.find_runs(runs_dir)
-
-    def open_side(name: str) -> Side:
-        if name.endswith(".jsonl") or os.path.isfile(name):
-            return _open_file(name, config.root, stack)
-        return _open_run(find_run(name, folder), config.root, stack)
-
+    open_side = partial(_open_side, config, folder, stack)
     if baseline is not None:
         if len(names) > 1:
             raise ConfigError("--baseline is the base: give at most one run besides it")
-        base = _open_file(baseline, config.root, stack)
+        base = open_side(baseline, is_file=True)
         return _pair_sides(base, open_side(names[0] if names else "latest"), targets)
     if len(names) == 1 or (not names and targets is not None):
         return _pair_within(open_side(names[0] if names else "latest"), targets)
@@ -118,6 +114,17 @@ def open_sides(
         why = f"the newest run before head of the same cases; {other}"
         base = replace(base, choice=why)
     return _pair_sides(base, head, targets)
+
+
+def _open_side(
+    config: Config, folder: str, stack: ExitStack, name: str, *, is_file: bool = False
+) -> Side:
+    if not is_file and not name.endswith(".jsonl") and not os.path.isfile(name):
+        return _open_run(find_run(name, folder), config.root, stack)
+    try:
+        return read_trials(name, config.root, stack)
+    except OSError as error:
+        raise ConfigError(f"{name} can't be read: {error.strerror or error}") from error
 
 
 def _pair_sides(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
@@ -194,7 +201,7 @@ def _open_run(found: FoundRun, root: str, stack: ExitStack) -> Side:
 # of a run. It may come from anyone: everything in it is data, and checked.
 
 
-class _Row(Value, frozen=True):
+class _Row(Value, frozen=True, forbid_unknown_fields=False):
     """What is read of a line. Keys that a newer evalcase adds are left alone."""
 
     suite: str
@@ -243,23 +250,12 @@ class _Row(Value, frozen=True):
         )  # fmt: skip
 
     def as_case(self) -> Case:
-        data: dict[str, Any] = {
+        expected = self.expected_output
+        return canonical_case({
             "id": self.case, "input": list(self.input or ()), "tags": list(self.tags),
             "metadata": self.metadata or {},
-        }  # fmt: skip
-        if self.expected_output is not None:
-            data["expected_output"] = list(self.expected_output)
-        return canonical_case(data)
-
-
-_KNOWN = frozenset(_Row.__struct_fields__)
-
-
-def _open_file(path: str, root: str, stack: ExitStack) -> Side:
-    try:
-        return read_trials(path, root, stack)
-    except OSError as error:
-        raise ConfigError(f"{path} can't be read: {error.strerror or error}") from error
+            **({} if expected is None else {"expected_output": list(expected)}),
+        })  # fmt: skip
 
 
 def read_trials(path: str, root: str, stack: ExitStack) -> Side:
@@ -272,9 +268,7 @@ def read_trials(path: str, root: str, stack: ExitStack) -> Side:
     folder = stack.enter_context(TemporaryDirectory(prefix="evalcase-"))
     run = Run("", folder, "", RunAbout({}))
     with open_file(path) as file, open(run.journal, "wb") as journal:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
             if not line.strip():
                 continue
             row = _read_row(line, where := f"{path}:{number}")
@@ -327,8 +321,7 @@ def _read_row(line: bytes, where: str) -> _Row:
     if len(line) > MAX_LINE:
         raise ConfigError(f"{where}: this line is too long for a trial")
     try:
-        data = parse_object(line, DEEPEST_ROW)
-        return decode_object(_Row, {name: value for name, value in data.items() if name in _KNOWN})
+        return decode_object(_Row, parse_object(line, DEEPEST_ROW))
     except ValueError as error:
         raise ConfigError(
             f"{where}: this is not a trial as `evalcase report --format jsonl` writes them: {error}"

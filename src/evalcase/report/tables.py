@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 import csv
 import io
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from html import escape
 from itertools import chain, islice
 from tempfile import TemporaryFile
@@ -105,12 +105,12 @@ _HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u
 _CSV_ROWS = 1000
 
 
-def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]) -> Iterator[str]:
+def write_csv(reported: Reported) -> Iterator[str]:
     """The header and every row; some rows in each piece."""
-    buffer = io.StringIO()
+    buffer, columns = io.StringIO(), _list_columns(reported)
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([_csv_cell(name) for name in columns])
-    for number, row in enumerate(rows, 1):
+    writer.writerow(map(_csv_cell, columns))
+    for number, row in enumerate(_make_rows(reported), 1):
         writer.writerow([_csv_cell(row.get(name)) for name in columns])
         if number % _CSV_ROWS == 0:
             yield buffer.getvalue()
@@ -132,32 +132,26 @@ _PARQUET_ROWS = 10_000
 _PIECE_BYTES = 1 << 20
 
 
-def parquet_pieces(
-    columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]
-) -> Iterator[bytes]:
+def write_parquet(reported: Reported) -> Iterator[bytes]:
     """The whole file. Columns that are not those of every table hold scores."""
     import pyarrow as pa
     from pyarrow import parquet
 
     types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    columns, left = _list_columns(reported), _make_rows(reported)
     schema = pa.schema([(name, types[COLUMN_TYPES.get(name, float)]) for name in columns])
-    left = iter(rows)
     with TemporaryFile() as file:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             while group := list(islice(left, _PARQUET_ROWS)):
-                # Text as UTF-8 can hold it.
-                table = [
-                    {
-                        name: cell.encode("utf-8", "backslashreplace").decode()
-                        if isinstance(cell := row.get(name), str)
-                        else cell
-                        for name in columns
-                    }
-                    for row in group
-                ]
+                table = [{name: _utf8_cell(row.get(name)) for name in columns} for row in group]
                 writer.write_table(pa.Table.from_pylist(table, schema))
         file.seek(0)
         yield from iter(lambda: file.read(_PIECE_BYTES), b"")
+
+
+def _utf8_cell(value: RowCell) -> RowCell:
+    """Text as UTF-8 can hold it."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 _SHOWN = ("case", "target", "verdict", "score", "input", "expected_output", "answer", "reason")
@@ -180,21 +174,10 @@ def _escape_cell(cell: RowCell) -> str:
     return escape("\n".join(map(make_visible, text.split("\n"))))
 
 
-def write_csv(reported: Reported) -> Iterator[str]:
-    return csv_pieces(_list_columns(reported), _make_rows(reported))
-
-
-def write_parquet(reported: Reported) -> Iterator[bytes]:
-    return parquet_pieces(_list_columns(reported), _make_rows(reported))
-
-
 def _list_columns(reported: Reported) -> list[str]:
     """The same for every trial, and one for each grader: results are read once for these."""
-    graders: dict[str, None] = {}
-    for result in reported.results():
-        for grade in result.grades:
-            graders[grader_column(grade.grader)] = None
-    return [*COLUMN_TYPES, *graders]
+    grades = (grade for result in reported.results() for grade in result.grades)
+    return [*COLUMN_TYPES, *{grader_column(grade.grader): None for grade in grades}]
 
 
 def _make_rows(reported: Reported) -> Iterator[dict[str, RowCell]]:
