@@ -171,7 +171,7 @@ def _make_row(
     age, kept = _write_age(run.created_at, now), StoredRun(run, listed.grading)
     try:
         remark = remark_on(kept, own=sealer is not None and sealer.knows(run)).text
-        rate, totals = rate_of(read_evaluated(kept)), kept.totals
+        rate, totals = rate_of(read_evaluated(kept)).rate, kept.totals
     except RecordError as error:
         return [listed.id, age, *unknown], f"damaged: {error}"
     counts, targets = totals.cases, _names_of(run, "targets")

@@ -51,7 +51,6 @@ from evalcase.types.result import (
     Decision,
     Outcome,
     Result,
-    Totals,
     Verdict,
     decide_case_verdict,
 )
@@ -203,25 +202,20 @@ class Figuring(Value, frozen=True):
         )  # fmt: skip
 
 
-def rate_totals(
-    totals: Totals, interval: Interval = "wilson", decision: Decision | None = None
-) -> Slice:
-    """The rates that follow from the totals of a run alone; with the interval of a decision, where
-    one ended the run."""
+def rate_of(evaluated: Evaluated) -> Slice:
+    """The rates that follow from the totals of a run alone; with the interval that does, if one
+    does, or that of the decision that ended the run."""
+    totals, decision = evaluated.totals, evaluated.decision
     cases, passed = totals.cases, totals.cases.passed
     tried = cases.total - cases.skipped
     cell = FigureCell(
         None, Counter({verdict: getattr(cases, verdict) for verdict in VERDICTS}),
         (tried, passed, passed), (tried - cases.errored, passed, passed),
     )  # fmt: skip
-    part = Figuring("sequence" if decision else interval).slice([cell], {cell: totals.unfinished})
+    holds = not (evaluated.is_biased or evaluated.is_shared or decision is not None)
+    figuring = Figuring("wilson" if holds else "sequence")
+    part = figuring.slice([cell], {cell: totals.unfinished})
     return part if decision is None else _decide_rate(part, decision)
-
-
-def rate_of(evaluated: Evaluated) -> Mean:
-    """The pass rate of a run, with the interval that follows from its totals, if one does."""
-    holds = not (evaluated.is_biased or evaluated.is_shared)
-    return rate_totals(evaluated.totals, "wilson" if holds else "sequence", evaluated.decision).rate
 
 
 def _decide_rate(part: Slice, decision: Decision) -> Slice:

@@ -23,6 +23,7 @@ from msgspec import Struct, field
 
 from evalcase.errors import ConfigError
 from evalcase.report.case_text import asked_lines, message_lines
+from evalcase.report.details import rows_in
 from evalcase.report.terminal import Screen, cut
 from evalcase.stats.agreement import (
     Confusion,
@@ -146,11 +147,7 @@ def _read_grade(grade: Grade, answer: AnswerName, repeat: int) -> Judged:
 
 
 def _criteria_in(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The criteria in the details of a grade, which may have any shape."""
-    criteria = details.get("criteria")
-    for each in criteria if isinstance(criteria, list) else ():
-        if isinstance(each, dict) and isinstance(each.get("id"), str):
-            yield each
+    return (each for each in rows_in(details, "criteria") if isinstance(each.get("id"), str))
 
 
 class JudgedPair(NamedTuple):

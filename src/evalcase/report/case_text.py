@@ -18,6 +18,7 @@ from evalcase.report.details import (
     mean_words,
     own_name,
     passed_of,
+    rows_in,
     said_at,
     user_facts,
 )
@@ -263,9 +264,8 @@ def _is_judged(details: Mapping[str, Any]) -> bool:
 
 
 def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    """Each criterion and claim with its verdict and reason, and who judged. The details may come
-    from anyone's record: what doesn't look as expected is shown as it is."""
-    for each in _list_judgements(details):
+    """Each criterion and claim with its verdict and reason, and who judged."""
+    for each in [*rows_in(details, "criteria"), *rows_in(details, "claims")]:
         text = f"{each['id']}: {each.get('text')}" if "id" in each else str(each.get("claim"))
         weight, votes = each.get("weight"), each.get("votes")
         more = [f"weight {weight:g}"] if isinstance(weight, float) and weight != 1 else []
@@ -274,27 +274,18 @@ def _judged_lines(details: Mapping[str, Any], screen: Screen) -> Iterator[str]:
             more.append(", ".join(f"{count} × {_word(name)}" for name, count in votes.items()))
         told = f" ({'; '.join(more)})" if more else ""
         yield from screen.label(_word(each.get("verdict")), f"{text}{told}\n{each.get('reason')}")
-    votes = _list_items(details, "votes")
+    votes = rows_in(details, "votes")
     for vote in votes:
         model, mode = vote.get("model"), _word(vote.get("mode", ""))
         judge = f"{vote.get('judge')} ({model})" if model is not None else str(vote.get("judge"))
         cached = "from the cache" if vote.get("cached") else ""
         told = ", ".join(filter(None, [judge, mode, cached, str(vote.get("message", ""))]))
         yield from screen.label("judged by", told)
-        for each in _list_judgements(vote) if len(votes) > 1 else ():
+        several = [*rows_in(vote, "criteria"), *rows_in(vote, "claims")]
+        for each in several if len(votes) > 1 else ():
             name = f"{each['id']} " if "id" in each else ""
             said = each.get("reason") if name else each.get("claim")
             yield from screen.label("", f"{name}{_word(each.get('verdict'))}: {said}")
-
-
-def _list_judgements(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [*_list_items(details, "criteria"), *_list_items(details, "claims")]
-
-
-def _list_items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    value = details.get(name)
-    items = value if isinstance(value, list) else []
-    return [each if isinstance(each, dict) else {"reason": as_json(each)} for each in items]
 
 
 def _word(name: object) -> str:

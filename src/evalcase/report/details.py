@@ -386,7 +386,7 @@ def _unsaid_lines(
 ) -> Iterator[str]:
     """What no grade has shown: what was expected, and the text and the calls of the answer."""
     compared = any(_find_sides(grade) or _find_fields(grade) for grade in grades)
-    called = any(_find_calls(grade) for grade in grades)
+    called = any(rows_in(grade.details, "calls") for grade in grades)
     if not compared and not called:
         yield from _expected_lines(case, turn, _TEXT_ROWS, screen)
     if said is None:
@@ -411,8 +411,14 @@ def _expected_lines(
         yield from screen.label("expected", "\n".join([*said.words, *said.calls]), most)
 
 
+def rows_in(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """A detail that is a list of objects; of another grader it may be anything."""
+    rows = details.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
 def compared_pairs(grade: Grade, said: Said | None) -> list[LinePair]:
-    pairs = [*pair_calls(_find_calls(grade)), *pair_fields(_find_fields(grade))]
+    pairs = [*pair_calls(rows_in(grade.details, "calls")), *pair_fields(_find_fields(grade))]
     sides, nothing = _find_sides(grade), said.nothing if said is not None else ""
     return [*pairs, *pair_texts(*sides, nothing)] if sides is not None else pairs
 
@@ -425,15 +431,9 @@ def _find_sides(grade: Grade) -> tuple[str, str] | None:
     return cut_long(texts[0]), cut_long(texts[1])
 
 
-def _find_calls(grade: Grade) -> list[Mapping[str, JSON]]:
-    calls = grade.details.get("calls")
-    return [row for row in calls if isinstance(row, dict)] if isinstance(calls, list) else []
-
-
-def _find_fields(grade: Grade) -> list[Mapping[str, JSON]]:
-    fields = grade.details.get("fields")
-    rows = fields if isinstance(fields, list) and not grade.passed else []
-    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("field"), str)]
+def _find_fields(grade: Grade) -> list[Mapping[str, Any]]:
+    rows = [] if grade.passed else rows_in(grade.details, "fields")
+    return [row for row in rows if isinstance(row.get("field"), str)]
 
 
 def evidence_lines(details: Mapping[str, Any], screen: Screen, said: str = "") -> Iterator[str]:
@@ -443,9 +443,10 @@ def evidence_lines(details: Mapping[str, Any], screen: Screen, said: str = "") -
     if isinstance(trace, list):
         yield from _find_place([str(line) for line in trace], screen)
         return
-    for name, label in (("status", "status"), ("request_id", "request")):
+    for name in ("status", "request_id"):
         if name in details and str(details[name]) not in said:
-            yield from screen.note(f"{label} {details[name]}", 1, dim=True)
+            told = f"{name.removesuffix('_id')} {details[name]}"
+            yield from screen.note(told, 1, dim=True)
     quoted = [(name, str(details.get(name) or "").strip()) for name in _QUOTED]
     quoted = [(name, text) for name, text in quoted if text and text not in said]
     # An output that could not be read matters as much as what was written beside it.

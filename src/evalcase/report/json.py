@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from evalcase.report.aggregate import rate_totals
+from evalcase.report.aggregate import rate_of
 from evalcase.report.evaluated import Evaluated
 from evalcase.report.figures import Effort, Figures, Mean, Slice
 from evalcase.report.formats import Reported
@@ -19,7 +19,7 @@ from evalcase.store.folder import folder_of_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.answer import Answer
 from evalcase.types.grade import Grade
-from evalcase.types.result import Decision, Result, Totals
+from evalcase.types.result import Result
 from evalcase.types.value import encode_object
 from evalcase.util.text import BIDI_MARKS, STEERING
 
@@ -43,6 +43,10 @@ def json_line(value: object) -> str:
 
 def figures_object(figures: Figures) -> dict[str, Any]:
     judging = figures.judging
+
+    def by_name(parts: dict[str, Slice]) -> dict[str, Any]:
+        return {name: part_object(part) for name, part in parts.items()}
+
     return {
         "level": LEVEL,
         "interval": figures.interval,
@@ -63,26 +67,11 @@ def figures_object(figures: Figures) -> dict[str, Any]:
             name: {**part_object(part), **effort_object(figures.efforts[name])}
             for name, part in figures.by_target.items()
         },
-        "by_suite": _object_of_parts(figures.by_suite),
-        "by_tag": _object_of_parts(figures.by_tag),
-        "by_grader": _object_of_parts(figures.by_grader),
-        "by_vars": {name: _object_of_parts(parts) for name, parts in figures.by_vars.items()},
+        "by_suite": by_name(figures.by_suite),
+        "by_tag": by_name(figures.by_tag),
+        "by_grader": by_name(figures.by_grader),
+        "by_vars": {name: by_name(parts) for name, parts in figures.by_vars.items()},
     }  # fmt: skip
-
-
-def _object_of_parts(parts: dict[str, Slice]) -> dict[str, Any]:
-    return {name: part_object(part) for name, part in parts.items()}
-
-
-def totals_object(
-    totals: Totals, not_run: int, decision: Decision | None = None, *, is_biased: bool = False,
-    is_shared: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    """The figures that follow from the totals alone, where `figures_object` has them, too."""
-    interval = "sequence" if decision is not None or is_biased else "wilson"
-    part = rate_totals(totals, "sequence" if is_biased or is_shared else "wilson", decision)
-    whole = {**rate_object(part), "not_run": not_run}
-    return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
 
 
 def rate_object(part: Slice) -> dict[str, Any]:
@@ -250,10 +239,11 @@ def summary_object(
     """What `--json` prints; without figures, with those that follow from the totals."""
     totals, selected = evaluated.totals, evaluated.run.about.selected
     if figures is None:
-        figures = totals_object(
-            totals, evaluated.not_run, evaluated.decision,
-            is_biased=evaluated.is_biased, is_shared=evaluated.is_shared,
-        )  # fmt: skip
+        ended_early = evaluated.decision is not None or evaluated.is_biased
+        figures = {
+            "level": LEVEL, "interval": "sequence" if ended_early else "wilson", "cluster": None,
+            "all": {**rate_object(rate_of(evaluated)), "not_run": evaluated.not_run},
+        }  # fmt: skip
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,

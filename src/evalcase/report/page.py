@@ -348,20 +348,18 @@ def _compared_rows(
     for pair in paired.pairs():
         if pair.name.target not in targets:
             continue
-        if (now := pair.head) is not None:
-            known = head.find_case(now.suite, now.case)
+        side, now = (base, pair.base) if pair.head is None else (head, pair.head)
+        if now is None:
+            continue
+        row = CaseRow(
+            now.suite, now.case, pair.name.target, side.find_case(now.suite, now.case), None,
+            base=pair.base, change="not selected" if pair.kind in unselected else pair.kind,
+        )  # fmt: skip
+        if pair.head is not None:
+            row = replace(row, outcome=now.outcome, results=now.trials)
             for result in now.trials:
-                head_ledger.add(result, known)
-            yield CaseRow(
-                now.suite, now.case, now.target, known, now.outcome, now.trials, base=pair.base,
-                change="not selected" if pair.kind in unselected else pair.kind,
-            )  # fmt: skip
-        elif (then := pair.base) is not None:
-            yield CaseRow(
-                then.suite, pair.name.case, pair.name.target,
-                base.find_case(then.suite, then.case), None, base=then,
-                change="not selected" if pair.kind in unselected else pair.kind,
-            )  # fmt: skip
+                head_ledger.add(result, row.known)
+        yield row
 
 
 def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:

@@ -157,7 +157,7 @@ def last_lines(evaluated: Evaluated, reader: Reader) -> Iterator[str]:
     if not evaluated.complete:
         name = name_run(evaluated.run, reader)
         next_one = suggest_next(evaluated, name, is_own=reader.is_own)
-    verdict = _verdict_lines(evaluated, rate_of(evaluated), reader.screen)
+    verdict = _verdict_lines(evaluated, rate_of(evaluated).rate, reader.screen)
     return chain(verdict, _ending_lines(evaluated, reader, next_one))
 
 
