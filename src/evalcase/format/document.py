@@ -65,8 +65,6 @@ class Document(Struct, eq=False, dict=True):
     unusual: bool = False
     root: Node | None = None
     """The positions, if they are known."""
-    odd: Sequence[Fault] = ()
-    """What can be read, and may be meant otherwise."""
 
     @cached_property
     def lines(self) -> Lines:
@@ -80,11 +78,11 @@ class Document(Struct, eq=False, dict=True):
     @property
     def problems(self) -> list[Problem]:
         """The faults of the text itself."""
-        return [self._fault_problem(fault) for fault in self.faults]
-
-    @property
-    def lints(self) -> list[Problem]:
-        return [self._fault_problem(fault) for fault in self.odd]
+        spans = [self.lines.span(each.start, each.end) for each in self.faults]
+        return [
+            self._problem(each.code, each.message, span, each.hint, each.fix)
+            for each, span in zip(self.faults, spans, strict=True)
+        ]
 
     def place(self, findings: Iterable[Finding]) -> list[Problem]:
         """Turn findings about the value into problems with a position in the text."""
@@ -145,10 +143,6 @@ class Document(Struct, eq=False, dict=True):
     def _words(self, span: Span) -> str:
         return f"line {span.line + self.first_line - 1}, column {span.column}"
 
-    def _fault_problem(self, fault: Fault) -> Problem:
-        span = self.lines.span(fault.start, fault.end)
-        return self._problem(fault.code, fault.message, span, fault.hint, fault.fix)
-
     def _problem(
         self, code: str, message: str, span: Span, hint: str | None, fix: str | None,
         case: str | None = None,
@@ -169,9 +163,7 @@ def parse_document(text: str, format: Syntax, path: str) -> Document:
         value, faults, unusual = read(text)
     except FatalFaultError as error:
         return Document(path, text, format, None, [error.fault], False)
-    odd = [fault for fault in faults if CODES[fault.code].severity == "warning"]
-    faults = [fault for fault in faults if fault not in odd] if odd else faults
-    return Document(path, text, format, value, faults, unusual=unusual, odd=odd)
+    return Document(path, text, format, value, faults, unusual=unusual)
 
 
 _SEVERAL_LINES = "this is JSON over several lines, and each line of a .jsonl file is one case"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice
 from logging import getLogger
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 from evalcase.format.case import NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document, read_lines
@@ -33,6 +33,7 @@ from evalcase.format.source import (
     tell_unreadable,
 )
 from evalcase.format.suite import (
+    Resolved,
     SuiteFields,
     name_foreign,
     name_foreign_cases,
@@ -45,10 +46,11 @@ from evalcase.format.variables import resolve_line
 from evalcase.graders.base import Known
 from evalcase.types.case import Case, Suite
 from evalcase.types.problem import Problem, Span, in_order
-from evalcase.types.value import replace
+from evalcase.types.value import JSON, replace
 from evalcase.util.environment import collector_paused
 
 _LOGGER = getLogger("evalcase")
+T = TypeVar("T")
 
 
 class Loaded(NamedTuple):
@@ -112,41 +114,53 @@ def load_case(text: str, known: Known) -> tuple[Case | None, list[Problem]]:
         document = parse_document(check_text(text, TEXT), "yaml", TEXT)
     except UnreadableError as error:
         return None, [error.problem]
-    if not document.readable:
-        return None, document.problems
     files = SuiteFiles(os.curdir)
-    findings = Findings(known, files)
-    case = resolve_one(document.value, findings, LONE_CASE)
-    inside = files.check(findings)
-    return case, document.problems + document.place(findings.found) + inside + files.problems
+    case, problems = _check(
+        document, known, files, lambda value, found: resolve_one(value, found, LONE_CASE)
+    )
+    return case, problems + files.problems
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
 
 
+def _check(
+    document: Document, known: Known, files: SuiteFiles, resolve: Callable[[JSON, Findings], T]
+) -> tuple[T | None, list[Problem]]:
+    """What a document stands for, None if it can't be read; and all that is wrong with it."""
+    if not document.readable:
+        return None, document.problems
+    findings = Findings(known, files, unusual=document.unusual)
+    resolved = resolve(document.value, findings)
+    inside = files.check(findings)
+    problems = [*document.problems, *document.place(findings.found), *inside]
+    findings.drain()
+    return resolved, problems
+
+
 @collector_paused()
 def _load_document(
     path: str, text: str, format: Format, known: Known, on_file: OnFile = ignore_file
 ) -> Loaded:
-    document = parse_document(text, format, path)
-    if not document.readable:
-        return Loaded(path, None, document.problems, 0)
     files = SuiteFiles(folder_of(path), on_file)
-    findings = Findings(known, files, unusual=document.unusual)
-    resolved = resolve_suite(document.value, suite_name(path), findings)
-    if findings.found:
-        foreign = name_foreign(document.value, findings.found)
+
+    def resolve(value: JSON, findings: Findings) -> Resolved:
+        resolved = resolve_suite(value, suite_name(path), findings)
+        foreign = name_foreign(value, findings.found) if findings.found else None
         if foreign is not None:
             findings.replace_all(foreign.finding(path))
-    inside = files.check(findings) + files.problems
-    problems = document.problems + document.lints + document.place(findings.found) + inside
-    cases, first = resolved.cases, dict[int, Case | None]()
-    for number, case in zip(resolved.origins, cases, strict=True):
-        first.setdefault(number, case)
+        return resolved
+
+    resolved, problems = _check(parse_document(text, format, path), known, files, resolve)
+    if resolved is None:
+        return Loaded(path, None, problems, 0)
+    fields, cases, origins = resolved
     valid = [case for case in cases if case is not None]
-    loaded = _make_loaded(path, resolved.fields, valid, problems, len(cases), resolved.origins)
-    return loaded._replace(read=list(first.values()))
+    loaded = _make_loaded(path, fields, valid, problems + files.problems, len(cases), origins)
+    # Of several cases that are made of one, the last to come is the first.
+    first = dict(zip(reversed(origins), reversed(cases), strict=True))
+    return loaded._replace(read=[first[number] for number in sorted(first)])
 
 
 def _load_lines(
@@ -357,23 +371,19 @@ class Sidecar(NamedTuple):
     about: SuiteFields
     problems: list[Problem]
     document: Document | None = None
-    """The document that holds them, if it could be read."""
+    """The document that holds them, if there is one."""
 
 
 def read_sidecar(
     text: str, path: str, name: str, known: Known, files: SuiteFiles | None = None
 ) -> Sidecar:
     """The suite fields in the text of a sidecar. `name` is for a suite that has no name."""
-    files = files or SuiteFiles(folder_of(path))
-    document = parse_document(text, "yaml", path)
-    if not document.readable:
-        return Sidecar(SuiteFields({"name": name}, NOTHING_SHARED), document.problems)
-    findings = Findings(known, files, unusual=document.unusual)
-    about = resolve_sidecar(document.value, name, findings)
-    inside = files.check(findings)
-    problems = in_order(document.problems + document.place(findings.found) + inside)
-    findings.drain()
-    return Sidecar(about, problems, document)
+    document, files = parse_document(text, "yaml", path), files or SuiteFiles(folder_of(path))
+    about, problems = _check(
+        document, known, files, lambda value, found: resolve_sidecar(value, name, found)
+    )
+    nothing = SuiteFields({"name": name}, NOTHING_SHARED)
+    return Sidecar(about or nothing, in_order(problems), document)
 
 
 def _find_sidecar(path: str, known: Known, files: SuiteFiles) -> Sidecar:

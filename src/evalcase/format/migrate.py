@@ -14,7 +14,7 @@ from evalcase.format.case import ADDS_NO_JUDGE, NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document
 from evalcase.format.fields import CASE_ALIASES, SUITE_ALIASES
 from evalcase.format.graders import SPELLINGS, Spelling
-from evalcase.format.load import load_text
+from evalcase.format.load import has_errors, load_text
 from evalcase.format.positions import LINE_BREAK, Edit, Format, Lines, apply_edits
 from evalcase.format.source import (
     BOM,
@@ -113,7 +113,7 @@ def _migrate_piece(
         result.errors.append(tell_undecodable(error, result.path, number))
         return piece
     document.first_line = number
-    if not document.readable or document.faults:
+    if has_errors(document.problems):
         result.errors.extend(document.problems)
         return piece
     meaning, found = _resolve(document, format, known)
@@ -124,7 +124,7 @@ def _migrate_piece(
 
     def keeps_meaning(renames: list[Rename]) -> bool:
         after = parse_document(_rename_all(document, renames), format, document.path)
-        if not after.readable or after.faults:
+        if has_errors(after.problems):
             return False
         return are_same(_resolve(after, format, known)[0], meaning)
 
