@@ -463,7 +463,8 @@ def read_fields(
     values, path, where = named.values, named.path, named.where
     readers, exclusive = _plan_reading(tuple(values))
     for name, canonical, step, read in readers:
-        result = read(values[name], path + where.get(name, step), findings)
+        at = path + where[name] if name in where else path + step
+        result = read(values[name], at, findings)
         if result is not None:
             found[canonical] = result
     for first, second, hint in exclusive:
@@ -476,6 +477,7 @@ def read_fields(
 
 _ASKING = frozenset({"input", "turns", "user", "stop_on_failure"})
 """One of these a case can't do without; the last is reported if it stands alone."""
+_JUDGED = frozenset({"criteria", "rubrics", "turns"})
 
 
 def resolve_case(
@@ -516,7 +518,7 @@ def resolve_case(
         elif written is None and (messages := known_by(data)):
             data["id"] = ids.make(messages)
             findings.name_case(data["id"], *start)
-    if "skip" not in data:
+    if not _JUDGED.isdisjoint(data) and "skip" not in data:
         _mention_judges(data, named, findings)
     if shared is not NOTHING_SHARED:
         data = shared.complete(data, values.get("suite_graders") is not False)

@@ -179,7 +179,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Document | Problem]:
             yield Problem("too-large", message, path, Span(number, 1, number, 1))
             return
         try:
-            text = data.decode().rstrip("\r\n")
+            text = data.rstrip(b"\r\n").decode()
             value, faults, unusual = read(text)
             yield Document(path, text, "jsonl", value, faults, True, number, unusual)
         except UnicodeDecodeError as error:
