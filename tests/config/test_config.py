@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcase import check
-from evalcase.config.config import Config, JudgeSettings, load_config, read_config
+from evalcase.config.config import Config, JudgeSettings, Source, load_config, read_config
 from evalcase.errors import ConfigError
 from evalcase.types.value import replace
 from tests.for_each import for_each
@@ -32,7 +32,7 @@ def test_every_setting(tmp_path: Path) -> None:
         function = "agent:answer"
         """,
     )
-    assert replace(config, source=None) == Config(
+    assert replace(config, source=Source()) == Config(
         str(tmp_path), str(tmp_path / "evalcase.toml"), target="agent", secrets=("TOKEN",),
         targets={"agent": {"kind": "python", "function": "agent:answer"}},
         concurrency=3, timeout_s=1.5, retries=0, runs_dir="kept",

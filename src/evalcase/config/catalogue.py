@@ -112,8 +112,7 @@ class Catalogue:
 
 
 def _object_to_judge(field: str, config: Config) -> Finding | None:
-    known = config.source.findings if config.source is not None else ()
-    is_wrong = any(each.path[:1] == ("judge",) for each in known)
+    is_wrong = any(each.path[:1] == ("judge",) for each in config.source.findings)
     if config.judge is not None or not config.is_read or is_wrong:
         return None
     table, _, file = name_table(config.path, "judge").partition(" to ")

@@ -132,7 +132,7 @@ class HarvestSettings(Value, frozen=True):
 
 
 def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[Finding]:
-    """Each target is a table with its kind. The kind decides about the rest."""
+    """Each target is a table with its kind, or extends another. The kind decides about the rest."""
     for name, table in targets.items():
         path = (*place.path, name)
         if not isinstance(table, dict):
@@ -140,7 +140,7 @@ def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[Finding]:
             hint = 'write [targets.NAME] and kind = "…" below it'
             yield Finding(path, message, hint, code="wrong-type")
         elif "extends" in table:
-            yield from _check_base(name, targets, path)
+            yield from _check_base(name, table["extends"], targets, (*path, "extends"))
         elif "kind" not in table:
             hint = f'for example kind = "{table.get("type", "python")}"'
             yield Finding(path, f"target `{name}` needs `kind`", hint, "key", "missing-option")
@@ -148,37 +148,39 @@ def _check_targets(targets: dict[str, Any], place: Place) -> Iterator[Finding]:
             yield from problems_of(option_of(KindName), table["kind"], (*path, "kind"))
 
 
-def _check_base(name: str, targets: dict[str, Any], path: KeyPath) -> Iterator[Finding]:
-    """Each target that extends another leads to one with a kind."""
-    base: object = targets[name]["extends"]
-    where, names = (*path, "extends"), [name]
+def _check_base(
+    name: str, base: object, targets: dict[str, Any], path: KeyPath
+) -> Iterator[Finding]:
+    names = _bases(name, targets)
+    last = targets[names[-1]].get("extends")
     if not isinstance(base, str) or base not in targets:
         hint = did_you_mean(str(base), targets.keys() - {name})
-        yield Finding(where, f"there is no target `{base}` to extend", hint, code="unknown-target")
-    while isinstance(base, str) and isinstance(table := targets.get(base), dict):
+        yield Finding(path, f"there is no target `{base}` to extend", hint, code="unknown-target")
+    elif last in names:
+        yield Finding(path, f"`extends` goes in a circle: {' → '.join((*names, last))}")
+
+
+def _bases(name: str, targets: Mapping[str, Any]) -> list[str]:
+    """A target, the one that it extends, the one that this extends, …"""
+    names = [name]
+    while isinstance(base := targets[names[-1]].get("extends"), str) and base not in names:
+        if not isinstance(targets.get(base), dict):
+            break
         names.append(base)
-        if base in names[:-1]:
-            yield Finding(where, f"`extends` goes in a circle: {' → '.join(names)}")
-            return
-        base = table.get("extends")
+    return names
 
 
 def _extend(targets: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The tables with the options of those that they extend. Mappings are merged."""
-
-    def whole(name: str, names: tuple[str, ...] = ()) -> dict[str, Any]:
-        table, names = targets[name], (*names, name)
-        base = table.get("extends")
-        if not isinstance(base, str) or base not in targets or base in names:
-            return table
-        merged = dict(whole(base, names))
-        for option, value in table.items():
-            old = merged.get(option)
-            is_mapping = isinstance(value, dict) and isinstance(old, dict)
-            merged[option] = {**old, **value} if is_mapping else value  # type: ignore[dict-item]
-        return merged
-
-    return {name: whole(name) for name in targets}
+    extended: dict[str, dict[str, Any]] = {}
+    for name in targets:
+        options = extended[name] = dict[str, Any]()
+        for base in reversed(_bases(name, targets)):
+            for option, value in targets[base].items():
+                old: Any = options.get(option)
+                both = isinstance(value, dict) and isinstance(old, dict)
+                options[option] = {**old, **value} if both else value
+    return extended
 
 
 class Settings(Value, frozen=True, kw_only=True):
@@ -234,7 +236,7 @@ class Settings(Value, frozen=True, kw_only=True):
 class Source(NamedTuple):
     """The file of a configuration, and what is wrong with the settings in it."""
 
-    document: Document | None
+    document: Document | None = None
     table: KeyPath = ()
     findings: tuple[Finding, ...] = ()
     others: tuple[Problem, ...] = ()
@@ -247,18 +249,17 @@ class Config(Settings, frozen=True):
     root: str
     """The project's folder, from which Python targets are imported."""
     path: str | None = None
-    source: Source | None = None
+    """Its file; None where a project has none."""
+    source: Source = Source()
 
     @property
     def is_read(self) -> bool:
         """Whether its file could be read: else it may define anything."""
-        document = self.source and self.source.document
-        return self.source is None or (document is not None and document.readable)
+        document = self.source.document
+        return not self.source.others if document is None else document.readable
 
     def problems(self, more: Iterable[Finding] = ()) -> list[Problem]:
         """What is wrong with its file, with places; `more` is what other checks found."""
-        if self.source is None:
-            return []
         document, table, findings, others = self.source
         if document is None:
             return [*others]
@@ -288,19 +289,20 @@ def read_config(
     ConfigError only if `root` is no folder: a setting that is wrong has its default, and `problems`
     tells of it. The path of the file is shown as relative to `seen_from`."""
     root = project_root(os.path.realpath(start)) if root is None else take_root(os.fspath(root))
-    paths = [os.path.join(root, name) for name in TABLES]
-    read = [_read_file(root, path, seen_from) for path in paths if os.path.lexists(path)]
-    first, *others = [each for each in read if each is not None] or [Config(root)]
-    for other in others:
-        if first.source and other.source and other.source.document and other.is_read:
-            message = "these settings are not used: evalcase.toml is there, too"
-            found = Finding(other.source.table, message, None, "key", code="conflicting-fields")
-            unused = (*first.source.others, *other.source.document.place([found]))
-            first = replace(first, source=first.source._replace(others=unused))
-    return first
+    config, other = [_read_file(root, os.path.join(root, name), seen_from) for name in TABLES]
+    if config is None or other is None:
+        return config or other or Config(root)
+    if other.source.document is None or not other.is_read:
+        return config
+    message = "these settings are not used: evalcase.toml is there, too"
+    found = Finding(other.source.table, message, None, "key", code="conflicting-fields")
+    others = (*config.source.others, *other.source.document.place([found]))
+    return replace(config, source=config.source._replace(others=others))
 
 
 def _read_file(root: str, path: str, seen_from: str | None) -> Config | None:
+    if not os.path.lexists(path):
+        return None
     shown = path
     if seen_from is not None and is_inside(folder := os.path.realpath(seen_from), root):
         shown = os.path.relpath(path, folder)
@@ -308,7 +310,7 @@ def _read_file(root: str, path: str, seen_from: str | None) -> Config | None:
         # A link that leads out of the project could show another file's lines as its faults.
         text = read_source(path, _MOST_BYTES, root, shown)
     except UnreadableError as error:
-        return Config(root, path, Source(None, others=(error.problem,)))
+        return Config(root, path, Source(others=(error.problem,)))
     return config_of_text(text, path, root, shown)
 
 
@@ -331,9 +333,8 @@ def config_of_text(text: str, path: str, root: str, shown: str) -> Config | None
         return None
     if not isinstance(data, dict):
         message = f"`tool.evalcase` is a table, not {describe_kind(data)}"
-        return Config(
-            root, path, Source(document, table, (Finding((), message, code="wrong-type"),))
-        )
+        found = Finding((), message, code="wrong-type")
+        return Config(root, path, Source(document, table, (found,)))
     faults = problems_in(Settings, data, "the configuration")
     settings = _read_sound(data, {each.path[0] for each in faults})
     source = Source(document, table, tuple(map(in_toml, faults)))
@@ -360,9 +361,8 @@ def name_table(path: str | None, table: str) -> str:
 
 def name_settings(path: str | None) -> str:
     """Where a single setting goes, in words to follow "in"."""
-    name = os.path.basename(path or "evalcase.toml")
-    table = ".".join(map(str, TABLES.get(name, ())))
-    return f"[{table}] of {name}" if table else name
+    table, _, name = name_table(path, "").partition(" to ")
+    return name if table == "[]" else f"{table.replace('.]', ']')} of {name}"
 
 
 def in_toml(fault: Finding) -> Finding:
@@ -372,11 +372,8 @@ def in_toml(fault: Finding) -> Finding:
 
 
 _ENTRY = re.compile(
-    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?:
-        '(?P<literal>[^'\0]*)'\s*(?:\#.*)?
-      | "(?P<quoted>(?:[^"\\\0]|\\[^\0])*)"\s*(?:\#.*)?
-      | (?P<bare>(?!['"])[^\0]*?)(?:\s*|\s\#.*)
-    )""",
+    r"""\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*
+    (?:'([^']*)' | "((?:[^"\\]|\\.)*)" | ((?!['"]).*?))(?:\s+\#.* | \s*)""",
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
@@ -401,18 +398,15 @@ def read_env_file(path: str) -> dict[str, str]:
         raise ConfigError(f"{path}: is not UTF-8") from None
     variables: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        entry, where = _ENTRY.fullmatch(line), f"{path}:{number}"
-        if entry is None:
-            raise ConfigError(f"{where}: this is not NAME=value, with a quote closed in its line")
-        name = entry["name"]
-        if name in variables:
-            raise ConfigError(f"{where}: {name} is given before")
-        variables[name] = entry["literal"] or entry["bare"] or ""
-        if entry["quoted"] is not None:
+        if line.strip() and not line.lstrip().startswith("#"):
+            entry, where = _ENTRY.fullmatch(line), f"{path}:{number}"
+            if entry is None or "\0" in line:
+                what = "this is not NAME=value, with a quote closed in its line"
+                raise ConfigError(f"{where}: {what}")
+            name, literal, quoted, bare = entry.groups("")
+            if name in variables:
+                raise ConfigError(f"{where}: {name} is given before")
             # Other backslashes stay, as they do in a shell.
-            variables[name] = re.sub(
-                r"\\(.)", lambda found: _ESCAPED.get(found[1], found[0]), entry["quoted"]
-            )
+            quoted = re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[0]), quoted)
+            variables[name] = literal or quoted or bare
     return variables

@@ -89,7 +89,7 @@ def _of_target(name: str, config: Config) -> Definition | None:
     function = config.targets[name].get("function")
     if isinstance(function, str) and (found := _of_code(function, config.root)) is not None:
         return found
-    if config.source is None or config.source.document is None or config.path is None:
+    if config.source.document is None or config.path is None:
         return None
     steps = (*config.source.table, "targets", name)
     span = config.source.document.positions.span(steps, "key")

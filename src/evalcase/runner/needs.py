@@ -408,10 +408,9 @@ def refuse_run(problems: Sequence[Problem], config: Config, found: Survey) -> No
     """Raise SuiteError with problems, if there are any; ConfigError if none is that of a suite."""
     if not problems:
         return
-    elsewhere = set(map(found.place_of, found.named))
-    if config.source is not None:
-        sources = config.source.document, *config.source.others
-        elsewhere |= {each.path for each in sources if each is not None}
+    sources = config.source.document, *config.source.others
+    elsewhere = {each.path for each in sources if each is not None}
+    elsewhere |= set(map(found.place_of, found.named))
     if all(problem.path in elsewhere for problem in problems):
         raise ConfigError.of(problems)
     raise SuiteError(problems)
