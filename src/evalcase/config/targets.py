@@ -60,11 +60,9 @@ def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:
     """The options that `kind:value` gives. Raise ConfigError if it can't be read."""
     if kind.split_value is not None:
         return kind.split_value(value)
-    if kind.value is not None and value:
-        return {kind.value: value}
-    if value:
+    if value and kind.value is None:
         raise ConfigError(f"{kind.name} target: it takes no value, so not `{value}`")
-    return {}
+    return {kind.value: value} if value and kind.value else {}
 
 
 def make_target(
@@ -110,19 +108,17 @@ def describe_forbidden_target(name: str) -> str:
 def bounds_of(name: str, target: Target, config: Config) -> list[int]:
     """The limits on how many trials of a target run at once: the configured one, and its own."""
     bounds = config.targets.get(name, {}).get("concurrency"), target.traits.concurrency
-    return [bound for bound in bounds if bound is not None]
+    return [*filter(None, bounds)]
 
 
 def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
     """The environment variables whose values must not be written down."""
-    names = set(config.secrets)
+    names: set[object] = set(config.secrets)
     for options in config.targets.values():
         headers: object = options.get("header_env")
-        named = [options.get("key_env"), *(headers.values() if isinstance(headers, dict) else ())]
-        names.update(name for name in named if isinstance(name, str))
-    for target in targets:
-        names.update(target.traits.key_names)
-    return names - {""}
+        names |= {options.get("key_env"), *(headers.values() if isinstance(headers, dict) else ())}
+    named = {name for name in names if isinstance(name, str) and name}
+    return named.union(*(target.traits.key_names for target in targets))
 
 
 def version_of(target: Target | None, options: Mapping[str, Any] | None) -> TargetVersion:
@@ -130,9 +126,9 @@ def version_of(target: Target | None, options: Mapping[str, Any] | None) -> Targ
     deciding = dict(options or {})
     with suppress(ConfigError):
         declared = fields_of(find_target_kind(str(deciding["kind"])).options) if deciding else {}
-        for name in deciding.keys() & declared.keys():
-            if not declared[name].decides_answer:
-                del deciding[name]
+        for name, option in declared.items():
+            if not option.decides_answer:
+                deciding.pop(name, None)
     # An object that a program passes in may lack methods of Target.
     files = target.sources() if isinstance(target, Target) else {}
     return TargetVersion(_hash(deciding), _hash(files) if files else "")
@@ -340,10 +336,8 @@ def _find_missing_files(kind: str, options: Mapping[str, object], root: str) -> 
     """Files and folders that an agent needs, and that are not there."""
     for option in ("overlay", "mounts", "mcp", *(("plugins",) if kind == "claude" else ())):
         held = options.get(option)
-        several: Iterable[tuple[Any, Any]] = [(None, held)]
-        if isinstance(held, dict | list):
-            several = held.items() if isinstance(held, dict) else enumerate(held)
-        for key, name in several:
+        several: dict[Any, Any] = dict(enumerate(held)) if isinstance(held, list) else {None: held}
+        for key, name in (held if isinstance(held, dict) else several).items():
             if not isinstance(name, str) or "\0" in name:
                 continue
             path = (option,) if key is None else (option, key)
