@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 from evalcase.config.config import EngineSettings
 from evalcase.executors.executor import WorkerExecutor, select_variables
 from evalcase.executors.pool import Pool, Worker
 from evalcase.runner.plan import Plan
-from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import Process, describe_exit
 from evalcase.util.secrets import Scrubber
 
@@ -25,16 +24,11 @@ class ProcessExecutor(WorkerExecutor):
         super().__init__(settings, plan)
         self._scrubber = plan.scrubber
 
-    @contextmanager
-    def make_pool(self) -> Iterator[Pool]:
+    def make_pool(self) -> AbstractContextManager[Pool]:
         variables = select_variables(self._setup.variables, self._variables)
         make = partial(ProcessWorker, self._setup.cwd, variables, self._scrubber)
         workers = self._settings.workers or count_cores()
-        open_guard()
-        try:
-            yield self._pool_of(workers, workers, make)
-        finally:
-            close_guard()
+        return nullcontext(self._pool_of(workers, workers, make))
 
 
 def count_cores() -> int:

@@ -43,7 +43,6 @@ from evalcase.types.value import JSON, encode_object
 from evalcase.util.calls import list_unread_calls
 from evalcase.util.code import program_sources
 from evalcase.util.json import BadJsonError, parse_json
-from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Process
 from evalcase.util.project import find_program
 from evalcase.util.text import content_text, shorten_text
@@ -89,7 +88,6 @@ class ScriptGrader(Grader):
 
     surroundings: Surroundings | None = None
     workers: LineWorkers | None = None
-    has_adopted: bool = False
 
     def conflicts(self) -> Iterator[Finding]:
         if not self.value[0]:
@@ -124,9 +122,6 @@ class ScriptGrader(Grader):
         return program_sources(self.value, self._folder(), place.root, path)
 
     async def grade(self, context: Context) -> Score:
-        if not self.has_adopted:
-            self.has_adopted = True
-            open_guard()
         given = _describe_trial(context, self.config)
         if self.of is not None:
             grades = await context.grade_with(self.of)
@@ -151,9 +146,6 @@ class ScriptGrader(Grader):
             await close_all(each.grader.close for each in self.inner())
         finally:
             self.workers = None
-            if self.has_adopted:
-                self.has_adopted = False
-                close_guard()
 
     async def _run(self, given: Mapping[str, object], variables: Mapping[str, str]) -> Score:
         async with self._make(variables) as process:

@@ -40,7 +40,6 @@ from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace, WorkspaceError
 from evalcase.util.environment import Environment
 from evalcase.util.files import is_inside, read_file
-from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import note_containers, remove_containers
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
@@ -113,7 +112,6 @@ class Workspaces:
             return
         await self._place.bases.close()
         await asyncio.to_thread(remove_tree, self._place.folder, self._warn)
-        close_guard()
         self._place.lock.close()
         self._place = None
 
@@ -149,7 +147,6 @@ class Workspaces:
             own, lock = _open_folder(work, self._warn)
             kept = os.path.join(os.path.dirname(work), "bases")
             bases = Bases(own, kept, self._config, self._variables, self._warn)
-            open_guard()
             self._place = _Place(own, lock, bases, Comparer(os.path.join(own, "git")))
         folder = os.path.join(self._place.folder, f"{next(self._numbers)}")
         if isolation == "none":

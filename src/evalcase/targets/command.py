@@ -46,7 +46,6 @@ from evalcase.types.workspace import Isolation
 from evalcase.util.calls import CALLS
 from evalcase.util.code import program_sources
 from evalcase.util.files import read_start
-from evalcase.util.process_tree import close_guard, open_guard
 from evalcase.util.processes import LineWorkers, Output, Process, Watch, hide_paths, process_in
 from evalcase.util.project import find_program, find_script
 from evalcase.util.snapshots import without_git
@@ -241,7 +240,6 @@ class CommandTarget(Target):
             self._watch = Watch(options.time_s, options.idle_s, is_last_event)
         elif options.time_s or options.idle_s:
             self._watch = Watch(options.time_s, options.idle_s)
-        self._is_open = False
         self._most_workers = (options.workers or 1) if options.mode == "worker" else None
         self._workers: LineWorkers | None = None
         self._free = asyncio.Semaphore()
@@ -260,8 +258,6 @@ class CommandTarget(Target):
 
     async def open(self) -> None:
         self._check_program()
-        open_guard()
-        self._is_open = True
         if self._most_workers is not None:
             warn = self._surroundings.warn
             self._workers = LineWorkers(self._start_worker, _object_to_reply, warn)
@@ -279,13 +275,8 @@ class CommandTarget(Target):
             raise ConfigError(f"{self.kind.name} target: {what}")
 
     async def close(self) -> None:
-        try:
-            if self._workers is not None:
-                await self._workers.close()
-        finally:
-            if self._is_open:
-                self._is_open = False
-                close_guard()
+        if self._workers is not None:
+            await self._workers.close()
 
     async def end_session(self, session: str) -> None:
         if self._workers is not None:

@@ -9,6 +9,7 @@ If evalcase itself is killed, a guard ends its children: this file, run as a pro
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
@@ -21,44 +22,34 @@ TOKEN = "EVALCASE_PROCESS"  # noqa: S105 - the name of a variable, and no secret
 _ROUNDS = 100
 _numbers = count(1)
 _owner = ""
-_openers = 0
-_guard: subprocess.Popen[bytes] | None = None
 
 
 def new_token() -> str:
-    """A token for one family, and no other of this process or another."""
-    return f"{_own_prefix()}{next(_numbers)}."
-
-
-def _own_prefix() -> str:
+    """A token for one family, and no other of this process or another. The first one of a process
+    starts its guard."""
     global _owner  # noqa: PLW0603 - it names this process; a forked one needs another
     if not _owner.startswith(f"{os.getpid()}-"):
         _owner = f"{os.getpid()}-{os.urandom(4).hex()}-"
-    return _owner
+        _start_guard()
+    return f"{_owner}{next(_numbers)}."
 
 
-def open_guard() -> None:
-    """Have a guard from now on, until `close_guard` was called as often as this."""
-    global _openers, _guard  # noqa: PLW0603 - the process has one guard
-    _openers += 1
-    if _openers == 1:
-        argv = [sys.executable, "-I", __file__, str(os.getpid()), _own_prefix()]
-        null = subprocess.DEVNULL
-        with suppress(OSError):  # without a guard, what a kill leaves behind stays
-            # A session of its own, so that it outlives what is done to the terminal or the group.
-            _guard = subprocess.Popen(  # noqa: S603 - this Python and this file
-                argv, stdin=null, stdout=null, stderr=null, cwd=os.path.abspath(os.sep),
-                start_new_session=True,
-            )  # fmt: skip
+def _start_guard() -> None:
+    argv = [sys.executable, "-I", __file__, str(os.getpid()), _owner]
+    null = subprocess.DEVNULL
+    with suppress(OSError):  # without a guard, what a kill leaves behind stays
+        # A session of its own, so that it outlives what is done to the terminal or the group.
+        guard = subprocess.Popen(  # noqa: S603 - this Python and this file
+            argv, stdin=null, stdout=null, stderr=null, cwd=os.path.abspath(os.sep),
+            start_new_session=True,
+        )  # fmt: skip
+        atexit.register(_end_guard, guard, os.getpid())
 
 
-def close_guard() -> None:
-    global _openers, _guard  # noqa: PLW0603 - see above
-    _openers -= 1
-    if _openers == 0 and _guard is not None:
-        _guard.kill()
-        _guard.wait()
-        _guard = None
+def _end_guard(guard: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() == owner:
+        guard.kill()
+        guard.wait()
 
 
 def end_family(
