@@ -184,11 +184,11 @@ def _note_targets(
 ) -> None:  # fmt: skip
     if suite not in found.mentions:
         found.mentions[suite] = {}
-    times = times_of(case, options.repeat)
+    times, trials, cases = times_of(case, options.repeat), found.trials, found.cases
     for name in targets:
-        found.trials[name] = found.trials.get(name, 0) + times
-        found.cases[name] = found.cases.get(name, 0) + 1
-        if case.has_workspace:
+        trials[name] = trials.get(name, 0) + times
+        cases[name] = cases.get(name, 0) + 1
+        if "workspace" in case._data:
             found.has_workspaces = True
             if not case.skip:
                 found.workspaces.setdefault(name, case.id)

@@ -61,7 +61,7 @@ class Journal:
         self._fd, self._disk, self.scrubber = fd, disk, scrubber
         self._deliver, self._on_failure = deliver, on_failure
         self._size = old.size
-        self._queue: SimpleQueue[tuple[bytes, Done] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[bytes, int, Done] | None] = SimpleQueue()
         """None is the last entry."""
         self._is_awaited = threading.Event()
         """Whether a caller waits until the queued rows are on disk."""
@@ -75,13 +75,13 @@ class Journal:
         written as JSON; RecordError if the journal has failed or is closed."""
         self.put(encode_clean(row, self.scrubber.look())[0], done)
 
-    def put(self, lines: bytes, done: Done) -> None:
-        """The same for encoded rows: all of them are written, or none."""
+    def put(self, lines: bytes, done: Done, count: int = 1) -> None:
+        """The same for so many encoded rows: all of them are written, or none."""
         if self.failure is not None:
             raise self.failure
         if self._fd < 0:
             raise RecordError(f"{self.path} is closed")
-        self._queue.put((lines, done))
+        self._queue.put((lines, count, done))
 
     def hurry(self) -> None:
         """Write queued rows at once, because a caller waits for them."""
@@ -126,8 +126,8 @@ class Journal:
             self.failure = RecordError(f"{self.path} may lack rows: its writer ended: {error!r}")
             raise
 
-    def _commit(self, group: list[tuple[bytes, Done]]) -> None:
-        data = b"".join([line for line, _ in group])
+    def _commit(self, group: list[tuple[bytes, int, Done]]) -> None:
+        data = b"".join([lines for lines, _, _ in group])
         try:
             write_all(self._disk, self._fd, data)
         except OSError as error:
@@ -150,8 +150,8 @@ class Journal:
             self.rows = 0
             self._fail(OSError(errno.ESTALE, meddling))
             return
-        self.rows += data.count(b"\n")
-        self._deliver([done for _, done in group])
+        self.rows += sum([count for _, count, _ in group])
+        self._deliver([done for _, _, done in group])
 
     def _fail(self, error: OSError) -> None:
         what = f"{self.path} can't be written: {error.strerror or error}"
@@ -298,12 +298,13 @@ class RunWriter:
             lines, result = encode_clean(result, secrets)
         if number >= len(self._cases):
             self._cases.extend(bytes(number + 1024 - len(self._cases)))
-        if not self._cases[number]:
+        is_first = not self._cases[number]
+        if is_first:
             case = CaseRow(trial.suite, result.key.case, trial.case._data)
             lines = encode_clean(case, secrets)[0] + lines
         size = len(lines)
         try:
-            self._journal.put(lines, partial(self._stored, result, size))
+            self._journal.put(lines, partial(self._stored, result, size), 1 + is_first)
         except RecordError:
             if self._journal.failure is None:
                 raise

@@ -198,14 +198,20 @@ def check_values(value: Struct) -> None:
     """Raise ValueError if a part of a value that may come from user code is no JSON: msgspec would
     write NaN as null, and dates and sets as something else. Cases were checked when they were read,
     and messages when they were returned."""
-    if isinstance(value, Result) and not 0 <= value.duration_s < inf:
-        raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
     answer: Answer | None = getattr(value, "answer", None)
-    for step in () if answer is None else answer.steps:
-        copy_json(step.input)
+    failures: tuple[Failure | None, ...] = (getattr(value, "failure", None),)
+    if isinstance(value, Result):
+        if not 0 <= value.duration_s < inf:
+            raise ValueError(f"`duration_s` is {value.duration_s!r:.60}, not a number of 0 or more")
+        failures += value.retried
+    if answer is not None:
+        for step in answer.steps:
+            copy_json(step.input)
     grades: tuple[Grade, ...] = getattr(value, "grades", ())
-    told: list[Grade | Failure | None] = [*grades, getattr(value, "failure", None)]
-    told += [*getattr(value, "retried", ()), *[grade.failure for grade in grades]]
-    for each in told:
-        if each is not None and each.details:
-            copy_json(each.details)
+    for grade in grades:
+        failures += (grade.failure,)
+        if grade.details:
+            copy_json(grade.details)
+    for failure in failures:
+        if failure is not None:
+            copy_json(failure.details)

@@ -64,6 +64,9 @@ class Ending(Struct, frozen=True):
         return kind_of_end(self.reason)
 
 
+_UNTOLD = Ending(None, None)
+
+
 def kind_of_end(reason: str | None) -> EndKind | None:
     if reason == "OTHER":  # Gemini gives no reason
         return "blocked"
@@ -89,9 +92,12 @@ def read_ending(answer: Answer) -> Ending:
         if message["role"] == "assistant":
             break
     else:
-        return Ending(None, None)
+        return _UNTOLD
+    content = message.get("content")
+    if len(message) == 2 and isinstance(content, str):  # it has nothing but that text
+        return _UNTOLD
     reason, refusal = finish_reason_of(message), message.get("refusal")
-    if type(content := message.get("content")) is not str:
+    if not isinstance(content, str):
         for part in parts_of(content):
             if part["type"] == "refusal":
                 refusal = refusal or part.get("refusal") or "refusal"

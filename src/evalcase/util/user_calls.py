@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
+from math import inf
 from queue import SimpleQueue
 from threading import Event, Thread
 from types import CoroutineType
@@ -98,7 +99,6 @@ class _Watched(Struct):
     queue: QueueTime | None = None
     end: asyncio.Future[CallOutcome | None] | None = None
     """What its caller waits for: the outcome, or None once the limit is over."""
-    timer: asyncio.TimerHandle | None = None
 
     @property
     def deadline(self) -> float:
@@ -113,6 +113,9 @@ class UserCalls:
         self._grace_s = grace_s
         self._loop = asyncio.get_running_loop()
         self._watched: dict[asyncio.Task[Any], _Watched] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._next_look = inf
+        """When deadlines are looked at. A timer for each call would take a tenth of a trial."""
         self._left: set[asyncio.Task[Any]] = set()
         """Calls that were cancelled and have not ended yet."""
 
@@ -124,19 +127,16 @@ class UserCalls:
         `name` is the task's name. If this itself is cancelled, so is the call.
         """
         started = monotonic()
-        end: asyncio.Future[CallOutcome | None] = self._loop.create_future()
-        watched = _Watched(started, limit_s, queue, end)
-        task = self._loop.create_task(_make_call(call, started, end), name=name)
-        self._watched[task] = watched
-        watched.timer = self._loop.call_later(limit_s, self._end_if_late, watched)
+        end: asyncio.Future[CallOutcome | None] = asyncio.Future(loop=self._loop)
+        task = asyncio.Task(_make_call(call, started, end), loop=self._loop, name=name)
+        watched = self._watched[task] = _Watched(started, limit_s, queue, end)
+        self._look_by(started + limit_s)
         try:
             outcome = await end
             if outcome is None:
                 task.cancel()
                 await asyncio.wait((task,), timeout=self._grace_s)
         finally:
-            if watched.timer is not None:
-                watched.timer.cancel()
             del self._watched[task]
             if not task.done():
                 self.leave(task)
@@ -144,12 +144,23 @@ class UserCalls:
             return CallOutcome(None, None, True, monotonic() - started)
         return outcome
 
-    def _end_if_late(self, watched: _Watched) -> None:
-        left_s = watched.deadline - monotonic()
-        if left_s > 0:  # its questions may have waited for their turn meanwhile
-            watched.timer = self._loop.call_later(left_s, self._end_if_late, watched)
-        elif watched.end is not None and not watched.end.done():
-            watched.end.set_result(None)
+    def _look_by(self, when: float) -> None:
+        """Look for late calls then, or before: one timer does for all of them."""
+        if when < self._next_look:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._next_look = when
+            self._timer = self._loop.call_later(when - monotonic(), self._end_late_calls)
+
+    def _end_late_calls(self) -> None:
+        self._timer, self._next_look = None, inf
+        for each in self._watched.values():
+            if each.end is None or each.end.done():
+                continue
+            if (deadline := each.deadline) <= monotonic():
+                each.end.set_result(None)
+            else:
+                self._look_by(deadline)
 
     @contextmanager
     def attend(self, limit_s: float) -> Iterator[None]:
@@ -196,6 +207,8 @@ class UserCalls:
 
     async def __aexit__(self, *_: object) -> None:
         await self.settle()
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 async def _make_call(
