@@ -24,7 +24,6 @@ from evalcase.importers.draft import (
     add_options,
     asks_judge,
     write_grader,
-    write_not,
 )
 from evalcase.importers.javascript import UnrenderableError, Variables, has_tags
 from evalcase.importers.promptfoo_checks import NEGATION, Assertion, Grader, Mapper, to_seconds
@@ -317,7 +316,7 @@ def _map_check(item: Item, variables: Variables, mapper: Mapper) -> list[Grader]
         several = mapper.map(_to_promptfoo(kind, item).render(variables))
         return [add_options(each, {"required": required}) for each in several]
     if value.get("negate") is True:
-        graders = [write_not(each) for each in graders]
+        graders = [{**each, "not": True} for each in graders]
     named = value.get("name", value.get("metric"))
     given: dict[str, JSON] = {
         "weight": value.get("weight"), "required": required,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from string import ascii_uppercase
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, any_of, write_grader
+from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, combine, write_grader
 from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags, skip_column
 from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.problem import Finding
@@ -302,13 +302,15 @@ def _compare_several(ideals: list[JSON]) -> dict[str, JSON] | None:
 
 def _equals_json(ideals: list[JSON]) -> dict[str, JSON]:
     try:
-        return any_of([write_grader("json_equals", parse_json(str(each))) for each in ideals])
+        return combine(
+            "any", [write_grader("json_equals", parse_json(str(each))) for each in ideals]
+        )
     except BadJsonError:
         return write_grader("one_of", ideals)
 
 
 _COMPARE: dict[str, _Compare] = {
-    "Match": lambda ideals: any_of([write_grader("starts_with", each) for each in ideals]),
+    "Match": lambda ideals: combine("any", [write_grader("starts_with", each) for each in ideals]),
     "Includes": lambda ideals: (
         write_grader("contains", ideals[0])
         if len(ideals) == 1

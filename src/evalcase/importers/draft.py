@@ -24,8 +24,6 @@ _MAX_ID = 40
 _NO_WORD = re.compile(r"[\W_]+")
 SIMULATOR = "simulator"
 _SIMULATOR_REMARK = "the target `simulator` plays the user: [targets.simulator] says what it is"
-NO_ARGUMENT = object()
-"""For a grader without an argument: null is one."""
 
 
 class NoCounterpartError(Exception):
@@ -84,11 +82,13 @@ class Draft(Struct, kw_only=True):
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
         self.lost.append(Loss(item, why, hint, at))
 
-    def lose_rest(self, item: Item, known: Container[str], of: str = "") -> None:
-        """Leave out all other fields of a mapping, each by its name."""
+    def lose_rest(
+        self, item: Item, known: Container[str], of: str = "", *, hides: bool = False
+    ) -> None:
+        """Leave out all other fields of a mapping, each by its name, with its value or without."""
         for name, held in item.fields():
             if name not in known and held.value is not None:
-                self.lose(held, f"`{name}`{of}", at="key")
+                self.lose(held.without_value() if hides else held, f"`{name}`{of}", at="key")
 
     def lose_grader(self, item: Item, why: str, hint: str | None = None) -> None:
         """Leave a grader out, or a rubric: a mean of the others is another mean."""
@@ -269,10 +269,10 @@ def split_history(messages: list[JSON]) -> tuple[list[JSON], JSON]:
     return messages, None
 
 
-def write_grader(name: str, value: object = NO_ARGUMENT, /, **options: JSON) -> dict[str, JSON]:
+def write_grader(type: str, /, *value: object, **options: JSON) -> dict[str, JSON]:
     """A grader with an argument, options, or both; the writer finds its shortest spelling."""
-    argument: dict[str, JSON] = {} if value is NO_ARGUMENT else {"value": value}  # type: ignore[dict-item]
-    return add_options({"type": name, **argument}, options)
+    argument: dict[str, JSON] = {"value": value[0]} if value else {}  # type: ignore[dict-item]
+    return add_options({"type": type, **argument}, options)
 
 
 def add_options(grader: dict[str, JSON], options: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -280,17 +280,9 @@ def add_options(grader: dict[str, JSON], options: Mapping[str, JSON]) -> dict[st
     return {**grader, **{name: each for name, each in options.items() if each is not None}}
 
 
-def write_not(grader: dict[str, JSON]) -> dict[str, JSON]:
-    """The same grader, with passed and failed exchanged."""
-    return {**grader, "not": True}
-
-
-def all_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
-    return graders[0] if len(graders) == 1 else write_grader("all", [*graders])
-
-
-def any_of(graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
-    return graders[0] if len(graders) == 1 else write_grader("any", [*graders])
+def combine(how: str, graders: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
+    """A grader by `all` or `any` of several."""
+    return graders[0] if len(graders) == 1 else write_grader(how, [*graders])
 
 
 def asks_judge(grader: JSON) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
 from random import Random
@@ -70,11 +69,14 @@ class CaseDraft(NamedTuple):
     """Comments above the case."""
 
 
-class _Group(NamedTuple):
+class _Seen(NamedTuple):
+    """What is needed of a trace to choose it, and to find those that ask the same."""
+
     trace: str
-    others: list[str]
-    failed: list[str]
-    """Those of the others in which a span failed."""
+    question: bytes
+    """A hash; empty where nothing was asked."""
+    has_failed: bool
+    duration_s: float | None
 
 
 def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
@@ -86,17 +88,23 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
         names = {each.id: each.label.case for each in labels}
         left_out: dict[str, str] = {}
         chosen = _choose(store, options.only, left_out)
-        groups = _group(store, chosen, left_out)
+        asked: dict[bytes, list[_Seen]] = {}
+        for seen in chosen:
+            asked.setdefault(seen.question, []).append(seen)
+        for seen in asked.pop(b"", ()):
+            left_out[seen.trace] = "it doesn't say what was asked"
+        groups = list(asked.values())
         drawn = [*range(len(groups))]
         if options.sample is not None and options.sample < len(groups):
             random = Random(options.seed)  # noqa: S311 - which cases are drawn is no secret
             drawn = sorted(random.sample(drawn, options.sample))
         replacing = Redactor(options.finders)
         drafts = []
-        for group in [groups[each] for each in drawn]:
-            told, name = read_transcript(store.read(group.trace)), names.get(group.trace)
-            draft = draft_case(told, group.trace, name, options)
-            for several, more in (group.others, ""), (group.failed, ", and failed"):
+        for first, *others in [groups[each] for each in drawn]:
+            told = read_transcript(store.read(first.trace))
+            draft = draft_case(told, first.trace, names.get(first.trace), options)
+            failed = [each.trace for each in others if each.has_failed]
+            for several, more in ([each.trace for each in others], ""), (failed, ", and failed"):
                 if several:
                     what = f"{write_count(len(several), 'more trace')} asked nearly the same{more}"
                     draft.notes.append(f"{what}: {list_some(several[:3], len(several))}")
@@ -107,37 +115,33 @@ def harvest_file(options: HarvestOptions, scrubber: Scrubber) -> Harvested:
         valid = _valid_drafts(drafts, left_out)
         lines = [f"{trace}: {why}" for trace, why in left_out.items()]
         return Harvested(
-            _write_suite(valid, options), len(valid), len(store), len(chosen),
-            sum(len(each.others) for each in groups),
+            _write_suite(valid, options), len(valid), len(store),
+            len(chosen) if options.only else len(store), sum(len(each) - 1 for each in groups),
             [replacing.text(scrubber.text(each)) for each in lines], dict(replacing.counts),
         )  # fmt: skip
 
 
-def _read_all(
-    store: TraceStore, traces: Iterable[str], left_out: dict[str, str]
-) -> Iterator[tuple[str, Transcript]]:
-    for trace in traces:
+def _choose(store: TraceStore, only: tuple[str, ...], left_out: dict[str, str]) -> list[_Seen]:
+    durations: list[float] = []
+    chosen: list[_Seen] = []
+    for trace in store:
         try:
-            yield trace, read_transcript(store.read(trace))
+            transcript = read_transcript(store.read(trace))
         except BadTraceError as error:
             left_out[trace] = str(error)
-
-
-def _choose(store: TraceStore, only: tuple[str, ...], left_out: dict[str, str]) -> list[str]:
-    if not only:
-        return list(store)
-    durations: dict[str, float] = {}
-    chosen: list[str] = []
-    for trace, transcript in _read_all(store, store, left_out):
-        if transcript.duration_s is not None:
-            durations[trace] = transcript.duration_s
+            continue
+        text, took_s = question_text(transcript), transcript.duration_s
+        durations += [] if took_s is None else [took_s]
         if all(_is_wanted(transcript, each) for each in only if each != "slow"):
-            chosen.append(trace)
+            even = even_question(text).encode("utf-8", "replace")
+            question = sha256(even).digest() if text.strip() else b""
+            chosen.append(_Seen(trace, question, _is_wanted(transcript, "errored"), took_s))
     if "slow" not in only:
         return chosen
-    longest = sorted(durations.values(), reverse=True)
-    limit = longest[max(1, round(len(longest) * _SLOWEST)) - 1] if longest else 0
-    return [each for each in chosen if each in durations and durations[each] >= limit]
+    slowest = sorted(durations, reverse=True)[: max(1, round(len(durations) * _SLOWEST))]
+    return [
+        each for each in chosen if each.duration_s is not None and each.duration_s >= slowest[-1]
+    ]
 
 
 def _is_wanted(transcript: Transcript, only: str) -> bool:
@@ -147,22 +151,6 @@ def _is_wanted(transcript: Transcript, only: str) -> bool:
     key, _, wanted = only.partition("=")
     values = (span.attributes[key] for span in spans if key in span.attributes)
     return any((each if isinstance(each, str) else as_json(each)) == wanted for each in values)
-
-
-def _group(store: TraceStore, traces: Iterable[str], left_out: dict[str, str]) -> list[_Group]:
-    groups: dict[bytes, _Group] = {}
-    for trace, transcript in _read_all(store, traces, left_out):
-        text = question_text(transcript)
-        if not text.strip():
-            left_out[trace] = "it doesn't say what was asked"
-            continue
-        key = sha256(even_question(text).encode("utf-8", "replace")).digest()
-        group = groups.setdefault(key, _Group(trace, [], []))
-        if group.trace != trace:
-            group.others.append(trace)
-            if _is_wanted(transcript, "errored"):
-                group.failed.append(trace)
-    return list(groups.values())
 
 
 def even_question(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from evalcase.importers.draft import NO_ARGUMENT, write_grader, write_not
+from evalcase.importers.draft import write_grader
 from evalcase.types.value import JSON
 from evalcase.util.json import parse_json
 
@@ -66,20 +66,28 @@ class Variables(Struct):
     """What may stand before the name of a variable, as in `vars.city`."""
     used: set[str] = set()
     _rendered: dict[str, JSON] = {}
+    _depth: int = 0
 
     def render(self, text: str, unset: list[str] | None = None) -> str:
         """A text with its variables replaced. A variable without a value is empty, and added to
         `unset`; without that list it raises UnrenderableError."""
-        return self._render(text, unset, 0)
+        parts, end, length = [], 0, 0
+        for tag in _tags_of(text):
+            value = self._look_up(tag[1], unset)
+            if isinstance(value, dict | list):
+                what = "a mapping" if isinstance(value, dict) else "a list"
+                raise UnrenderableError(f"`{tag[1]}`, which is {what}, within a text")
+            parts += [text[end : tag.start()], javascript_text(value)]
+            end, length = tag.end(), length + len(parts[-1])
+            if length > _MAX_TEXT:
+                raise UnrenderableError(f"a template that makes over {_MAX_TEXT:,} characters")
+        return "".join([*parts, text[end:]])
 
     def render_value(self, text: str, unset: list[str] | None = None) -> JSON:
         """The same, but a text that is only one variable becomes its value."""
         alone = _TAG.fullmatch(text.strip())
-        if alone is not None:
-            value = self._look_up(alone[1], unset, 0)
-            if isinstance(value, dict | list):
-                return value
-        return self.render(text, unset)
+        value = None if alone is None else self._look_up(alone[1], unset)
+        return value if isinstance(value, dict | list) else self.render(text, unset)
 
     def render_all(self, value: JSON, unset: list[str] | None = None) -> JSON:
         if isinstance(value, str):
@@ -90,23 +98,7 @@ class Variables(Struct):
             return {name: self.render_all(each, unset) for name, each in value.items()}
         return value
 
-    def _render(self, text: str, unset: list[str] | None, depth: int) -> str:
-        parts, end, length = [], 0, 0
-        for tag in _tags_of(text):
-            parts += [text[end : tag.start()], self._text(tag[1], unset, depth)]
-            end, length = tag.end(), length + len(parts[-1])
-            if length > _MAX_TEXT:
-                raise UnrenderableError(f"a template that makes over {_MAX_TEXT:,} characters")
-        return "".join([*parts, text[end:]])
-
-    def _text(self, path: str, unset: list[str] | None, depth: int) -> str:
-        value = self._look_up(path, unset, depth)
-        if isinstance(value, dict | list):
-            what = "a mapping" if isinstance(value, dict) else "a list"
-            raise UnrenderableError(f"`{path}`, which is {what}, within a text")
-        return javascript_text(value)
-
-    def _look_up(self, path: str, unset: list[str] | None, depth: int) -> JSON:
+    def _look_up(self, path: str, unset: list[str] | None) -> JSON:
         name, *steps = _STEP.findall(path)
         if name == self.prefix and steps:
             name, *steps = steps
@@ -118,7 +110,7 @@ class Variables(Struct):
                 raise UnrenderableError(f"the variable `{name}`, which nothing sets")
             unset.append(name)
             return None
-        value = self._value(name, unset, depth)
+        value = self._value(name, unset)
         for step in steps:
             if isinstance(value, dict) and step in value:
                 value = value[step]
@@ -128,26 +120,26 @@ class Variables(Struct):
                 raise UnrenderableError(f"`{path}`, which leads nowhere")
         return value
 
-    def _value(self, name: str, unset: list[str] | None, depth: int) -> JSON:
+    def _value(self, name: str, unset: list[str] | None) -> JSON:
         value = self.values[name]
         if not isinstance(value, str) or not has_tags(value):
             return value
-        if depth >= _MAX_DEPTH:
+        if self._depth >= _MAX_DEPTH:
             raise UnrenderableError(f"`{name}`, which is made of variables of variables")
         if name not in self._rendered:
-            self._rendered[name] = self._render(value, unset, depth + 1)
+            self._depth += 1
+            try:
+                self._rendered[name] = self.render(value, unset)
+            finally:
+                self._depth -= 1
         return self._rendered[name]
 
 
 def javascript_text(value: JSON) -> str:
     """A scalar as JavaScript writes it in a text."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "true", False: "false"}[value]
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def translate_pattern(pattern: str) -> str:
@@ -175,7 +167,6 @@ _PART = re.compile(rf"""\s*(?:
 )""", re.VERBOSE)  # fmt: skip
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 _GRADERS = {"includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with"}
-_NOT_EMPTY = write_grader("length", NO_ARGUMENT, min=1)
 
 
 def grade_expression(code: str) -> list[dict[str, JSON]]:
@@ -197,7 +188,7 @@ def grade_expression(code: str) -> list[dict[str, JSON]]:
     if signs == {"||"}:
         return [write_grader("any", [*graders])]
     # Graders of text fail on an empty answer, so a check for one is needed only alone.
-    return [each for each in graders if each != _NOT_EMPTY] or graders[:1]
+    return [each for each in graders if each != write_grader("length", min=1)] or graders[:1]
 
 
 def _grade_part(part: re.Match[str]) -> dict[str, JSON]:
@@ -212,7 +203,7 @@ def _grade_part(part: re.Match[str]) -> dict[str, JSON]:
     if not part["method"] and not part["equality"]:
         if part["sign"] or change or path:
             raise ValueError
-        return _NOT_EMPTY
+        return write_grader("length", min=1)
     value = _read_literal(part["text"] or part["value"])
     lower, upper = change.rfind("toLower"), change.rfind("toUpper")
     if isinstance(value, str):
@@ -223,7 +214,7 @@ def _grade_part(part: re.Match[str]) -> dict[str, JSON]:
         raise ValueError
     name = _GRADERS[part["method"]] if part["method"] else "equals"
     grader = write_grader(name, value, path=path, ignore_case=lower != upper or None)
-    return write_not(grader) if is_negated or part["equality"] in ("!=", "!==") else grader
+    return {**grader, "not": True} if is_negated or part["equality"] in ("!=", "!==") else grader
 
 
 def _grade_length(operator: str, number: int) -> dict[str, JSON]:
@@ -231,7 +222,7 @@ def _grade_length(operator: str, number: int) -> dict[str, JSON]:
     most = number - (operator == "<") if operator[0] != ">" else None
     if least == 0 or (most is not None and most < 0):
         raise ValueError
-    return write_grader("length", NO_ARGUMENT, min=least, max=most)
+    return write_grader("length", min=least, max=most)
 
 
 def _read_literal(source: str) -> JSON:

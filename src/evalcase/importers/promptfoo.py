@@ -63,11 +63,9 @@ def import_promptfoo(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
     _describe_suite(root, default, suite)
     providers = Providers(suite, folder)
     for name in ("providers", "targets"):
-        if root.at(name).value is not None:
-            providers.add_all(root.at(name))
+        providers.add_all(root.at(name))
     prompts = read_prompts(root.at("prompts"), folder, suite)
-    reader = TestReader(folder, suite, ("tests",))
-    found = reader.read_root(root) if is_config else reader.read_file(source)
+    found = TestReader(folder, suite, ("tests",)).read_file(source)
     if is_config and root.at("tests").value is None and root.at("scenarios").value is None:
         found = iter([root._replace(value={})])
     tests = [PromptfooTest.of(each, root, suite) for each in found]
@@ -243,9 +241,8 @@ class _CaseMaker(Struct):
         system: list[JSON] = [{"role": "system", "content": asked}]
         before = shape_messages(asked) or (system if isinstance(asked, str) else [])
         case.fields["input"] = [*before, *history]
-        for name, item in config.fields():
-            if name not in ("instructions", "maxTurns", "initialMessages") and item.value:
-                case.lose(item, f"`{name}` of a simulated user", at="key")
+        known = ("instructions", "maxTurns", "initialMessages")
+        case.lose_rest(config, known, " of a simulated user")
 
     def _read_options(self, case: CaseDraft, test: PromptfooTest) -> None:
         if "repeat" in test.options:

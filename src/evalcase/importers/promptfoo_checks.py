@@ -16,13 +16,10 @@ from msgspec import Struct, structs
 
 from evalcase.format.document import parse_document
 from evalcase.importers.draft import (
-    NO_ARGUMENT,
     NoCounterpartError,
     add_options,
-    all_of,
-    any_of,
+    combine,
     write_grader,
-    write_not,
 )
 from evalcase.importers.javascript import (
     Variables,
@@ -207,9 +204,9 @@ class Mapper(Struct):
         self._refuse_unlike(assertion)
         graders = _MAPPERS[assertion.type](self, assertion)
         if assertion.is_negated and assertion.type not in TOOL_USE:
-            graders = [any_of([write_not(each) for each in graders])]
+            graders = [combine("any", [{**each, "not": True} for each in graders])]
         if self.counts_scores:
-            graders = [all_of(graders)]
+            graders = [combine("all", graders)]
         if "reason" in assertion.fields:
             self.notes.append((assertion.item.at("reason"), "`reason` of an assertion"))
         weight, named = assertion.fields.get("weight"), assertion.fields.get("id")
@@ -308,7 +305,7 @@ def _map_count(mapper: Mapper, assertion: Assertion) -> list[Grader]:
         value = {"min": value, "max": value}
     if not isinstance(value, dict) or not value or not set(value) <= {"min", "max"}:
         raise _unlike(assertion, value, "a number")
-    return [write_grader("length", NO_ARGUMENT, **value, unit="words")]
+    return [write_grader("length", **value, unit="words")]
 
 
 def _map_finish(mapper: Mapper, assertion: Assertion) -> list[Grader]:
@@ -355,7 +352,7 @@ def _map_similar(mapper: Mapper, assertion: Assertion) -> list[Grader]:
         "embedding": mapper.embed(assertion.item.at("provider")),
         "threshold": assertion.fields.get("threshold", 0.75),
     }
-    return [any_of([write_grader("similarity", each, **options) for each in texts])]
+    return [combine("any", [write_grader("similarity", each, **options) for each in texts])]
 
 
 def _map_judge(mapper: Mapper, assertion: Assertion) -> list[Grader]:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from evalcase.config.registry import list_names
-from evalcase.importers.draft import CaseDraft, NoCounterpartError, SuiteDraft
+from evalcase.importers.draft import CaseDraft, NoCounterpartError, SuiteDraft, number_id
 from evalcase.importers.javascript import has_tags
 from evalcase.importers.promptfoo_tests import PromptTemplate
 from evalcase.importers.rows import parse_cell
@@ -24,9 +25,9 @@ from evalcase.types.value import JSON, fits_pattern
 
 _DEFAULT_EMBEDDING = "openai:embedding:text-embedding-3-large"
 _SIMULATED_USER = "promptfoo:simulated-user"
-_LOST_FIELDS = ("transform", "delay", "env", "inputs", "functionToolCallbacks")
+_KNOWN_FIELDS = ("id", "label", "config", "prompts", "text", "embedding")
+_OF_PROVIDER = " of a provider"
 _NO_NAME = re.compile(r"\s*:\s*")
-_Lose = Callable[[Item, str, str | None], None]
 
 
 class Provider(NamedTuple):
@@ -98,26 +99,20 @@ class Providers(Struct):
         if known is not None and not isinstance(provider.whole.value, dict):
             return known
         try:
-            target = _read_service(provider.id, provider.config, self._lose)
+            target = _read_service(provider.id, provider.config, self.suite)
         except NoCounterpartError as error:
-            named = provider.whole.at("id")
-            place = provider.whole.without_value() if named.value is None else named
+            place = provider.whole.at("id")
+            place = provider.whole.without_value() if place.value is None else place
             self.suite.lose(place, str(error), error.hint)
             return None
-        for field in _LOST_FIELDS:
-            held = provider.whole.at(field)
-            if held.value is not None:
-                self._lose(held.without_value(), f"`{field}` of a provider", None)
+        self.suite.lose_rest(provider.whole, _KNOWN_FIELDS, _OF_PROVIDER, hides=True)
         host = urlsplit(str(target.get("url", ""))).netloc.rpartition("@")[2]
         base = provider.label or str(target.get("model") or host or provider.id.split(":")[0])
         base = _NO_NAME.sub("-", base).strip("- ")
         # Before its table is in the configuration, `http` would be a kind of target.
         if base != "echo" and base in (*list_names("targets"), ""):
             base = f"{base or 'provider'}-target"
-        name, number = base, 1
-        while name in self.suite.targets:
-            number += 1
-            name = f"{base}-{number}"
+        name = number_id(base, dict.fromkeys(self.suite.targets, 1))
         self.suite.targets[name] = target
         for each in filter(None, (provider.label, provider.id)):
             self._named.setdefault(each, name)
@@ -147,9 +142,6 @@ class Providers(Struct):
         self.suite.targets[name] = target
         return name
 
-    def _lose(self, item: Item, why: str, hint: str | None) -> None:
-        self.suite.lose(item, why, hint, at="key")
-
     def targets_for(
         self, fields: Mapping[str, Item], prompt: PromptTemplate, case: CaseDraft
     ) -> list[JSON] | None:
@@ -174,11 +166,10 @@ class Providers(Struct):
 
     def simulated_user(self, item: Item | None) -> Provider | None:
         """A provider that plays the user of a conversation."""
-        try:
-            found = next(read_providers(item, self.folder), None) if item is not None else None
-        except ValueError:
-            return None
-        return found if found is not None and found.id == _SIMULATED_USER else None
+        with suppress(ValueError):
+            for each in read_providers(item, self.folder) if item is not None else ():
+                return each if each.id == _SIMULATED_USER else None
+        return None
 
 
 _KINDS = {
@@ -203,17 +194,18 @@ _BEARER = re.compile(r"Bearer\s+\{\{\s*env\.(\w+)\s*\}\}")
 _PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
 _PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
 _STEP = re.compile(r"[\w-]+")
+_PARSERS = frozenset({"transformResponse", "responseParser"})
 _HTTP = "a provider over HTTP"
 
 
-def _read_service(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+def _read_service(id: str, config: Item, suite: SuiteDraft) -> dict[str, JSON]:
     """The options of a target. Raise NoCounterpartError if no kind fits."""
     if id == "echo":
         return {"kind": "echo"}
     if id.startswith("exec:"):
-        return _read_command(id.removeprefix("exec:").strip(), config, lose)
+        return _read_command(id.removeprefix("exec:").strip(), config, suite)
     if id.startswith(("http://", "https://")) or id in ("http", "https"):
-        return _read_http(id, config, lose)
+        return _read_http(id, config, suite)
     if id.startswith(("file://", "python:", "golang:", "ruby:", "package:")):
         hint = "a function or a program of yours is a target, too: kinds python and command"
         raise NoCounterpartError(f"the provider `{id}`, which is code", hint)
@@ -230,27 +222,33 @@ def _read_service(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
         api = {"api": mode}
     elif not colon or mode not in ("chat", "messages"):
         rest = model
-    return {"kind": kind, "model": rest, **api, **_read_config(config, lose)}
+    return {"kind": kind, "model": rest, **api, **_read_config(config, suite)}
 
 
-def _read_config(config: Item, lose: _Lose) -> dict[str, JSON]:
+def _read_config(config: Item, suite: SuiteDraft) -> dict[str, JSON]:
     options: dict[str, JSON] = {}
     params: dict[str, JSON] = {}
+    known = [*_SECRETS]
     for name, item in config.fields():
         value = item.value
         if name in _SECRETS:
+            why = f"`{name}` of a provider: keys are only ever named"
             hint = "key_env of a target names the environment variable that has it"
-            lose(item.hidden(), f"`{name}` of a provider: keys are only ever named", hint)
-        elif name in _BASE_URL and isinstance(value, str) and _is_plain(value):
-            options["base_url"] = value
+            suite.lose(item.hidden(), why, hint, at="key")
         elif name == "apiKeyEnvar" and isinstance(value, str):
             options["key_env"] = value
-        elif name == "passthrough" and isinstance(value, dict) and _is_plain(value):
+        elif not _is_plain(value):
+            continue
+        elif name in _BASE_URL and isinstance(value, str):
+            options["base_url"] = value
+        elif name == "passthrough" and isinstance(value, dict):
             params.update(value)
-        elif name in _PARAMS and _is_plain(value):
+        elif name in _PARAMS:
             params[name] = value
-        elif value is not None:
-            lose(item.without_value(), f"`{name}` of a provider", None)
+        else:
+            continue
+        known.append(name)
+    suite.lose_rest(config, known, _OF_PROVIDER, hides=True)
     return {**options, **({"params": params} if params else {})}
 
 
@@ -258,53 +256,48 @@ def _is_plain(value: JSON) -> bool:
     return not has_tags(value) and FILE not in str(value)
 
 
-def _read_command(line: str, config: Item, lose: _Lose) -> dict[str, JSON]:
+def _read_command(line: str, config: Item, suite: SuiteDraft) -> dict[str, JSON]:
     try:
         words = shlex.split(line)
     except ValueError as error:
         raise NoCounterpartError(f"the provider `exec:{line}`: {error}") from None
     if not words:
         raise NoCounterpartError("the provider `exec:`, which names no program")
-    for name, item in config.fields():
-        lose(item.without_value(), f"`{name}` of a provider", None)
+    suite.lose_rest(config, (), _OF_PROVIDER, hides=True)
     why = "the second and third argument of a program: it is given the prompt alone"
-    lose(config._replace(value=None, path=config.path[:-1]), why, None)
+    suite.lose(config._replace(value=None, path=config.path[:-1]), why, at="key")
     return {"kind": "command", "command": [*words, "{prompt}"]}
 
 
-def _read_http(id: str, config: Item, lose: _Lose) -> dict[str, JSON]:
-    url = config.at("url").value or id
+def _read_http(id: str, config: Item, suite: SuiteDraft) -> dict[str, JSON]:
+    given = config.mapping()
+    url, body = given.get("url") or id, parse_cell(given.get("body"))
     if not isinstance(url, str) or "://" not in url or has_tags(url):
         raise NoCounterpartError(f"{_HTTP} whose address is not written out")
-    if config.at("request").value is not None:
+    if given.get("request") is not None:
         raise NoCounterpartError(f"{_HTTP} that is sent a request as it is written")
-    target: dict[str, JSON] = {"kind": "http", "url": url, "body": _read_body(config)}
+    if given.get("method") not in (None, "POST") or given.get("queryParams"):
+        raise NoCounterpartError(f"{_HTTP} that is sent no body, or more than a body")
+    if not isinstance(body, dict | list):
+        raise NoCounterpartError(f"{_HTTP} without a body of JSON")
+    target: dict[str, JSON] = {"kind": "http", "url": url, "body": _put_placeholders(body)}
     for name, item in config.at("headers").fields():
         named = _BEARER.fullmatch(str(item.value).strip())
         if named is not None and name.lower() == "authorization":
             target["key_env"] = named[1]
         elif name.lower() != "content-type":
             hint = "`headers`, `header_env` and `key_env` of a target say what is sent"
-            lose(item.hidden(), f"the header `{name}` of a provider", hint)
-    for name, item in config.fields():
-        if name in ("transformResponse", "responseParser"):
-            path = _PATH.fullmatch(str(item.value).strip())
-            if path is None:
-                lose(item, f"`{name}`, which is code", "`answer` is the path of the answer")
-            else:
-                target["answer"] = ".".join(_STEP.findall(path[1]))
-        elif name not in ("url", "method", "headers", "body"):
-            lose(item.without_value(), f"`{name}` of a provider", None)
+            suite.lose(item.hidden(), f"the header `{name}` of a provider", hint, at="key")
+    for name in _PARSERS & given.keys():
+        path = _PATH.fullmatch(str(given[name]).strip())
+        if path is None:
+            hint = "`answer` is the path of the answer"
+            suite.lose(config.at(name), f"`{name}`, which is code", hint, at="key")
+        else:
+            target["answer"] = ".".join(_STEP.findall(path[1]))
+    known = ("url", "method", "headers", "body", *_PARSERS)
+    suite.lose_rest(config, known, _OF_PROVIDER, hides=True)
     return target
-
-
-def _read_body(config: Item) -> JSON:
-    body = parse_cell(config.at("body").value)
-    if config.at("method").value not in (None, "POST") or config.at("queryParams").value:
-        raise NoCounterpartError(f"{_HTTP} that is sent no body, or more than a body")
-    if not isinstance(body, dict | list):
-        raise NoCounterpartError(f"{_HTTP} without a body of JSON")
-    return _put_placeholders(body)
 
 
 def _put_placeholders(value: JSON) -> JSON:

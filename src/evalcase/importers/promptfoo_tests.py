@@ -29,7 +29,6 @@ _FIELDS = frozenset({
 })  # fmt: skip
 _DELIMITER = re.compile(r"^[^\S\n]*---[^\S\n]*$", re.MULTILINE)
 _COLUMNS = ("description", "threshold", "providerOutput", "providers", "prompts")
-_CONFIG = "__config:"
 _COMMA = re.compile(r"(?<!\\),")
 
 
@@ -85,11 +84,9 @@ def read_prompts(prompts: Item, folder: Folder, suite: SuiteDraft) -> list[Promp
             read = [*_read_prompt(item, whole.mapping(), folder)]
             for each in read:
                 refuse_computed(each.text)
-        except UnrenderableError as error:
-            suite.lose(item, f"this prompt, which has {error}")
-            continue
         except ValueError as error:
-            suite.lose(item, f"this prompt: {error}")
+            how = ", which has" if isinstance(error, UnrenderableError) else ":"
+            suite.lose(item, f"this prompt{how} {error}")
             continue
         for each in read:
             each.label = number_id(each.label or f"prompt-{number}", taken)
@@ -164,11 +161,9 @@ class TestReader(Struct):
         named = item.value
         if isinstance(named, dict) and "path" in named and "vars" not in named:
             named = named["path"]
-        if isinstance(named, dict):
-            if not isinstance(item.at("vars").value, str | list):
-                yield item
-                return
-            named = None
+        if isinstance(named, dict) and not isinstance(item.at("vars").value, str | list):
+            yield item
+            return
         try:
             if not isinstance(named, str):
                 raise ValueError("it is neither a test with variables nor a file")
@@ -203,45 +198,43 @@ class TestReader(Struct):
 def read_row(row: Item) -> Item:
     """A row of a table as a test: columns are variables, except those that start with `__`."""
     variables: dict[str, JSON] = {}
-    options: dict[str, JSON] = {}
-    metadata: dict[str, JSON] = {}
-    checks: dict[str, dict[str, JSON]] = {}
     test: dict[str, JSON] = {"vars": variables}
+    held: dict[str, dict[str, JSON]] = {"options": {}, "metadata": {}}
+    checks: dict[str, dict[str, JSON]] = {}
     for name, value in row.mapping().items():
         bare = name.removeprefix("__")
+        kind, _, key = bare.partition(":")
         if bare == name:
             # An empty cell is an empty text in promptfoo; AgentV writes `vars.` before names.
             variables[name.removeprefix("vars.")] = value or ""
-        elif value is None or name == "__metric" or name.startswith(_CONFIG):
+        elif value is None or kind in ("metric", "config"):
             continue
-        elif name.startswith("__expected"):
+        elif bare.startswith("expected"):
             checks[name] = read_cell(str(value))
-        elif name.startswith("__metadata:"):
-            key = name.removeprefix("__metadata:")
+        elif kind == "metadata" and key:
             texts = [each.replace("\\,", ",").strip() for each in _COMMA.split(str(value))]
-            metadata[key.removesuffix("[]")] = [*texts] if key.endswith("[]") else value
+            held["metadata"][key.removesuffix("[]")] = [*texts] if key.endswith("[]") else value
         elif bare in ("prefix", "suffix"):
-            options[bare] = value
+            held["options"][bare] = value
         else:
             given = _read_number(value) if bare == "threshold" else value
             test[bare if bare in _COLUMNS else name] = given
-    for of, setting, value in _list_settings(row):
-        for name, check in checks.items():
-            if value is not None and of in (name, "__expected"):
-                check[setting] = value
-    checked: list[JSON] = [*checks.values()]
-    held: dict[str, JSON] = {"assert": checked, "options": options, "metadata": metadata}
-    return row._replace(value={**test, **{name: each for name, each in held.items() if each}})
+    _set_options(row, checks)
+    return row._replace(value={
+        **test, **{name: each for name, each in held.items() if each},
+        **({"assert": [*checks.values()]} if checks else {}),
+    })  # fmt: skip
 
 
-def _list_settings(row: Item) -> Iterator[tuple[str, str, JSON]]:
+def _set_options(row: Item, checks: Mapping[str, dict[str, JSON]]) -> None:
     """`__metric`, and options such as `__config:__expected1:threshold`."""
     for column, value in row.mapping().items():
-        if column == "__metric":
-            yield "__expected", "metric", value
-        elif column.startswith(_CONFIG):
-            of, _, setting = column.removeprefix(_CONFIG).partition(":")
-            yield of, setting, _read_number(value)
+        kind, of, option = (*column.split(":", 2), "", "")[:3]
+        if kind == "__metric":
+            of, option = "__expected", "metric"
+        for name, check in checks.items() if kind in ("__metric", "__config") else ():
+            if value is not None and of in (name, "__expected"):
+                check[option] = value if kind == "__metric" else _read_number(value)
 
 
 def _read_number(value: JSON) -> JSON:
@@ -262,9 +255,7 @@ class PromptfooTest(NamedTuple):
     @classmethod
     def of(cls, item: Item, root: Item, suite: SuiteDraft) -> PromptfooTest:
         fields = {name: each for name, each in item.fields() if each.value is not None}
-        for name, held in fields.items():
-            if name not in _FIELDS:
-                suite.lose(held, f"`{name}`, which is not a field of a test", at="key")
+        suite.lose_rest(item, _FIELDS, ", which is not a field of a test")
         metadata = item.at("metadata")
         if metadata.value is not None and not isinstance(metadata.value, dict):
             suite.lose(metadata, "`metadata`, which is not a mapping", at="key")

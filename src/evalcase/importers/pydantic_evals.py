@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evalcase.importers.draft import (
-    NO_ARGUMENT,
     CaseDraft,
     Choices,
     Draft,
@@ -174,7 +173,7 @@ def _map_evaluator(evaluator: _Evaluator) -> dict[str, JSON]:
             return write_grader("trajectory", calls, arguments=exact, name=name)
         case "MaxToolCalls":
             most = evaluator.argument("max_calls", int)
-            return write_grader("tool_calls", NO_ARGUMENT, max=most, name=name)
+            return write_grader("tool_calls", max=most, name=name)
     what = f"the evaluator `{evaluator.name}`" if evaluator.name else "this evaluator"
     raise NoCounterpartError(what)
 

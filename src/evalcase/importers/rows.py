@@ -13,7 +13,7 @@ from evalcase.format.fields import CASE_FIELDS
 from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft
 from evalcase.importers.source import ForeignFile, Item, UnusableError
 from evalcase.types.message import OTHER_ROLES, ROLES, is_message, names_tool
-from evalcase.types.problem import Finding, KeyPath, Problem, did_you_mean
+from evalcase.types.problem import Finding, KeyPath, did_you_mean
 from evalcase.types.value import JSON, describe_kind
 from evalcase.util.json import BadJsonError, parse_json
 from evalcase.util.text import list_some, nearest_field
@@ -120,17 +120,14 @@ def parse_cell(text: JSON) -> JSON:
         return text
 
 
-def _guess_mapping(names: list[str]) -> str | None:
-    """The options for a table whose columns have names that other tools use; None where no column,
-    or more than one, may be the input."""
-    given = []
-    for field in ("input", EXPECTED):
-        near = [each for each in names if each.isidentifier() and nearest_field(each, [field])]
-        if len(near) == 1:
-            given.append(f"--map {field}={near[0]}")
-        elif field == "input":
-            return None
-    return " ".join(given)
+def _guess_mapping(names: list[str]) -> str:
+    """The options for a table whose columns have names that other tools use."""
+    near = {
+        field: [each for each in names if each.isidentifier() and nearest_field(each, [field])]
+        for field in ("input", EXPECTED)
+    }
+    given = [f"--map {field}={found[0]}" for field, found in near.items() if len(found) == 1]
+    return " ".join(given) if len(near["input"]) == 1 else "--map input=COLUMN"
 
 
 def _require_columns(
@@ -145,19 +142,16 @@ def _require_columns(
 
     missing = [(name, each) for name, each in choices.columns.items() if not exists(each)]
     asked = columns["input"].split("|")
-    paths = (*asked, *(columns[name] for name in _CONVERSES if name in columns))
     if missing:
         field, column = missing[0]
         message = f"`{field}` is to be filled from `{column}`, and no row has such a column"
         hint = did_you_mean(column.split(".")[0], names) or hint
-    elif any(map(exists, paths)):
+    elif any(map(exists, [*asked, *[columns[name] for name in _CONVERSES if name in columns]])):
         return
     else:
         message = f"no row has the column `{asked[0]}`, which would be the input"
-        hint = f"{hint}: say {_guess_mapping(names) or '--map input=COLUMN'}"
-    document = source.header or next(iter(source.documents), None)
-    if document is None:
-        raise UnusableError([Problem("no-cases", "the file has no rows", source.path)])
+        hint = f"{hint}: say {_guess_mapping(names)}"
+    document = source.header or source.documents[0]
     raise UnusableError(document.place([Finding((), message, hint, code="missing-input")]))
 
 
@@ -279,17 +273,12 @@ def _shape_message(value: JSON) -> JSON:
     role = OTHER_ROLES.get(role, role) if isinstance(role, str) else None
     if role not in ROLES or not (value.get("content") is not None or calls):
         return None
-    message: dict[str, JSON] = {} if "role" in value else {"role": role}
-    for name, item in value.items():
-        if name == "role":
-            message["role"] = role
-        elif name == "tool_calls":
-            if calls:  # an empty list says nothing
-                message[name] = (
-                    [*map(_shape_known_call, calls)] if isinstance(calls, list) else item
-                )
-        elif name != "type" or "role" in value:
-            message[name] = item
+    rest = value if "role" in value else {key: value[key] for key in value if key != "type"}
+    message: dict[str, JSON] = {"role": role, **rest} | {"role": role}
+    if isinstance(calls, list) and calls:
+        message["tool_calls"] = [*map(_shape_known_call, calls)]
+    elif not calls:  # an empty list says nothing
+        message.pop("tool_calls", None)
     return message
 
 
