@@ -3,7 +3,14 @@ tau-bench, in both of its shapes."""
 
 from __future__ import annotations
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, split_history, write_grader
+from evalcase.importers.draft import (
+    EMPTY,
+    CaseDraft,
+    Choices,
+    SuiteDraft,
+    split_history,
+    write_grader,
+)
 from evalcase.importers.rows import (
     Preset,
     find_rows,
@@ -16,8 +23,6 @@ from evalcase.importers.rows import (
 )
 from evalcase.importers.source import ForeignFile, Item
 from evalcase.types.value import JSON, describe_kind
-
-_EMPTY: tuple[JSON, ...] = (None, "", [], {})
 
 # DeepEval
 
@@ -46,18 +51,19 @@ def import_deepeval(source: ForeignFile, choices: Choices, suite: SuiteDraft) ->
         return
     for row in find_rows(source, _GOLDENS, suite):
         case = suite.new_case(row)
-        found = {_CONVERSATION[name]: item for name, item in row.fields() if name in _CONVERSATION}
-        for name, item in row.fields():
+        given = [(name, item) for name, item in row.fields() if item.value not in EMPTY]
+        for name, item in given:
             if name in _KEPT:
                 _keep(case, item)
-            elif name not in _CONVERSATION and item.value not in _EMPTY:
+            elif name not in _CONVERSATION:
                 case.lose(item, f"`{name}`", at="key")
+        found = {_CONVERSATION[name]: item for name, item in given if name in _CONVERSATION}
         _converse(case, row, found, suite)
 
 
 def _keep(case: CaseDraft, item: Item) -> None:
     name = str(item.path[-1])
-    if item.value not in _EMPTY:
+    if item.value not in EMPTY:
         value = _split(item.value, "|") if name in _LISTS else item.value
         case.keep(name, item._replace(value=value))
 
@@ -108,7 +114,7 @@ _GOLDENS = Preset(
 def _converse(case: CaseDraft, row: Item, found: dict[str, Item], suite: SuiteDraft) -> None:
     """A golden with a scenario that a user is played by, or with turns."""
     for name, field in (("name", "id"), ("expected_outcome", "criteria"), ("metadata", "metadata")):
-        if name in found and found[name].value not in _EMPTY:
+        if name in found:
             put_field(case, field, found[name])
     texts = {name: item.value.strip() and item.value for name, item in found.items()
              if isinstance(item.value, str)}  # fmt: skip
@@ -133,7 +139,7 @@ def _read_turns(case: CaseDraft, item: Item) -> list[JSON]:
         case.lose(item, "`turns`: they have other things than messages in them")
         return []
     return [
-        {name: each for name, each in message.items() if each not in _EMPTY}
+        {name: each for name, each in message.items() if each not in EMPTY}
         for message in messages
         if isinstance(message, dict)
     ]
@@ -141,23 +147,18 @@ def _read_turns(case: CaseDraft, item: Item) -> list[JSON]:
 
 def _put_turns(case: CaseDraft, messages: list[JSON]) -> bool:
     """The user's messages are sent again; the recorded answers are only kept."""
-    turns: list[JSON] = []
-    answers: list[JSON] = []
-    before: list[JSON] = []
-    for each in messages:
-        assert isinstance(each, dict)
-        if each.get("role") == "user":
-            turns.append({"input": each.get("content")})
-        elif each.get("role") == "system" and not turns:
-            before.append(each)
-        else:
-            answers.append(each)
+    said = [each for each in messages if isinstance(each, dict)]
+    roles = [each.get("role") for each in said]
+    start = roles.index("user") if "user" in roles else 0
+    before = [each for each in said[:start] if each.get("role") == "system"]
+    turns: list[JSON] = [
+        {"input": each.get("content")} for each in said if each.get("role") == "user"
+    ]
+    answers = [each for each in said if each.get("role") != "user" and each not in before]
     if turns:
-        case.fields["turns"] = turns
-    if turns and before:
-        case.fields["input"] = before
+        case.fields |= {"turns": turns, **({"input": [*before]} if before else {})}
     if answers:
-        case.keep("recorded_answers", case.origin.at("turns")._replace(value=answers))
+        case.keep("recorded_answers", case.origin.at("turns")._replace(value=[*answers]))
     return bool(turns)
 
 
@@ -205,11 +206,8 @@ def _read_task(case: CaseDraft, item: Item, suite: SuiteDraft) -> None:
         if item.at(name).value:
             case.keep(name, item.at(name))
     _read_criteria(case, item)
-    instructions = item.at("user_scenario", "instructions").fields()
-    rest = [(name, held) for name, held in instructions if name not in _INSTRUCTIONS]
-    for name, held in (*item.fields(), *rest):
-        if name not in _READ and held.value not in _EMPTY:
-            case.lose(held, f"`{name}`", at="key")
+    case.lose_rest(item, _READ)
+    case.lose_rest(item.at("user_scenario", "instructions"), _INSTRUCTIONS)
 
 
 def _read_user(item: Item, suite: SuiteDraft, first: JSON) -> dict[str, JSON] | None:
@@ -233,10 +231,7 @@ def _is_text(value: JSON) -> bool:
 
 def _read_history(case: CaseDraft, state: Item) -> tuple[list[JSON], JSON]:
     messages = state.at("message_history").value
-    for name, held in state.fields():
-        if name != "message_history" and held.value:
-            hint = "where an agent works is up to its target"
-            case.lose(held, f"`{name}` of `initial_state`", hint, at="key")
+    case.lose_rest(state, ("message_history",), " of `initial_state`")
     shaped = shape_messages(messages) if messages else []
     if shaped is None:
         case.lose(state.at("message_history"), "`message_history`: it has other things in it")
@@ -261,9 +256,7 @@ def _read_criteria(case: CaseDraft, item: Item) -> None:
             case.keep(field, held)
     if "DB" in names:
         case.lose(basis.without_value(), _DATABASE)
-    for name, each in criteria.fields():
-        if name not in (*_COMPONENTS, "reward_basis") and each.value:
-            case.lose(each, f"`{name}` of `evaluation_criteria`", at="key")
+    case.lose_rest(criteria, (*_COMPONENTS, "reward_basis"), " of `evaluation_criteria`")
 
 
 def _expect_told(case: CaseDraft, told: Item) -> None:

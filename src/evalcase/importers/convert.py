@@ -6,6 +6,8 @@ path →read→ documents →import→ draft →make valid→ suite →write→ 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import starmap
 from typing import NamedTuple
 
 from evalcase.config.catalogue import Catalogue
@@ -18,13 +20,13 @@ from evalcase.format.writer import keep_literal
 from evalcase.importers.agentv import import_agentv
 from evalcase.importers.conversations import import_deepeval, import_tau_bench
 from evalcase.importers.datasets import (
-    import_braintrust,
+    BRAINTRUST,
     import_inspect,
     import_langsmith,
     import_openai_evals,
     import_skills,
 )
-from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, Draft, SuiteDraft, number_id
+from evalcase.importers.draft import SIMULATOR, CaseDraft, Choices, SuiteDraft, number_id
 from evalcase.importers.promptfoo import import_promptfoo
 from evalcase.importers.pydantic_evals import import_pydantic_evals
 from evalcase.importers.rows import import_rows
@@ -62,7 +64,7 @@ IMPORTERS: dict[str, Importer] = {
     "deepeval": Importer("DeepEval", import_deepeval),
     "tau-bench": Importer("tau-bench", import_tau_bench, False),
     "langsmith": Importer("LangSmith", import_langsmith),
-    "braintrust": Importer("Braintrust", import_braintrust),
+    "braintrust": Importer("Braintrust", partial(import_rows, preset=BRAINTRUST)),
     "rows": Importer("rows", import_rows),
 }
 
@@ -113,20 +115,17 @@ def import_suite(
 def _write_targets(suite: SuiteDraft) -> str:
     """A table for each target. A simulated user needs a model, which no file names: it is that of
     the first target, for the user to change."""
-    tables = []
     targets = dict(suite.targets)
     model = next((each for each in targets.values() if "model" in each), None)
     if model is not None and any("user" in case.fields for case in suite.kept):
         targets.setdefault(SIMULATOR, model)
-    named = [("targets", *each) for each in targets.items()]
-    named += [("repos", *each) for each in suite.repos.items()]
-    for table, name, options in named:
-        lines = [f"[{table}.{write_key(name)}]"]
-        lines += [write_setting(option, value) for option, value in options.items()]
-        tables.append("\n".join(lines) + "\n")
-    if suite.judge is not None:
-        tables.append(f"[judge]\n{write_setting('target', suite.judge)}\n")
-    return "\n".join(tables)
+    tables = {f"targets.{write_key(name)}": each for name, each in targets.items()}
+    tables |= {f"repos.{write_key(name)}": each for name, each in suite.repos.items()}
+    tables |= {"judge": {"target": suite.judge}} if suite.judge is not None else {}
+    return "\n".join(
+        "\n".join([f"[{name}]", *starmap(write_setting, options.items()), ""])
+        for name, options in tables.items()
+    )
 
 
 def detect_format(source: ForeignFile) -> str:
@@ -225,8 +224,7 @@ def _leave_out(
     if place in seen:
         return
     seen.add(place)
-    draft: Draft = suite if case is None else case
-    path, of_all = (place, " for all cases") if case is None else (place[2:], "")
+    draft, path, of_all = (case, place[2:], "") if case else (suite, place, " for all cases")
     field = str(path[0]) if path else "input"
     held = draft.fields.get(field)
     if field in ("graders", "rubrics") and len(path) > 1 and isinstance(held, list):

@@ -24,11 +24,10 @@ _STATEMENT_FIELDS = frozenset({"id", "name", "weight", "required", *_STATEMENTS}
 def import_skills(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
     """`evals.json`: a prompt, prose about a good result, and statements to judge. Its fields vary
     from author to author, so every other field is reported."""
-    root = source.root
-    if isinstance(root.value, dict) and isinstance(root.value.get("skill_name"), str):
-        suite.fields["name"] = root.value["skill_name"]
-        rest = {name: item for name, item in root.value.items() if name != "skill_name"}
-        source.documents[0].value = rest
+    name = source.root.at("skill_name").value
+    if isinstance(name, str):
+        suite.fields["name"] = name
+        source.leave_out("skill_name")
     import_rows(source, choices, suite, _SKILLS)
     for case in suite.kept:
         _attach_files(case, suite)
@@ -62,14 +61,13 @@ def _attach_files(case: CaseDraft, suite: SuiteDraft) -> None:
     """Files become parts of the one message, if evalcase finds them."""
     parts: list[JSON] = []
     for each in case.origin.at("files").several() if case.origin.at("files").value else ():
-        why = ", which is not a path"
-        if isinstance(each.value, str):
-            found = attachments_in(suite.folder).find(each.value)
-            why = f": {found.message}" if isinstance(found, Finding) else ""
-        if why:
+        path = each.value
+        found = attachments_in(suite.folder).find(path) if isinstance(path, str) else None
+        if found is None or isinstance(found, Finding):
+            why = ", which is not a path" if found is None else f": {found.message}"
             case.lose(each, f"this one of `files`{why}")
         else:
-            parts.append({"type": "file", "path": each.value})
+            parts.append({"type": "file", "path": path})
     prompt = case.fields.get("input")
     if parts and isinstance(prompt, str):
         content: list[JSON] = [{"type": "text", "text": prompt}, *parts]
@@ -130,9 +128,8 @@ def _expect_any(case: CaseDraft, *, has_choices: bool) -> None:
         return
     del case.fields["expected_output"]
     if has_choices:
-        case.lose(
-            target, "`target`: several choices are right, and an answer may name them in any order"
-        )
+        why = "`target`: several choices are right, and an answer may name them in any order"
+        case.lose(target, why)
     elif not all(isinstance(each, str) for each in target.value):
         case.lose(target, "`target`: a list of other things than texts")
     elif target.value:
@@ -149,7 +146,9 @@ def _list_choices(case: CaseDraft, choices: Item) -> None:
         case.lose(choices, f"`choices`: there are more than {len(ascii_uppercase)}")
     elif isinstance(given, str):
         case.fields["input"] = given + listed
-    elif isinstance(given, list) and isinstance(last, dict) and isinstance(last["content"], str):
+    elif (
+        isinstance(given, list) and isinstance(last, dict) and isinstance(last.get("content"), str)
+    ):
         case.fields["input"] = [*given[:-1], {**last, "content": f"{last['content']}{listed}"}]
     else:
         case.lose(choices, "`choices`: the input has no text that they could be listed below")
@@ -181,12 +180,11 @@ def import_langsmith(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
                 case.fields[field] = shape_messages(held["messages"]) or held
         metadata = case.fields.pop("metadata", None)
         if isinstance(metadata, dict):
-            tags = shape_tags(metadata.get("dataset_split"))
-            if tags:  # LangSmith itself writes splits there
+            # LangSmith itself writes splits there.
+            if tags := shape_tags(metadata.get("dataset_split")):
                 case.fields["tags"] = tags
                 metadata = {name: metadata[name] for name in metadata if name != "dataset_split"}
-            if metadata:
-                case.fields["metadata"] = metadata
+            case.fields |= {"metadata": metadata} if metadata else {}
 
 
 def _lose_attachments(case: CaseDraft, item: Item) -> None:
@@ -209,11 +207,7 @@ _LANGSMITH = Preset(
 )  # fmt: skip
 
 
-def import_braintrust(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
-    import_rows(source, choices, suite, _BRAINTRUST)
-
-
-_BRAINTRUST = Preset(
+BRAINTRUST = Preset(
     {
         "id": "id", "input": "input", "expected_output": "expected|output", "metadata": "metadata",
         "tags": "tags",
@@ -274,13 +268,11 @@ def _import_samples(entry: Item, choices: Choices, suite: SuiteDraft) -> None:
     before = len(suite.cases)
     import_rows(found, choices, suite, _OPENAI)
     for case in suite.cases[before:]:
-        if not case.is_dropped:
-            _put_comparison(case, _COMPARE[name])
+        _put_comparison(case, _COMPARE[name])
     if name == "FuzzyMatch":
         suite.lose(entry.at("class"), _FUZZY)
-    for field, item in entry.at("args").fields():
-        if field not in ("samples_jsonl", "modelgraded_spec", "eval_type"):
-            suite.lose(item, f"`{field}` of `{own}`", at="key")
+    known = ("samples_jsonl", "modelgraded_spec", "eval_type")
+    suite.lose_rest(entry.at("args"), known, f" of `{own}`")
 
 
 def _put_comparison(case: CaseDraft, compare: _Compare) -> None:
@@ -309,19 +301,23 @@ def _equals_json(ideals: list[JSON]) -> dict[str, JSON]:
         return write_grader("one_of", ideals)
 
 
+def _includes(ideals: list[JSON]) -> dict[str, JSON]:
+    several = len(ideals) > 1
+    return write_grader("contains", any=ideals) if several else write_grader("contains", *ideals)
+
+
+def _agrees(ideals: list[JSON]) -> dict[str, JSON]:
+    told = " / ".join(map(str, ideals))
+    return write_grader("judge", f"The answer agrees with this one: {told}")
+
+
 _COMPARE: dict[str, _Compare] = {
     "Match": lambda ideals: combine("any", [write_grader("starts_with", each) for each in ideals]),
-    "Includes": lambda ideals: (
-        write_grader("contains", ideals[0])
-        if len(ideals) == 1
-        else write_grader("contains", any=ideals)
-    ),
+    "Includes": _includes,
     "FuzzyMatch": lambda ideals: write_grader(
         "contains", any=ideals, ignore_case=True, ignore_space=True
     ),
     "JsonMatch": _equals_json,
-    "ModelBasedClassify": lambda ideals: write_grader(
-        "judge", f"The answer agrees with this one: {' / '.join(map(str, ideals))}"
-    ),
+    "ModelBasedClassify": _agrees,
 }
 """The graders of classes, by several right answers."""

@@ -19,6 +19,8 @@ from evalcase.types.problem import At, Finding, KeyPath, Problem, in_order
 from evalcase.types.value import JSON
 
 CODE = "not-imported"
+EMPTY: tuple[JSON, ...] = (None, "", [], {})
+"""Values that say nothing."""
 _MAX_LINE = 200
 _MAX_ID = 40
 _NO_WORD = re.compile(r"[\W_]+")

@@ -42,13 +42,8 @@ class _Evaluator(NamedTuple):
 def import_pydantic_evals(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> None:
     """Evaluators of all cases go to the suite; judges go to each case."""
     root = source.root
-    if isinstance(root.value, dict):
-        beside = {"evaluators", "$schema"}
-        if not root.value.get("report_evaluators"):  # the library writes an empty list
-            beside.add("report_evaluators")
-        source.documents[0].value = {
-            key: item for key, item in root.value.items() if key not in beside
-        }
+    has_reports = bool(root.at("report_evaluators").value)  # the library writes an empty list
+    source.leave_out("evaluators", "$schema", *(() if has_reports else ("report_evaluators",)))
     import_rows(source, choices, suite, _PRESET)
     shared = _read_evaluators(root.at("evaluators"))
     judges = [each for each in shared if each.name == _JUDGE]
@@ -71,14 +66,15 @@ def _read_evaluators(several: Item) -> list[_Evaluator]:
     """Evaluators as `Name`, `{Name: argument}` or `{Name: {options}}`."""
     found = []
     for item in several.items():
-        value, name = item.value, ""
-        options: dict[str, JSON] = {}
-        if isinstance(value, str):
-            name = value
-        elif isinstance(value, dict) and len(value) == 1:
-            ((name, held),) = value.items()
-            options = held if isinstance(held, dict) else {"": held}
-        found.append(_Evaluator(name, options, item))
+        match item.value:
+            case str(name):
+                found.append(_Evaluator(name, {}, item))
+            case dict(value) if len(value) == 1:
+                ((name, held),) = value.items()
+                options: dict[str, JSON] = held if isinstance(held, dict) else {"": held}
+                found.append(_Evaluator(name, options, item))
+            case _:
+                found.append(_Evaluator("", {}, item))
     return found
 
 

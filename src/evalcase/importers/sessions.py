@@ -32,11 +32,11 @@ def read_session(
         answer = read_transcript(events, format)
     except TargetError as error:
         raise ConfigError(f"{path}: {error}") from None
+    usage = answer.usage and encode_object(answer.usage)
+    beside = {"usage": usage, "cost_usd": answer.cost_usd}
     row: dict[str, Any] = {"case": case, "messages": [*answer.messages]}
-    row |= {} if answer.usage is None else {"usage": encode_object(answer.usage)}
-    row |= {} if answer.cost_usd is None else {"cost_usd": answer.cost_usd}
-    known = scrubber.look()
-    row = known.told(json.loads(json.dumps(row)))  # type: ignore[assignment]
+    row |= {name: each for name, each in beside.items() if each is not None}
+    row = scrubber.look().told(json.loads(json.dumps(row)))  # type: ignore[assignment]
     if patch is not None:
         row["workspace"] = _read_patch(_read(patch, MOST_PATCH_BYTES), patch, scrubber)
     return json.dumps(row, ensure_ascii=False)

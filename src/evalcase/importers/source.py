@@ -88,9 +88,7 @@ class Item(NamedTuple):
 
     def fields(self) -> list[tuple[str, Item]]:
         """The fields of a mapping; none for anything else."""
-        return (
-            [(name, self.at(name)) for name in self.value] if isinstance(self.value, dict) else []
-        )
+        return [(name, self.at(name)) for name in self.mapping()]
 
     def mapping(self) -> dict[str, JSON]:
         return self.value if isinstance(self.value, dict) else {}
@@ -127,13 +125,26 @@ class ForeignFile(NamedTuple):
     def rows(self) -> list[Item]:
         return [Item(each.value, each) for each in self.documents]
 
+    def leave_out(self, *names: str) -> None:
+        """Hide fields of the whole file that are read already."""
+        whole = self.root.mapping()
+        if not self.is_table and whole:
+            rest: JSON = {name: item for name, item in whole.items() if name not in names}
+            self.documents[0].value = rest
+
 
 def read_foreign(path: str, shape: FileShape | None = None) -> ForeignFile:
     """Read a file, or standard input as `-`. Raise UnusableError with all problems."""
     if path != STDIN and (outside := outside_link(path)) is not None:
         raise UnusableError([outside])
+    ending = _ending_of(path)
+    if shape is None and path != STDIN and ending not in SHAPES:
+        message = f"`{ending or os.path.basename(path)}` is not an ending that can be imported"
+        hint = f"evalcase reads {', '.join(SHAPES)}"
+        raise UnusableError([Problem("unknown-file-type", message, path, hint=hint)])
     try:
-        return parse_source(read_source(path), path, shape or _shape_of(path))
+        # YAML includes JSON: standard input may be either.
+        return parse_source(read_source(path), path, shape or SHAPES.get(ending, "yaml"))
     except UnreadableError as error:
         raise UnusableError([error.problem]) from None
     except OSError as error:
@@ -141,35 +152,23 @@ def read_foreign(path: str, shape: FileShape | None = None) -> ForeignFile:
         raise UnusableError([Problem("unreadable-file", message, path)]) from None
 
 
-def _shape_of(path: str) -> FileShape:
-    """The shape of a file by its ending; YAML for standard input, since it includes JSON."""
-    ending = os.path.splitext(path)[1].lower()
-    if path != STDIN and ending not in SHAPES:
-        message = f"`{ending or os.path.basename(path)}` is not an ending that can be imported"
-        hint = f"evalcase reads {', '.join(SHAPES)}"
-        raise UnusableError([Problem("unknown-file-type", message, path, hint=hint)])
-    return SHAPES.get(ending, "yaml")
-
-
 def parse_source(text: str, path: str, shape: FileShape) -> ForeignFile:
     """Raise UnusableError with all problems of the text."""
     if text.startswith(_LFS):
         message, hint = "it is only a pointer of Git LFS", "`git lfs pull` fetches the file itself"
         raise UnusableError([Problem("unreadable-file", message, path, hint=hint)])
-    documents: list[Document]
-    header = None
+    header, read = None, list[Document | Problem]()
     if shape == "csv":
         header, *rows = stream_table(text, path)
-        documents = [*rows]
-        problems = [problem for row in (header, *rows) for problem in row.problems]
+        read += rows
     elif shape == "jsonl":
-        lines = list(read_lines(BytesIO(text.encode()), path))
-        documents = [line for line in lines if isinstance(line, Document)]
-        problems = [line for line in lines if isinstance(line, Problem)]
-        problems += [problem for each in documents if each.faults for problem in each.problems]
+        read = list(read_lines(BytesIO(text.encode()), path))
     else:
-        documents = [parse_document(text, shape, path)]
-        problems = documents[0].problems
+        read = [parse_document(text, shape, path)]
+    documents = [each for each in read if isinstance(each, Document)]
+    problems = [each for each in read if isinstance(each, Problem)]
+    problems += [fault for each in (header, *documents) if each is not None
+                 for fault in each.problems]  # fmt: skip
     if problems:
         raise UnusableError(problems)
     return ForeignFile(path, shape, documents, header)
