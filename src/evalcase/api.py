@@ -204,19 +204,6 @@ async def evaluate_async(
     return await prepare_evaluation(what, target, graders, root, users, **options).run()
 
 
-def prepare_evaluation(
-    what: Evaluable,
-    target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: GivenGraders = (),
-    root: Path | None = None,
-    users: Mapping[str, GivenTarget] | None = None,
-    **options: Unpack[Keywords],
-) -> Execution:
-    """All of `evaluate` up to the first question."""
-    request = _read_call(what, target, graders, users or {}, root, options)
-    return prepare_run(request, prepare_plan(request))
-
-
 def prepare_run(request: RunRequest, plan: Plan, regrade: By | None = None) -> Execution:
     """The run of a plan, and where its targets answer. With `regrade`, stored answers are graded,
     and no target is asked."""
@@ -258,13 +245,14 @@ def figures(
 # The arguments of a program
 
 
-def _read_call(
-    what: object, target: GivenTarget | Iterable[GivenTarget] | None, graders: GivenGraders,
-    users: Mapping[str, GivenTarget], root: Path | None, keywords: Keywords,
-) -> RunRequest:  # fmt: skip
+def prepare_evaluation(
+    what: object, target: GivenTarget | Iterable[GivenTarget] | None, graders: GivenGraders = (),
+    root: Path | None = None, users: Mapping[str, GivenTarget] | None = None,
+    **keywords: Unpack[Keywords],
+) -> Execution:  # fmt: skip
+    """All of `evaluate` up to the first question."""
     environment = this_environment()
-    cwd = environment.cwd
-    config = read_config(cwd, cwd, root)
+    config = read_config(environment.cwd, environment.cwd, root)
     warn = keywords.get("on_warning", getLogger("evalcase").warning)
     scrubber = make_scrubber(config, environment.variables, warn)
     around = Surroundings(
@@ -277,28 +265,30 @@ def _read_call(
     failed_of = None if origin is None else find_failed(origin, folder, config.root)
     options = read_keywords(keywords, failed_of)
     options = replace(options, paths=paths, targets=tuple(targets))
-    read = partial(read_grader, config=config, no_exec=options.no_exec)
-    players: dict[str, Target] = {}
-    for name, each in users.items():
-        _, player = _name_target(each, around)
-        if player is None:
-            what = "a user is played by a function or a Target"
-            raise ConfigError(f"{what}, not by a name: the case says `target: {each}`")
-        players[name] = player
     given = Given(
-        suites, {name: each for name, each in targets.items() if each is not None},
-        name_graders(graders, read), users=players,
-    )  # fmt: skip
+        suites,
+        {name: each for name, each in targets.items() if each is not None},
+        name_graders(graders, partial(read_grader, config=config, no_exec=options.no_exec)),
+        users={name: _make_player(each, around) for name, each in (users or {}).items()},
+    )
     on_result = keywords.get("on_result")
 
     def emit(event: Event) -> None:
-        if isinstance(event, TrialFinished):
-            if on_result is not None:
-                on_result(event.result)
+        if isinstance(event, TrialFinished) and on_result is not None:
+            on_result(event.result)
         elif isinstance(event, RunWarning | RunNote):
             warn(event.text)
 
-    return RunRequest(options, config, environment, folder, emit, scrubber, given)
+    request = RunRequest(options, config, environment, folder, emit, scrubber, given)
+    return prepare_run(request, prepare_plan(request))
+
+
+def _make_player(given: GivenTarget, surroundings: Surroundings) -> Target:
+    _, player = _name_target(given, surroundings)
+    if player is None:
+        what = "a user is played by a function or a Target"
+        raise ConfigError(f"{what}, not by a name: the case says `target: {given}`")
+    return player
 
 
 def _name_targets(
@@ -308,9 +298,9 @@ def _name_targets(
     if target is None:
         return {}
     is_one = isinstance(target, str | Mapping | Suite) or callable(target)
-    several = isinstance(target, Iterable) and not is_one
+    several = target if isinstance(target, Iterable) and not is_one else (target,)
     named: dict[str, Target | None] = {}
-    for each in cast("Iterable[GivenTarget]", target if several else (target,)):
+    for each in cast("Iterable[GivenTarget]", several):
         name, made = _name_target(each, surroundings)
         # Two functions of the same name are two targets.
         named[_find_free_name(name, named) if made is not None else name] = made
