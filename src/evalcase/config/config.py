@@ -4,7 +4,7 @@ Each setting is declared once, with a sentence. Whether the targets can be made 
 `config.targets`, which knows the kinds of targets.
 """
 
-from __future__ import annotations
+# msgspec compiles annotations that are text: here they are not.
 
 import os
 import re

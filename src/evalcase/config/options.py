@@ -4,13 +4,13 @@ A field with a sentence is a flag of `evalcase run`, a keyword of `evaluate` and
 lists it, an option of pytest. `evalcase.toml` has some of them too: those types have names here.
 """
 
-from __future__ import annotations
+# msgspec compiles annotations that are text: here they are not.
 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypedDict
 
 from msgspec import Meta, ValidationError, convert
 
@@ -74,7 +74,7 @@ class Shard(Value, frozen=True):
         return f"{self.number}/{self.of}"
 
     @classmethod
-    def parse(cls, text: str) -> Shard:
+    def parse(cls, text: str) -> Self:
         """Read `2/5`. Raise ValueError if it is something else."""
         found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
         return cls(int(found[1]), int(found[2])) if found else cls(0, 0)
@@ -216,12 +216,12 @@ class RunOptions(Value, frozen=True):
         """For the record, from which a run is resumed: without the place where it is executed."""
         return encode_object(replace(self, **_PLACE))
 
-    def override(self, values: Mapping[str, Any]) -> RunOptions:
+    def override(self, values: Mapping[str, Any]) -> Self:
         """The same with other values; None changes nothing."""
         return replace(self, **_pick(RunOptions, values))
 
     @classmethod
-    def from_dict(cls, data: object) -> RunOptions:
+    def from_dict(cls, data: object) -> Self:
         """What `to_dict` gave. Raise ValueError or ConfigError if it did not give that."""
         return replace(decode_object(cls, data, "options"), **_PLACE)
 
