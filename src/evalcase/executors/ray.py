@@ -25,7 +25,6 @@ from evalcase.executors.protocol import Close, Ending, Setup, read_from_run
 from evalcase.executors.worker import ScrubbedOutput, Send, Service, make_send
 from evalcase.runner.plan import Plan
 from evalcase.types.value import replace
-from evalcase.util.environment import this_environment
 
 _NOT_SHIPPED = [".git", ".evalcase", "__pycache__", ".venv"]
 _DETAIL = re.compile(
@@ -248,7 +247,7 @@ class Actor:
 
     async def _begin(self, setup: Setup, send: Send) -> None:
         try:
-            service = Service(_move_setup(setup), this_environment(), send)
+            service = Service(_move_setup(setup), send)
             # Ray has its logs there.
             sys.stdout, sys.stderr = (
                 ScrubbedOutput(os.fdopen(os.dup(number), "wb"), service.scrub) for number in (1, 2)

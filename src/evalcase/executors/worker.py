@@ -22,6 +22,8 @@ from io import TextIOWrapper
 from itertools import count
 from typing import BinaryIO
 
+import psutil
+
 from evalcase.config.config import read_config
 from evalcase.config.targets import make_target
 from evalcase.errors import ConfigError, EvalcaseError, TargetError
@@ -40,9 +42,8 @@ from evalcase.types.message import Message
 from evalcase.types.target import Question, Surroundings, Target
 from evalcase.types.value import JSON, replace
 from evalcase.util.code import make_importable
-from evalcase.util.environment import Environment, this_environment, wall_time
+from evalcase.util.environment import wall_time
 from evalcase.util.errors import UserCodeError
-from evalcase.util.process_tree import resident_bytes
 from evalcase.util.user_calls import UserCalls
 
 Send = Callable[[protocol.ToRun], None]
@@ -59,19 +60,14 @@ _OUT_OF_MEMORY = 137
 class Service:
     """Replies to requests. It belongs to one event loop and to one run."""
 
-    def __init__(self, setup: protocol.Setup, environment: Environment, send: Send) -> None:
+    def __init__(self, setup: protocol.Setup, send: Send) -> None:
         self._setup = setup
-        self._environment = environment
         self._send = send
         config = read_config(setup.cwd, setup.cwd, setup.root)
         self._config = config = replace(config, target=setup.default_target)
         # Its warnings are about values, and contain none of them.
-        self._scrubber = make_scrubber(
-            config, environment.variables, lambda text: send(protocol.Warned(text))
-        )
-        self._around = Surroundings(
-            config.root, environment.variables, self.warn, wall_time
-        )  # fmt: skip
+        self._scrubber = make_scrubber(config, os.environ, lambda text: send(protocol.Warned(text)))
+        self._around = Surroundings(config.root, os.environ, self.warn, wall_time)
         self._graders = Graders((), self._around, config=config, no_exec=setup.no_exec)
         self._stack = AsyncExitStack()
         self._under_way: dict[int, asyncio.Task[None]] = {}
@@ -123,8 +119,8 @@ class Service:
         )  # fmt: skip
 
     def _watch_memory(self) -> None:
-        most = self._setup.most_bytes or 0
-        while (resident_bytes(os.getpid()) or 0) <= most:
+        most, this_process = self._setup.most_bytes or 0, psutil.Process()
+        while this_process.memory_info().rss <= most:
             time.sleep(_LOOK_S)
         self._send(protocol.Ending(f"it took more than {most // 10**6} MB of memory"))
         time.sleep(_SEND_S)
@@ -133,21 +129,18 @@ class Service:
     # Requests.
 
     def receive(self, message: protocol.ToWorker) -> None:
-        if isinstance(message, protocol.Request):
-            number = message.number
-            if isinstance(message.body, protocol.Ping):
+        match message:
+            case protocol.Request(number, protocol.Ping()):
                 self._send(protocol.Reply(number, protocol.Done()))
-                return
-            task = asyncio.create_task(self._reply(number, message.body))
-            self._under_way[number] = task
-            task.add_done_callback(lambda _: self._under_way.pop(number, None))
-        elif isinstance(message, protocol.Drop):
-            if message.number in self._under_way:
-                self._under_way[message.number].cancel()
-        elif isinstance(message, protocol.Reply):
-            asked = self._asked.get(message.number)
-            if asked is not None and not asked.done():
-                asked.set_result(message.body)
+            case protocol.Request(number, body):
+                task = self._under_way[number] = asyncio.create_task(self._reply(number, body))
+                task.add_done_callback(lambda _: self._under_way.pop(number, None))
+            case protocol.Drop(number) if number in self._under_way:
+                self._under_way[number].cancel()
+            case protocol.Reply(number, replied) if number in self._asked:
+                asked = self._asked.pop(number)
+                if not asked.done():
+                    asked.set_result(replied)
 
     async def _reply(self, number: int, body: protocol.Body) -> None:
         try:
@@ -166,24 +159,24 @@ class Service:
             return await self._grade(number, body)
         assert not isinstance(body, protocol.Ping)
         target = await self._targets.find(body.target)
-        if isinstance(body, protocol.Ask):
-            return await self._ask(number, body, target)
-        if isinstance(body, protocol.FindKey):
-            key = target.cache_key(self._locate_files(body.question))
-            described = await key if asyncio.iscoroutine(key) else key
-            return protocol.Key(name_of_kind(target), described)  # type: ignore[arg-type]
-        if isinstance(body, protocol.EndSession):
-            end = partial(target.end_session, body.session)
-            outcome = await self._calls.run(end, CLOSE_S, body.session)
-            if outcome.is_late:
-                raise TargetError(f"it took more than {CLOSE_S:g} s")
-            if outcome.error is not None:
-                raise TargetError(str(outcome.error))
-            return protocol.Done()
-        assert isinstance(body, protocol.OpenTarget)
-        sources = target.sources() if Target in type(target).__mro__ else {}
-        traits = replace(target.traits, batching=None, seen=None, only_reads=False)
-        return protocol.Opened(traits, dict(sources))
+        match body:
+            case protocol.Ask():
+                return await self._ask(number, body, target)
+            case protocol.FindKey():
+                key = target.cache_key(self._locate_files(body.question))
+                described = await key if asyncio.iscoroutine(key) else key
+                return protocol.Key(name_of_kind(target), described)  # type: ignore[arg-type]
+            case protocol.EndSession():
+                end = partial(target.end_session, body.session)
+                outcome = await self._calls.run(end, CLOSE_S, body.session)
+                if outcome.is_late or outcome.error is not None:
+                    late = f"it took more than {CLOSE_S:g} s"
+                    raise TargetError(late if outcome.is_late else str(outcome.error))
+                return protocol.Done()
+            case protocol.OpenTarget():
+                sources = target.sources() if Target in type(target).__mro__ else {}
+                traits = replace(target.traits, batching=None, seen=None, only_reads=False)
+                return protocol.Opened(traits, dict(sources))
 
     async def _ask(self, number: int, body: protocol.Ask, target: Target) -> protocol.Attempt:
         question = self._locate_files(body.question)
@@ -234,10 +227,7 @@ class Service:
         self._send(
             protocol.AskJudge(grading, number, target, tuple(messages), schema, usable is None)
         )
-        try:
-            replied = await asked
-        finally:
-            del self._asked[number]
+        replied = await asked
         assert isinstance(replied, protocol.Attempt)
         if replied.error is not None:
             raise UserCodeError(replied.error)
@@ -282,7 +272,7 @@ async def serve(out: int) -> None:
     transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
     setup = protocol.read_from_run(await reader.readline())
     assert isinstance(setup, protocol.Setup)
-    service = Service(setup, this_environment(), make_send(transport.write))
+    service = Service(setup, make_send(transport.write))
     sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
     await service.open()
     while line := await reader.readline():

@@ -56,15 +56,16 @@ def file_of_module(module: str, root: str) -> str | None:
         return os.path.join(root, module[2:])
     place = os.path.join(root, *module.split("."))
     candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
-    return next((path for path in candidates if os.path.isfile(path)), None)
+    return next(filter(os.path.isfile, candidates), None)
 
 
 def list_modules(folder: str) -> list[str]:
     """The names of modules and folders in a folder."""
-    try:
-        return sorted({entry.partition(".")[0] for entry in os.listdir(folder)} - {""})
-    except OSError:
-        return []
+    found: dict[str, None] = {}
+    with suppress(OSError):
+        for entry in sorted(os.listdir(folder)):
+            found.setdefault(entry.partition(".")[0])
+    return [*filter(None, found)]
 
 
 @lru_cache(maxsize=4)

@@ -112,14 +112,6 @@ def find_process(pid: int | None) -> psutil.Process | None:
         return None
 
 
-def resident_bytes(pid: int | None) -> int | None:
-    process = find_process(pid)
-    try:
-        return None if process is None else int(process.memory_info().rss)
-    except psutil.Error:
-        return None
-
-
 if __name__ == "__main__":
     # The guard waits for the end of evalcase, and ends its children.
     with suppress(psutil.NoSuchProcess):

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import PurePath
 from shutil import which
 from typing import Any
 
@@ -22,14 +23,11 @@ _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/")
 
 
 def find_project(folder: str) -> str | None:
-    current = folder
-    while True:
-        if any(os.path.lexists(os.path.join(current, mark)) for mark in _MARKS):
-            return current
-        parent = os.path.dirname(current)
-        if parent == current:
-            return None
-        current = parent
+    for current in (folder, *map(str, PurePath(folder).parents)):
+        for mark in _MARKS:
+            if os.path.lexists(os.path.join(current, mark)):
+                return current
+    return None
 
 
 def project_root(folder: str) -> str:

@@ -94,13 +94,15 @@ class KnownSecrets:
     def __init__(self, values: Mapping[str, str]) -> None:
         """`values` has the name of each value."""
         self.values = values
-        forms = [(form, name) for value, name in values.items() for form in _forms_of(value)]
-        forms.sort(key=lambda each: len(each[0]), reverse=True)
-        # The password of a proxy is one even if it is short.
-        self._names = {
-            form: name for form, name in forms if len(form) >= _SHORTEST or form in values
-        }
-        self._pieces = {piece: name for form, name in forms for piece in _pieces_of(form)}
+        names: dict[str, str] = {}
+        self._pieces: dict[str, str] = {}
+        for value, name in values.items():
+            for form in _forms_of(value):
+                # The password of a proxy is one even if it is short.
+                if len(form) >= _SHORTEST or form in values:
+                    names[form] = name
+                self._pieces |= dict.fromkeys(_pieces_of(form), name)
+        self._names = {form: names[form] for form in sorted(names, key=len, reverse=True)}
 
     def data(self, value: JSON) -> JSON:
         """A copy of a value without secrets in its keys, texts and numbers."""
