@@ -9,6 +9,7 @@ name of a tool beside arguments, or with a known type. Prose is never searched.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple, get_args
@@ -41,21 +42,17 @@ _CODE = ("executableCode", "executable_code")
 
 BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call"})
 """Types of content parts that are calls: of Anthropic, of LangChain and of the AI SDK."""
-_TYPES = BLOCKS | {
-    # items of OpenAI's Responses API and of its Agents SDK
-    "function_call", "custom_tool_call", "mcp_call", "mcp_approval_request", "web_search_call",
-    "file_search_call", "computer_call", "code_interpreter_call", "image_generation_call",
-    "local_shell_call", "shell_call", "apply_patch_call", "tool_search_call", "tool_call_item",
-    # parts of pydantic-ai, LangChain and the AI SDK
-    "builtin-tool-call", "tool_call_chunk", "tool-invocation", "dynamic-tool",
-    # events of Codex and Copilot
-    "command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "exec_command_begin",
-    "exec_command_end", "patch_apply_begin", "mcp_tool_call_begin", "tool.execution_start",
-    "tool.execution_complete",
-    # Mistral's conversations, AG-UI, LangGraph's events, MCP
-    "function.call", "tool.execution", "TOOL_CALL_START", "TOOL_CALL_CHUNK", "on_tool_start",
-    "tools/call",
-}  # fmt: skip
+_TYPE = re.compile(
+    r"""
+    [\w.-]*(?:tool|function|mcp|search|computer|interpreter|generation|shell|patch)s?
+        [_./-](?:call|use|invocation|execution)(?:[_.-](?:item|chunk|start|begin|complete))?
+    | on_tool_start | dynamic-tool | mcp_approval_request | command_execution | file_change
+    | (?:exec_command|patch_apply)_(?:begin|end)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The types of calls: of OpenAI, Anthropic and Mistral, of LangChain, pydantic-ai, the AI SDK, AG-UI
+and MCP, and of the events of Codex and Copilot. Results have other types."""
 _KINDS = ("type", "part_kind", "block_type", "item_type", "event", "method", "sessionUpdate")
 """Keys for the type of a mapping."""
 _TOOL_NAMES = (
@@ -340,11 +337,10 @@ def _names_tool_beside_arguments(value: dict[str, Any], kinds: list[str]) -> boo
 def _is_type_of_calls(kind: str, value: Mapping[str, Any]) -> bool:
     if kind == "web_search":  # Codex; OpenAI's definition of the tool has neither
         return "query" in value or "action" in value
-    if kind in _TYPES or kind.endswith(("tool_use", "tool_call")):
-        return True
     if kind.startswith("response."):  # events of OpenAI's Responses API
         return "_call" in kind
-    return kind.startswith("tool-") and "toolCallId" in value  # `tool-NAME` of the AI SDK
+    is_part = kind.startswith("tool-") and "toolCallId" in value  # `tool-NAME` of the AI SDK
+    return is_part or _TYPE.fullmatch(kind) is not None
 
 
 def _unwrap(value: dict[str, Any]) -> dict[str, Any] | None:
