@@ -51,8 +51,8 @@ _TYPE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""The types of calls: of OpenAI, Anthropic and Mistral, of LangChain, pydantic-ai, the AI SDK, AG-UI
-and MCP, and of the events of Codex and Copilot. Results have other types."""
+"""The types of calls: of OpenAI, Anthropic and Mistral, of LangChain, pydantic-ai, the AI SDK,
+AG-UI and MCP, and of the events of Codex and Copilot. Results have other types."""
 _KINDS = ("type", "part_kind", "block_type", "item_type", "event", "method", "sessionUpdate")
 """Keys for the type of a mapping."""
 _TOOL_NAMES = (
