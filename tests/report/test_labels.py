@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.calibrate import append_label, read_labels
-from evalcase.types.grade import Label
+from evalcase.report.calibrate import Label, append_label, read_labels
 from tests.for_each import for_each
 
 ONE: dict[str, Any] = {

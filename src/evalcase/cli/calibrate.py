@@ -14,6 +14,8 @@ from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.report.calibrate import (
     Judge,
+    Judged,
+    Label,
     append_label,
     calibrate_grader,
     calibration_lines,
@@ -29,7 +31,6 @@ from evalcase.report.json import json_line
 from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
-from evalcase.types.grade import Judged, Label
 from evalcase.types.target import TrialKey
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count

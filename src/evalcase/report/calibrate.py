@@ -37,7 +37,7 @@ from evalcase.stats.agreement import (
 )
 from evalcase.stats.intervals import LEVEL, Estimate, estimate_share
 from evalcase.types.case import Case
-from evalcase.types.grade import AnswerName, Grade, Judged, Label
+from evalcase.types.grade import Grade
 from evalcase.types.problem import find_nearest
 from evalcase.types.result import Result
 from evalcase.types.value import Value, decode_object, encode_object
@@ -50,6 +50,55 @@ FEWEST = 10
 _WORDS = ((0.8, "very well"), (0.6, "well"), (0.4, "fairly well"), (-1.0, "a little"))
 """From which kappa on."""
 _WORTHLESS = 0.2
+
+
+class AnswerName(NamedTuple):
+    """Names an answer. It is the same in every run and repeat that has this answer."""
+
+    suite: str
+    case: str
+    target: str
+    hash: str
+
+
+class Label(Value, frozen=True):
+    """A person's verdict on an answer."""
+
+    suite: str
+    case: str
+    target: str
+    answer_hash: str
+    passed: bool
+    by: str
+    repeat: int | None = None
+    criterion: str | None = None
+    """The id of the criterion, where the label is about one only."""
+    drawn_from: Annotated[float, Meta(gt=0, le=1)] | None = None
+    """Where as many passed as failed answers were drawn: the share of the run that is of the same
+    kind, to weigh the label by. It doesn't say which kind, because the person must not know."""
+    note: str = ""
+
+    @property
+    def answer(self) -> AnswerName:
+        return AnswerName(self.suite, self.case, self.target, self.answer_hash)
+
+
+class Judged(NamedTuple):
+    """A grader's verdict on an answer in one trial."""
+
+    answer: AnswerName
+    repeat: int
+    passed: bool | None
+    criteria: Mapping[str, bool]
+    """Whether each criterion is met, by its id; only judges have criteria."""
+    votes: Mapping[str, Mapping[str, int]]
+    """For each criterion that was voted on, how often each verdict was given."""
+
+    def verdict_on(self, criterion: str | None) -> bool | None:
+        """On the whole answer, or on one criterion; None where there is none."""
+        return self.passed if criterion is None else self.criteria.get(criterion)
+
+
 Ratings = dict[AnswerName, dict[str, Label]]
 """For each answer, the label of each person."""
 

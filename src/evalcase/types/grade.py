@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
@@ -113,50 +113,3 @@ Levels = Annotated[
     ),
 ]
 """What an answer of each level is like, numbered from 0, the best one last."""
-
-
-class AnswerName(NamedTuple):
-    """Names an answer. It is the same in every run and repeat that has this answer."""
-
-    suite: str
-    case: str
-    target: str
-    hash: str
-
-
-class Label(Value, frozen=True):
-    """A person's verdict on an answer."""
-
-    suite: str
-    case: str
-    target: str
-    answer_hash: str
-    passed: bool
-    by: str
-    repeat: int | None = None
-    criterion: str | None = None
-    """The id of the criterion, where the label is about one only."""
-    drawn_from: Annotated[float, Meta(gt=0, le=1)] | None = None
-    """Where as many passed as failed answers were drawn: the share of the run that is of the same
-    kind, to weigh the label by. It doesn't say which kind, because the person must not know."""
-    note: str = ""
-
-    @property
-    def answer(self) -> AnswerName:
-        return AnswerName(self.suite, self.case, self.target, self.answer_hash)
-
-
-class Judged(NamedTuple):
-    """A grader's verdict on an answer in one trial."""
-
-    answer: AnswerName
-    repeat: int
-    passed: bool | None
-    criteria: Mapping[str, bool]
-    """Whether each criterion is met, by its id; only judges have criteria."""
-    votes: Mapping[str, Mapping[str, int]]
-    """For each criterion that was voted on, how often each verdict was given."""
-
-    def verdict_on(self, criterion: str | None) -> bool | None:
-        """On the whole answer, or on one criterion; None where there is none."""
-        return self.passed if criterion is None else self.criteria.get(criterion)

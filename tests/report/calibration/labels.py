@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.report.calibrate import Calibration, Section, calibrate_grader
-from evalcase.types.grade import AnswerName, Judged, Label
+from evalcase.report.calibrate import (
+    AnswerName,
+    Calibration,
+    Judged,
+    Label,
+    Section,
+    calibrate_grader,
+)
 
 
 def judged(
