@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations, zip_longest
 from math import comb
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from evalcase.errors import ConfigError
 from evalcase.report.case_text import asked_lines, message_lines
