@@ -26,7 +26,7 @@ from evalcase.targets.base import (
     write_content,
 )
 from evalcase.targets.transcripts import FORMATS, TranscriptFormat, is_last_event, read_transcript
-from evalcase.tracing.context import HEADER, VARIABLE, PendingCalls, TraceContext, start_trace
+from evalcase.tracing.context import HEADER, VARIABLE, PendingCalls, TraceContext
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, named_file, parts_of
 from evalcase.types.options import Count, Seconds, Text, Texts, about
@@ -286,8 +286,7 @@ class CommandTarget(Target):
         ask = self._run if self._workers is None else self._ask_worker
         if not self._options.trace:
             return await ask(question, None)
-        trace = start_trace()
-        with self._traces.during(question, trace.describe):
+        with self._traces.start(question) as trace:
             return replace(await ask(question, trace), trace=trace.trace)
 
     async def _ask_worker(self, question: Question, trace: TraceContext | None) -> Answer:

@@ -38,7 +38,7 @@ from evalcase.targets.web import (
     one_line,
     protocol_error,
 )
-from evalcase.tracing.context import HEADER, PendingCalls, start_trace
+from evalcase.tracing.context import HEADER, PendingCalls
 from evalcase.types.answer import Answer
 from evalcase.types.message import Message, take_message
 from evalcase.types.options import about
@@ -169,14 +169,13 @@ class HttpTarget(WebTarget):
             warn_of_hidden(self._surroundings.warn, question, sees, "{messages} has all of them")
         if not self._options.trace:
             return await self._ask(question)
-        trace = start_trace()
-        with self._traces.during(question, trace.describe):
+        with self._traces.start(question) as trace:
             answer = await self._ask(question, {HEADER: trace.traceparent})
             return replace(answer, trace=trace.trace)
 
     async def _ask(self, question: Question, headers: dict[str, str] | None = None) -> Answer:
-        body, query = self._make_body(question), self._make_query(question)
-        url = self._with_query(query) if query else None
+        body, query = self._make_body(question), self._options.query
+        url = self._with_query(self._make_query(question)) if query else None
         async with self._http().ask(self._method, body, headers, url) as reply:
             output = await reply.read(self._options.max_output_bytes)
         return _ReplyReader(
@@ -206,8 +205,6 @@ class HttpTarget(WebTarget):
         return {**describe_question(question), "files": files}
 
     def _make_query(self, question: Question) -> str:
-        if not self._options.query:
-            return ""
         parameters = self._query.fill(self._values(self._query, question))
         assert isinstance(parameters, dict)
         texts = {name: value_as_text(value) for name, value in parameters.items()}
@@ -243,7 +240,8 @@ class _ReplyReader:
             what = f'the answer is a stream of events: {hint}; output = "text" takes it as it is'
             raise self._error(what)
         value = self._parse()
-        leads_to_calls, calls = self._find_calls(value)
+        path = options.calls_path
+        leads_to_calls, calls = (False, None) if path is None else self._find_calls(path, value)
         if options.answer is None:
             answer = read_output(self._output, options.output, self._warn)
         else:
@@ -256,13 +254,11 @@ class _ReplyReader:
             answer = replace(answer, messages=ignore_calls(answer.messages))
         elif options.answer is not None:
             answer = replace(answer, messages=note_unread(answer.messages, value, _HINT))
-        usage = self._find_beside(options.usage, value)
-        cost_usd = self._find_beside(options.cost_usd, value)
-        return replace(
-            answer,
-            usage=answer.usage if usage is None else read_usage(usage, self._warn),
-            cost_usd=answer.cost_usd if cost_usd is None else read_cost(cost_usd, self._warn),
-        )
+        if (usage := self._find_beside(options.usage, value)) is not None:
+            answer = replace(answer, usage=read_usage(usage, self._warn))
+        if (cost_usd := self._find_beside(options.cost_usd, value)) is not None:
+            answer = replace(answer, cost_usd=read_cost(cost_usd, self._warn))
+        return answer
 
     def _parse(self) -> JSON:
         """The body as JSON, if a path leads into it."""
@@ -282,11 +278,8 @@ class _ReplyReader:
     def _error(self, what: str, **more: bool) -> TargetError:
         return protocol_error(what, self._output.data, **more)
 
-    def _find_calls(self, value: JSON) -> tuple[bool, Message | None]:
+    def _find_calls(self, path: JsonPath, value: JSON) -> tuple[bool, Message | None]:
         """Whether the path of calls leads anywhere; and the calls there, as a message."""
-        path = self._options.calls_path
-        if path is None:
-            return False, None
         try:
             calls = understand_calls(path.find(value) or [])
         except MissingError as error:
@@ -309,10 +302,9 @@ class _ReplyReader:
             # An agent that calls a tool often says nothing.
             answer = Answer((calls,)) if found is None and calls else read_json(found, self._warn)
             end = find_end_at(value, path.steps)
-        except MissingError as error:
-            raise self._error(f"`answer`: {error}") from None
-        except TargetError as error:
-            raise self._error(str(error)) from None
+        except (MissingError, TargetError) as error:
+            where = "`answer`: " if isinstance(error, MissingError) else ""
+            raise self._error(f"{where}{error}") from None
         return answer if end is None else replace(answer, messages=note_end(answer.messages, end))
 
     def _find_beside(self, path: JsonPath | None, value: JSON) -> JSON:

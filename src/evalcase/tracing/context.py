@@ -36,9 +36,6 @@ class TraceContext(NamedTuple):
         """W3C Trace Context: version, trace, span, and the flag "recorded"."""
         return f"00-{self.trace}-{self.span}-01"
 
-    def describe(self) -> dict[str, JSON]:
-        return {"trace": self.trace}
-
 
 class PendingCalls:
     """What can be said of each call that has no answer yet, if it fails. The key is the identity of
@@ -55,16 +52,19 @@ class PendingCalls:
         yield
         self._by_id.pop(id(question), None)
 
+    @contextmanager
+    def start(self, question: Question) -> Iterator[TraceContext]:
+        """Begin a trace, and note its call."""
+        trace = TraceContext(os.urandom(16).hex(), os.urandom(8).hex())
+        with self.during(question, lambda: {"trace": trace.trace}):
+            yield trace
+
     def seen_of(self, question: Question) -> dict[str, JSON]:
         found = self._by_id.pop(id(question), None)
         return {} if found is None else found[1]()
 
     def clear(self) -> None:
         self._by_id.clear()
-
-
-def start_trace() -> TraceContext:
-    return TraceContext(os.urandom(16).hex(), os.urandom(8).hex())
 
 
 class TraceLabel(NamedTuple):
