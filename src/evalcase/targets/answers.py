@@ -68,10 +68,7 @@ def ignore_warning(_: str) -> None:
 def read_answer(value: object, warn: Warn = ignore_warning) -> Answer:
     """The answer in a value that Python code returned. Raise TargetError where there is none."""
     if isinstance(value, Answer):
-        messages: object = value.messages
-        if type(messages) is not tuple or not all(isinstance(each, Message) for each in messages):
-            return value  # the engine refuses it
-        plain = _copy_value(list(messages))
+        plain = _copy_value(list(value.messages))
         assert isinstance(plain, list)
         return replace(value, messages=read_messages(plain))
     if value is None:

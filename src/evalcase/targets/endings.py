@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from evalcase.errors import TargetError
+from evalcase.targets.base import part_of
 from evalcase.types.message import text_of
 from evalcase.types.value import JSON
 from evalcase.util.answers import finish_reason_of, kind_of_end
@@ -47,12 +48,10 @@ def find_end_at(value: JSON, steps: Iterable[str]) -> str | None:
 
 def is_broken_off(events: list[JSON]) -> bool:
     """Whether a stream of a known service stops before it says how it ended."""
-    kinds = [str(each.get("type")) for each in events if isinstance(each, dict)]
+    kinds, end = [str(part_of(each).get("type")) for each in events], find_end(events)
     is_known = any(each == "message_start" or each.startswith("response.") for each in kinds)
-    for event in events:
-        if isinstance(event, dict) and (event.get("choices") or event.get("candidates")):
-            is_known = True
-    end = find_end(events)
+    keys = ("choices", "candidates")
+    is_known = is_known or any(part_of(each).get(key) for each in events for key in keys)
     return is_known and "message_stop" not in kinds and kind_of_end(end or "queued") == "unfinished"
 
 
@@ -74,8 +73,7 @@ def _reasons_of(value: Mapping[str, Any]) -> Iterator[str]:
     if value.get("object") == "response":
         details = value.get("incomplete_details")
         reasons.append(details.get("reason") if isinstance(details, dict) else value.get("status"))
-    feedback = value.get("promptFeedback")
-    reasons.append(feedback.get("blockReason") if isinstance(feedback, dict) else None)
+    reasons.append(part_of(value, "promptFeedback").get("blockReason"))
     status = value.get("status")
     if isinstance(value.get("messages"), list) and isinstance(status, str) and kind_of_end(status):
         reasons.append(status)
@@ -104,7 +102,7 @@ def _parse_last(value: JSON) -> JSON:
 
 def _find_failure(value: Mapping[str, Any]) -> str | None:
     error, status = value.get("error"), value.get("status")
-    said = (error.get("message") if isinstance(error, dict) else None) or error
+    said = part_of(error).get("message") or error
     match value:
         case (
             {"choices": [{"message": _}, *_]}
