@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from evalcase.errors import TargetError
 from evalcase.targets.base import count_of, objects_of, part_of
-from evalcase.types.answer import Answer, Usage
+from evalcase.targets.usage import read_usage
+from evalcase.types.answer import Answer, Usage, sum_usage
 from evalcase.types.message import Message
 from evalcase.types.value import JSON
 from evalcase.util.calls import CallKind, find_calls, kind_of_tool, parse_arguments
@@ -33,8 +34,6 @@ STORED: tuple[StoredFormat, ...] = get_args(StoredFormat)
 FORMATS: tuple[TranscriptFormat, ...] = (*get_args(StreamFormat), *STORED)
 
 _Events = list[dict[str, Any]]
-_Names = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""How an agent calls tokens: of input, of output, and those of input that a cache had."""
 _LAST = ("result", "turn.completed", "turn.failed")
 """The types of the events after which an agent prints nothing."""
 _SESSIONS = ("session_id", "sessionId", "sessionID", "thread_id")
@@ -241,16 +240,9 @@ def calls_of(value: object) -> list[dict[str, Any]]:
     return found
 
 
-def count_tokens(rows: Iterable[Mapping[str, Any]], names: _Names) -> Usage | None:
-    listed = list(rows)
-
-    def total(names: tuple[str, ...]) -> int | None:
-        counts = [count_of(row.get(name)) for row in listed for name in names]
-        known = [each for each in counts if each is not None]
-        return sum(known) if known else None
-
-    usage = Usage(*map(total, names))
-    return None if usage == Usage() else usage
+def count_tokens(rows: Iterable[JSON]) -> Usage | None:
+    """The tokens of all rows that say any."""
+    return sum_usage([each for row in rows if (each := read_usage(row, lambda _: None))])
 
 
 def money_of(value: object) -> float | None:
@@ -319,12 +311,6 @@ def _read_blocks(transcript: Transcript, message: Mapping[str, Any], parent: obj
             transcript.skip(block)
 
 
-_CLAUDE_CACHED = ("cache_read_input_tokens", "cacheReadInputTokens")
-_CLAUDE_TOKENS: _Names = (
-    ("input_tokens", "inputTokens", *_CLAUDE_CACHED, "cache_creation_input_tokens",
-     "cacheCreationInputTokens"),
-    ("output_tokens", "outputTokens"), _CLAUDE_CACHED,
-)  # fmt: skip
 _CLAUDE_LIMITS = {"error_max_turns": "max_turns", "error_max_budget_usd": "max_cost"}
 
 
@@ -343,7 +329,7 @@ def _end_claude(end: Mapping[str, Any], model: object) -> End:
         )  # fmt: skip
     # `usage` leaves out subagents, so `modelUsage` comes first.
     by_model = [part_of(each) for each in part_of(end, "modelUsage").values()]
-    usage = count_tokens(by_model or [part_of(end, "usage")], _CLAUDE_TOKENS)
+    usage = count_tokens(by_model or [part_of(end, "usage")])
     text, cost_usd = end.get("result"), money_of(end.get("total_cost_usd"))
     return End(text if isinstance(text, str) else None, limit or reason, usage, cost_usd, model)
 
@@ -373,12 +359,10 @@ def _read_claude_session(events: _Events, transcript: Transcript) -> End | None:
         return None
     if last.get("isApiErrorMessage"):
         raise failed("Claude Code", text_of_parts(part_of(last, "message").get("content")))
-    return End(None, finish, count_tokens(used.values(), _CLAUDE_TOKENS), None, model)
+    return End(None, finish, count_tokens(used.values()), None, model)
 
 
 # Codex: `codex exec --json`, and `~/.codex/sessions/…/rollout-*.jsonl`
-
-_CODEX_TOKENS = ("input_tokens",), ("output_tokens",), ("cached_input_tokens",)
 
 
 def _read_codex(events: _Events, transcript: Transcript) -> End | None:
@@ -398,7 +382,7 @@ def _read_codex(events: _Events, transcript: Transcript) -> End | None:
             transcript.skip(event)
     if end is None or transcript.exit_code:
         return None
-    return End(usage=count_tokens([part_of(end, "usage")], _CODEX_TOKENS))
+    return End(usage=count_tokens([part_of(end, "usage")]))
 
 
 def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done: bool) -> None:
@@ -452,7 +436,7 @@ def _read_codex_rollout(events: _Events, transcript: Transcript) -> End | None:
             total = part_of(item, "info", "total_token_usage") or total
         elif kind not in ("session_meta", "compacted"):
             transcript.skip(event)
-    return End(usage=count_tokens([total], _CODEX_TOKENS), model=model) if is_said else None
+    return End(usage=count_tokens([total]), model=model) if is_said else None
 
 
 def _read_response_item(transcript: Transcript, item: Mapping[str, Any]) -> None:
@@ -566,8 +550,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
         return None
     models = part_of(end, "modelMetrics")
     used = [part_of(each, "usage") for each in models.values()]
-    names = ("inputTokens",), ("outputTokens",), ("cacheReadTokens",)
-    return End(finish="stop", usage=count_tokens(used, names), model=next(iter(models), None))
+    return End(finish="stop", usage=count_tokens(used), model=next(iter(models), None))
 
 
 # opencode: `opencode run --format json`
@@ -599,8 +582,17 @@ def _read_opencode(events: _Events, transcript: Transcript) -> End | None:
     costs = [money_of(step.get("cost")) for step in steps]
     known = [each for each in costs if each is not None]
     # Input leaves out what the cache read, and output leaves out reasoning.
-    rows = [{**part_of(each, "tokens"), **part_of(each, "tokens", "cache")} for each in steps]
-    usage = count_tokens(rows, (("input", "read", "write"), ("output", "reasoning"), ("read",)))
+    rows = [
+        {
+            "input_tokens": part_of(step, "tokens").get("input"),
+            "cache_read_input_tokens": part_of(step, "tokens", "cache").get("read"),
+            "cache_creation_input_tokens": part_of(step, "tokens", "cache").get("write"),
+            "output_tokens": part_of(step, "tokens").get("output"),
+            "thoughts_token_count": part_of(step, "tokens").get("reasoning"),
+        }
+        for step in steps
+    ]
+    usage = count_tokens(rows)
     return End(None, steps[-1].get("reason"), usage, sum(known) if known == costs else None)
 
 
@@ -638,7 +630,7 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
     status = str(info["exit_status"])
     if status != "Submitted" and status not in _MINI_LIMITS:
         raise failed("mini-swe-agent", status)
-    usage = count_tokens(usages, (("prompt_tokens",), ("completion_tokens",), ()))
+    usage = count_tokens(usages)
     is_known = all("prompt_tokens" in each for each in usages)
     cost_usd = money_of(part_of(info, "model_stats").get("instance_cost"))
     # What it submits is empty unless it was told to print something.
@@ -668,10 +660,9 @@ def _read_atif(events: _Events, transcript: Transcript) -> End | None:
                 output = text_of_parts(result.get("content"))
                 transcript.result(result["source_call_id"], output, is_error=False)
     metrics = part_of(whole, "final_metrics")
-    names = ("total_prompt_tokens",), ("total_completion_tokens",), ("total_cached_tokens",)
     model = part_of(whole, "agent").get("model_name")
     cost_usd = money_of(metrics.get("total_cost_usd"))
-    return End(None, None, count_tokens([metrics], names), cost_usd, model)
+    return End(None, None, count_tokens([metrics]), cost_usd, model)
 
 
 def _read_agentv(events: _Events, transcript: Transcript) -> End | None:
@@ -692,7 +683,7 @@ def _read_agentv(events: _Events, transcript: Transcript) -> End | None:
         return None
     row = events[-1]
     used = [part_of(row, "transcript_token_usage")]
-    usage = count_tokens(used, (("input",), ("output",), ("cached",)))
+    usage = count_tokens(used)
     return End(usage=usage, cost_usd=money_of(row.get("transcript_cost_usd")))
 
 

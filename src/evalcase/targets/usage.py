@@ -17,15 +17,16 @@ from evalcase.types.value import JSON, Value
 
 _INPUT = (
     "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count",
-    "input",
+    "total_prompt_tokens", "input",
 )  # fmt: skip
 _OUTPUT = (
     "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount",
-    "candidates_token_count", "output",
+    "candidates_token_count", "total_completion_tokens", "output",
 )  # fmt: skip
 _CACHED = (
     "cached_tokens", "cache_read_input_tokens", "cacheReadInputTokens", "cachedContentTokenCount",
-    "cached_content_token_count", "cache_read_tokens", "cache_read", "cached",
+    "cached_content_token_count", "cache_read_tokens", "cache_read", "cached_input_tokens",
+    "cacheReadTokens", "total_cached_tokens", "cached",
 )  # fmt: skip
 _DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _LONGEST_MODEL = 200
@@ -49,6 +50,8 @@ def read_usage(value: JSON, warn: Warn) -> Usage | None:
     # Anthropic counts the tokens that its cache reads and writes apart from the others, and Gemini
     # those of thoughts.
     apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    if "cacheCreationInputTokens" in value:  # of Claude Code
+        apart = ("cacheReadInputTokens", "cacheCreationInputTokens")
     counts: dict[str, JSON] = {
         "input_tokens": _add(given, *map(value.get, apart)),
         "output_tokens": _add(made, _first(value, "thoughtsTokenCount", "thoughts_token_count")),
