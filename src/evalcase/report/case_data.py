@@ -82,14 +82,13 @@ def _present(told: PageObject) -> PageObject:
 
 def case_data(row: CaseRow) -> PageObject:
     told: PageObject = {"suite": row.suite, "case": row.case, "target": row.target}
-    as_data = False
+    content = None
     if row.known is not None:
         # A conversation that did not happen is shown as it was written.
         is_told = any(result.turns for result in row.results)
         told |= _known_data(row.known, () if is_told else row.known.written_messages)
-        expected = row.known._data.get("expected_output") or [{}]
-        content = expected[-1].get("content")
-        as_data = content is not None and text_of(content) is None
+        content = (row.known._data.get("expected_output") or [{}])[-1].get("content")
+    as_data = content is not None and text_of(content) is None
     if row.outcome is not None:
         told["repeats"], told["needed"] = row.outcome.repeats, row.outcome.pass_rate
     told["trials"] = [

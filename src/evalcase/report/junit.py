@@ -24,7 +24,7 @@ from evalcase.report.terminal import Screen
 from evalcase.types.case import Case
 from evalcase.types.result import Result
 from evalcase.util.environment import this_environment
-from evalcase.util.text import shorten_text, write_count
+from evalcase.util.text import flatten_text, write_count
 
 _FOREIGN = re.compile(
     "[^\t\n\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -169,7 +169,7 @@ def _test_case(each: CaseTrials, case: Case | None, suite: str, locate: Locate) 
                 told.append(_explain(name, trial, case, "", locate))
     elif name == "skipped":
         why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
-        told.append(_element(name, {"message": _cut_message(why)}))
+        told.append(_element(name, {"message": flatten_text(why, _LONGEST_MESSAGE)}))
     else:
         votes = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
         told.append(_explain(name, each.telling, case, votes, locate))
@@ -182,7 +182,7 @@ def _test_case(each: CaseTrials, case: Case | None, suite: str, locate: Locate) 
 def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
     """Why a trial is not passed: where its case stands first, then all that a summary shows."""
     reason = reason_of(trial)
-    message = _cut_message(f"{told}; {reason}" if told else reason)
+    message = flatten_text(f"{told}; {reason}" if told else reason, _LONGEST_MESSAGE)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
     lines += detail_lines(trial, case, _SCREEN)
@@ -197,7 +197,3 @@ def _cap_lines(lines: Iterable[str]) -> str:
         if size > _MOST_BYTES:
             return "\n".join([*fitting[:-1], "… (the rest is in the record)"])
     return "\n".join(fitting)
-
-
-def _cut_message(text: str) -> str:
-    return shorten_text(" ".join(text.split()), _LONGEST_MESSAGE)

@@ -33,6 +33,7 @@ from evalcase.types.value import replace
 from evalcase.util.text import (
     code_block,
     code_span,
+    flatten_text,
     make_visible,
     shorten_text,
     write_count,
@@ -135,7 +136,7 @@ def _part_lines(
 ) -> Iterator[str]:
     head, *rows = part_rows(title, dict(islice(parts.items(), _MOST_PARTS)), efforts)
     head = [name.replace("interval", "95 % interval") for name in head]
-    names = (shorten_text(" ".join(row[0].split()), _LONGEST) for row in rows)
+    names = (flatten_text(row[0], _LONGEST) for row in rows)
     cells = ([code_span(name), *row[1:]] for name, row in zip(names, rows, strict=True))
     yield from write_table([head, *cells])
     if len(parts) > len(rows):

@@ -47,12 +47,12 @@ _INTERNAL, _ERROR = 1, 2
 
 def write_otlp(reported: Reported) -> Iterator[str]:
     """Exports, one on each line; one without spans if there are no trials."""
-    stored, left = reported.stored, iter(reported.results())
+    stored, left, is_first = reported.stored, iter(reported.results()), True
     run, scope = stored.run.id, {"name": "evalcase", "version": __version__}
     about = {"service.name": "evalcase", "service.version": __version__, "evalcase.run": run}
     resource = {"attributes": _make_attributes(about)}
-    several = list(islice(left, AT_ONCE))
-    while True:
+    while (several := list(islice(left, AT_ONCE))) or is_first:
+        is_first = False
         spans = [
             span
             for result in several
@@ -61,9 +61,6 @@ def write_otlp(reported: Reported) -> Iterator[str]:
         scoped = [{"scope": scope, "spans": spans, "schemaUrl": SCHEMA}]
         exported = {"resource": resource, "scopeSpans": scoped, "schemaUrl": SCHEMA}
         yield json_line({"resourceSpans": [exported]}) + "\n"
-        several = list(islice(left, AT_ONCE))
-        if not several:
-            return
 
 
 def _make_spans(run: str, result: Result, case: Case | None) -> Iterator[dict[str, Any]]:

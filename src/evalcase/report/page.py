@@ -46,7 +46,7 @@ from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
 from evalcase.types.value import replace
 from evalcase.util.files import read_file
-from evalcase.util.text import shorten_text
+from evalcase.util.text import flatten_text
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "grid", "list", "messages", "diff",
@@ -157,9 +157,31 @@ class PageWriter:
 
     def write(self, rows: Iterable[CaseRow]) -> Iterator[bytes]:
         """All but the end."""
-        for piece in self._write_rows(rows):
-            self._size += len(piece)
-            yield piece
+        yield self._count(self._shell.head)
+        for row in rows:
+            # It may be left out if it passed and nothing changed.
+            may_drop = row.verdict == "passed" and (row.base is None or row.change == "same")
+            chunk = self._open.get(may_drop)
+            if chunk is None:
+                chunk = self._open[may_drop] = _Chunk(self._chunks)
+                self._chunks += 1
+            told = {**row_data(row), "chunk": chunk.number, "place": len(chunk.texts)}
+            before = _measure_results(row.base.trials if row.base is not None else ())
+            told |= {f"base_{name}": before[name] for name in ("score", "seconds", "cost")}
+            told["base_verdict"] = None if row.base is None else row.base.verdict
+            self._rows.append({**told, "change": row.change})
+            chunk.texts.append(write_compact(case_data(row)))
+            chunk.size += len(chunk.texts[-1])
+            if len(chunk.texts) >= _CHUNK_CASES or chunk.size >= _CHUNK_BYTES:
+                yield self._close(may_drop)
+            if len(self._rows) >= _BLOCK_ROWS:
+                yield self._pack_rows()
+        yield from map(self._close, list(self._open))
+        yield self._pack_rows()
+
+    def _count(self, piece: bytes) -> bytes:
+        self._size += len(piece)
+        return piece
 
     def finish(self, told: PageObject, more: str) -> Iterator[bytes]:
         """The details that there is room for, and what is `told` of the whole. `more` is a command
@@ -185,44 +207,21 @@ class PageWriter:
             told = {**told, "left_out": cut}
         return pack_json("run", write_compact(told))
 
-    def _write_rows(self, rows: Iterable[CaseRow]) -> Iterator[bytes]:
-        yield self._shell.head
-        for row in rows:
-            # It may be left out if it passed and nothing changed.
-            may_drop = row.verdict == "passed" and (row.base is None or row.change == "same")
-            chunk = self._open.get(may_drop)
-            if chunk is None:
-                chunk = self._open[may_drop] = _Chunk(self._chunks)
-                self._chunks += 1
-            told = {**row_data(row), "chunk": chunk.number, "place": len(chunk.texts)}
-            before = _measure_results(row.base.trials if row.base is not None else ())
-            told |= {f"base_{name}": before[name] for name in ("score", "seconds", "cost")}
-            told["base_verdict"] = None if row.base is None else row.base.verdict
-            self._rows.append({**told, "change": row.change})
-            chunk.texts.append(write_compact(case_data(row)))
-            chunk.size += len(chunk.texts[-1])
-            if len(chunk.texts) >= _CHUNK_CASES or chunk.size >= _CHUNK_BYTES:
-                yield from self._close(may_drop)
-            if len(self._rows) >= _BLOCK_ROWS:
-                yield self._pack_rows()
-        for may_drop in list(self._open):
-            yield from self._close(may_drop)
-        yield self._pack_rows()
-
     def _pack_rows(self) -> bytes:
         columns = {name: [row[name] for row in self._rows] for name in self._columns}
         self._rows.clear()
         self._blocks += 1
-        return pack_json(f"rows{self._blocks}", write_compact(columns))
+        return self._count(pack_json(f"rows{self._blocks}", write_compact(columns)))
 
-    def _close(self, may_drop: bool) -> Iterator[bytes]:
+    def _close(self, may_drop: bool) -> bytes:
+        """The chunk that was open; empty if it may be left out, and waits."""
         chunk = self._open.pop(may_drop)
         data = pack_json(f"c{chunk.number}", f"[{','.join(chunk.texts)}]", 0)
-        if may_drop:
-            self._scratch.write(data)
-            self._waiting.append((len(chunk.texts), len(data)))
-        else:
-            yield data
+        if not may_drop:
+            return self._count(data)
+        self._scratch.write(data)
+        self._waiting.append((len(chunk.texts), len(data)))
+        return b""
 
 
 def row_data(row: CaseRow) -> dict[str, Any]:
@@ -269,7 +268,7 @@ def _find_mean(values: Iterable[float | None]) -> float | None:
 
 
 def _cut_excerpt(text: str) -> str:
-    return shorten_text(" ".join(text[: 2 * _EXCERPT].split()), _EXCERPT)
+    return flatten_text(text[: 2 * _EXCERPT], _EXCERPT)
 
 
 def write_html(

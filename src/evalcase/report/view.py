@@ -86,11 +86,9 @@ class Listing(Struct):
         """What a journal says, also while it is written; None if there is no time to read it."""
         about = os.stat(run.journal) if os.path.exists(run.journal) else None
         mark = (running, *((about.st_size, about.st_mtime_ns) if about is not None else (0, 0)))
-        known = self._known.get(run.path)
-        if known is not None and known[0] == mark:
-            return known[1]
-        if not may_read:
-            return None
+        before, found = self._known.get(run.path, ((), {}))
+        if before == mark or not may_read:
+            return found if before == mark else None
         try:
             own = is_own(run, self.state, self.root)
             found = _read_run(run, self.root, own=own, running=running)

@@ -28,6 +28,11 @@ def shorten_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def flatten_text(text: str, most: int) -> str:
+    """The text in one line, with an ellipsis at its end if it is longer than `most` characters."""
+    return shorten_text(" ".join(text.split()), most)
+
+
 def cut_bytes(data: bytes) -> str:
     return data[: 4 * EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:EXCERPT_CHARACTERS]
 
