@@ -98,7 +98,8 @@ def open_sides(
         base = open_side(baseline, is_file=True)
         return _pair_sides(base, open_side(names[0] if names else "latest"), targets)
     if len(names) == 1 or (not names and targets is not None):
-        return _pair_within(open_side(names[0] if names else "latest"), targets)
+        side = open_side(names[0] if names else "latest")
+        return _pair_sides(side, side, targets)
     if names:
         return _pair_sides(open_side(names[0]), open_side(names[1]), targets)
     head, chosen = open_side("latest"), choose_base(folder)
@@ -109,8 +110,7 @@ def open_sides(
             raise
         raise ConfigError(f"{error}; to compare its targets: evalcase compare latest") from None
     if chosen is not None and (count := chosen[1]):
-        runs = write_count(count, "run")
-        other = f"{runs} of other cases or targets in between"
+        other = f"{write_count(count, 'run')} of other cases or targets in between"
         why = f"the newest run before head of the same cases; {other}"
         base = replace(base, choice=why)
     return _pair_sides(base, head, targets)
@@ -129,47 +129,39 @@ def _open_side(
 
 def _pair_sides(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
     """Raise ConfigError if something would be compared with itself: nothing is ever worse then."""
+    is_within, there = base is head, base.stored.targets
     if targets is not None:
         paired = {_require_target(targets[1], head): _require_target(targets[0], base)}
+    elif is_within:
+        if len(there) < 2:
+            only = f"{head.label} has results for only one target"
+            raise ConfigError(f"{only}: give a second run to compare it with")
+        # In the order of the run; a file doesn't have that, and is sorted by name. The first is the
+        # base of the others.
+        known = head.run.about.targets if head.run is not None else ()
+        named = [name for name in known if name in there]
+        first, *others = dict.fromkeys([*named, *sorted(there)])
+        paired = dict.fromkeys(others, first)
     else:
-        paired = pair_targets(base.stored.targets, head.stored.targets)
-        if not paired and base.stored.targets and head.stored.targets:
+        paired = pair_targets(there, head.stored.targets)
+        if not paired and there and head.stored.targets:
             raise ConfigError(
                 f"no target has the same name in both: base has {_list_targets(base)}, head has "
                 f"{_list_targets(head)}; --targets BASE HEAD names one of each"
             )
     is_one_file = (base.run is None) != (head.run is None)
     is_same = base.source == head.source or (is_one_file and base.runs == head.runs)
-    if is_same and any(one == other for one, other in paired.items()):
-        raise ConfigError(f"base and head are both {head.label}: there is nothing to compare")
+    if is_same and (twice := [name for name, other in paired.items() if name == other]):
+        said = f"base and head are both {head.label}: there is nothing to compare"
+        raise ConfigError(f"--targets names `{twice[0]}` twice" if is_within else said)
     return Sides(base, head, paired, targets is not None)
-
-
-def _pair_within(side: Side, targets: tuple[str, str] | None) -> Sides:
-    """Targets of one run, side by side: the first is the base of the others."""
-    if targets is not None:
-        one, other = (_require_target(name, side) for name in targets)
-        if one == other:
-            raise ConfigError(f"--targets names `{one}` twice")
-        return Sides(side, side, {other: one})
-    if len(side.stored.targets) < 2:
-        raise ConfigError(
-            f"{side.label} has results for only one target: give a second run to compare it with"
-        )
-    # In the order of the run; a file doesn't have that, and is sorted by name.
-    known = side.run.about.targets if side.run is not None else ()
-    named = [name for name in known if name in side.stored.targets]
-    first, *others = dict.fromkeys([*named, *sorted(side.stored.targets)])
-    return Sides(side, side, dict.fromkeys(others, first))
 
 
 def _require_target(name: str, side: Side) -> str:
     if name not in side.stored.targets:
         hint = did_you_mean(name, side.stored.targets)
-        there = f"it has {_list_targets(side) or 'none'}"
-        raise ConfigError(
-            f"{side.label} has no target `{name}`; {there}{f'; {hint}' if hint else ''}"
-        )
+        there = f"it has {_list_targets(side) or 'none'}{f'; {hint}' if hint else ''}"
+        raise ConfigError(f"{side.label} has no target `{name}`; {there}")
     return name
 
 
