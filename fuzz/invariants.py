@@ -94,15 +94,15 @@ def check_migration(data: bytes, format: Format) -> None:
     path = f"fuzz.{format}"
     first = migrate_bytes(data, format, path, Catalogue())
     assert first.before == data
-    assert first.changed == bool(first.renames)
-    edits = [edit for rename in first.renames for edit in rename.edits]
+    assert (first.before != first.after) == bool(first.changes)
+    edits = [edit for rename in first.changes for edit in rename.edits]
     assert all(edit.span.line == edit.span.end_line for edit in edits)
     replaced = sum(edit.span.end_column - edit.span.column for edit in edits)
     grown = sum(len(edit.text) for edit in edits) - replaced
     assert len(first.after.decode(errors="replace")) == len(data.decode(errors="replace")) + grown
     again = migrate_bytes(first.after, format, path, Catalogue())
-    assert not again.changed
-    assert again.renames == []
+    assert again.before == again.after
+    assert again.changes == []
     if first.errors:
         return
     try:

@@ -45,7 +45,7 @@ def check_migration(data: bytes, format: Format) -> None:
     # Undo what is said to be done, and the rest has to be what it was, to the byte.
     text = data.decode().removeprefix("\ufeff")
     pieces, done = [], 0
-    for span, old, new, (edit,) in result.renames:
+    for span, old, new, (edit,) in result.changes:
         start, end = offsets(text, span)
         key = text[start:end]
         assert old in OLD_NAMES
@@ -56,7 +56,7 @@ def check_migration(data: bytes, format: Format) -> None:
     assert result.after.decode().removeprefix("\ufeff") == "".join([*pieces, text[done:]])
     assert result.after.startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")
     again = migrate_bytes(result.after, format, f"file.{format}", Catalogue())
-    assert (again.after, again.renames) == (result.after, [])
+    assert (again.after, again.changes) == (result.after, [])
     if isinstance(meaning(data, format), dict):
         check_what_is_left(result.after, format, {problem.code for problem in result.left})
 
@@ -123,5 +123,5 @@ def test_old_name_that_is_written_with_an_escape_is_left_and_reported(
 ) -> None:
     """There is no plain name to rename, but the old one is still there."""
     result = migrate_bytes(text.encode(), format, f"file.{format}", Catalogue())
-    assert (result.after, result.renames) == (text.encode(), [])
+    assert (result.after, result.changes) == (text.encode(), [])
     assert [(problem.code, problem.line) for problem in result.left] == [("deprecated-name", 1)]

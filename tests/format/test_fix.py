@@ -42,8 +42,8 @@ def test_one_exact_edit_is_made_and_no_more(tmp_path: Path, before: str, after: 
     path = tmp_path / "a.yaml"
     path.write_bytes(before.encode())
     fixed = fix_file(str(path), Catalogue(needs_graders=True))
-    assert fixed.after.decode() == (after if after is not None else before) or not fixed.edits
-    assert bool(fixed.edits) == (after is not None)
+    assert fixed.after.decode() == (after if after is not None else before) or not fixed.changes
+    assert bool(fixed.changes) == (after is not None)
     assert path.read_bytes() == before.encode()  # a plan writes nothing
 
 
@@ -75,10 +75,10 @@ def test_what_was_mended_needs_no_mending_and_is_better(tmp_path: Path, path: Pa
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
     fixed = fix_file(str(copy), Catalogue(needs_graders=True))
-    if not fixed.edits:
+    if not fixed.changes:
         return
     assert fixed.before == path.read_bytes()
     before = errors_of(copy)
     copy.write_bytes(fixed.after)
     assert "syntax" in before or len(errors_of(copy)) < len(before) or not before
-    assert fix_file(str(copy), Catalogue(needs_graders=True)).edits == []
+    assert fix_file(str(copy), Catalogue(needs_graders=True)).changes == []

@@ -17,7 +17,7 @@ from evalcase.cli.options import WrongUsageError, stdin_format
 from evalcase.cli.terminal import is_live, print_lines, screen_for, scrub_problems
 from evalcase.config.catalogue import Catalogue, check_project
 from evalcase.config.config import read_config
-from evalcase.format.migrate import Fixed, fix_file
+from evalcase.format.migrate import Rewrite, fix_file
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, discover_files, enters_folder
 from evalcase.report.github import as_github
@@ -33,17 +33,17 @@ _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _NAMED = 3
 
 
-def _write_fixed(fixed: Fixed, screen: Screen) -> Iterator[str]:
+def _write_fixed(fixed: Rewrite, screen: Screen) -> Iterator[str]:
     path = screen.paint(make_visible(fixed.path), "place")
     try:
         write_atomically(fixed.path, fixed.after, before=fixed.before)
     except OSError as error:
         yield f"{path}: can't be written: {error.strerror or error}"
         return
-    for span, old, new in fixed.edits:
+    for span, old, new, _ in fixed.changes:
         now = screen.paint(make_visible(new), "good") or "(nothing)"
         yield f"{path}:{span.line}:{span.column}: {make_visible(old)} → {now}"
-    yield f"{path}: {write_count(len(fixed.edits), 'mistake')} fixed"
+    yield f"{path}: {write_count(len(fixed.changes), 'mistake')} fixed"
     yield ""
 
 
@@ -167,5 +167,5 @@ def _fix_files(paths: Sequence[str], catalogue: Catalogue, talk: TextIO) -> None
     screen = screen_for(talk)
     for path in discover_files(paths):
         fixed = fix_file(path, catalogue) if isinstance(path, str) else None
-        if fixed is not None and fixed.edits:
+        if fixed is not None and fixed.changes:
             print_lines(_write_fixed(fixed, screen), talk)

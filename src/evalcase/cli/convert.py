@@ -16,7 +16,7 @@ from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.format.fields import CASE_FIELDS
-from evalcase.format.migrate import Migration, migrate_file
+from evalcase.format.migrate import Rewrite, migrate_file
 from evalcase.format.positions import Format
 from evalcase.format.source import STDIN, discover_files, format_of
 from evalcase.importers.convert import IMPORTERS, import_suite
@@ -305,12 +305,12 @@ def migrate_command(paths: tuple[str, ...], diff: bool, check: bool, stdin_forma
     seen: set[str] = set()
     changed = failed = 0
     for path in discover_files(paths):
-        unread = [Migration.of_unreadable(path)] if isinstance(path, Problem) else None
+        unread = [Rewrite.of_unreadable(path)] if isinstance(path, Problem) else None
         for migration in unread or migrate_file(str(path), Catalogue(), stdin_format):
             if migration.path in seen:
                 continue
             seen.add(migration.path)
-            changed += migration.changed
+            changed += bool(migration.changes)
             if diff:
                 _write_diff(migration)
             elif not check:
@@ -322,21 +322,21 @@ def migrate_command(paths: tuple[str, ...], diff: bool, check: bool, stdin_forma
     return 2 if failed else 1 if check and changed else 0
 
 
-def _write_migration(migration: Migration) -> None:
+def _write_migration(migration: Rewrite) -> None:
     """Write the file anew; a failure to do so becomes one of its errors."""
     if migration.path == STDIN:
         sys.stdout.flush()
         sys.stdout.buffer.write(migration.after)
-    elif migration.changed:
+    elif migration.changes:
         try:
             write_atomically(migration.path, migration.after, before=migration.before)
         except OSError as error:
             message = f"the file can't be written: {error.strerror or error}"
             migration.errors.append(Problem("unwritable-file", message, migration.path))
-            migration.renames.clear()
+            migration.changes.clear()
 
 
-def _write_diff(migration: Migration) -> None:
+def _write_diff(migration: Rewrite) -> None:
     screen = screen_for(sys.stdout)
     for line in unified_diff(migration.before, migration.after, migration.path):
         if sys.stdout.isatty():
@@ -347,12 +347,12 @@ def _write_diff(migration: Migration) -> None:
             sys.stdout.buffer.write(line)
 
 
-def _report_migration(migration: Migration, talk: TextIO, *, done: bool) -> Iterator[str]:
+def _report_migration(migration: Rewrite, talk: TextIO, *, done: bool) -> Iterator[str]:
     screen = screen_for(talk)
     path = screen.paint(make_visible(migration.path), "place")
-    for span, old, new, _ in migration.renames:
+    for span, old, new, _ in migration.changes:
         yield f"{path}:{span.line}:{span.column}: {old} → {screen.paint(new, 'good')}"
-    if count := len(migration.renames):
+    if count := len(migration.changes):
         yield f"{path}: {write_count(count, 'name')} {'renamed' if done else 'to rename'}"
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"

@@ -56,7 +56,7 @@ def _quote_text(text: str) -> str:
 def _offer_renames(reading: Reading, near: list[Problem]) -> Iterator[QuickFix]:
     assert reading.role.format != "toml"
     text, format = reading.text.encode(), reading.role.format
-    renames = migrate_bytes(text, format, reading.path, Catalogue()).renames
+    renames = migrate_bytes(text, format, reading.path, Catalogue()).changes
     for problem in near:
         for rename in renames:
             if rename.span == problem.span:

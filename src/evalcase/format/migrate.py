@@ -41,89 +41,93 @@ _MOST_ROUNDS = 20
 """A text that can't be parsed shows one mistake at a time, so it is read again after each edit."""
 
 
-class Rename(NamedTuple):
-    """A deprecated name at a place, and the edits that write the new one."""
+class Change(NamedTuple):
+    """What is written in place of something else, and the edits that write it."""
 
     span: Span
     old: str
     new: str
     edits: tuple[Edit, ...]
 
-    def moved_by(self, lines: int) -> Rename:
+    def moved_by(self, lines: int) -> Change:
         edits = tuple(Edit(at.moved_by(lines), text) for at, text in self.edits)
         return self._replace(span=self.span.moved_by(lines), edits=edits)
 
 
-class Migration(NamedTuple):
-    """A file before and after its names are renamed."""
+class Rewrite(NamedTuple):
+    """A file before and after its changes."""
 
     path: str
     before: bytes
     after: bytes
-    renames: list[Rename]
+    changes: list[Change]
     left: list[Problem]
     """Deprecated names that are no plain rename."""
     errors: list[Problem]
     """Why the file, or a line of it, can't be read."""
 
     @classmethod
-    def of_unreadable(cls, problem: Problem) -> Migration:
+    def of_unreadable(cls, problem: Problem) -> Rewrite:
         return cls(problem.path, b"", b"", [], [], [problem])
 
-    @property
-    def changed(self) -> bool:
-        return self.before != self.after
 
-
-def migrate_file(path: str, known: Known, stdin_format: Format = "yaml") -> Iterator[Migration]:
+def migrate_file(path: str, known: Known, stdin_format: Format = "yaml") -> Iterator[Rewrite]:
     """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
     try:
         format = format_at(path, stdin_format)
         yield migrate_bytes(read_raw(path), format, path, known)
     except UnreadableError as error:
-        yield Migration.of_unreadable(error.problem)
+        yield Rewrite.of_unreadable(error.problem)
         return
     for sidecar in find_sidecars(path) if format == "jsonl" and path != STDIN else ():
         outside = outside_link(sidecar)
         if outside is None:
             yield from migrate_file(sidecar, known)
         else:
-            yield Migration.of_unreadable(outside)
+            yield Rewrite.of_unreadable(outside)
 
 
-def migrate_bytes(data: bytes, format: Format, path: str, known: Known) -> Migration:
+def migrate_bytes(data: bytes, format: Format, path: str, known: Known) -> Rewrite:
     """Plan the migration of a file's content: of JSONL line by line, else as a whole."""
-    result = Migration(path, data, data, [], [], [])
     body = data.removeprefix(BOM)
     pieces = body.split(b"\n") if format == "jsonl" else [body]
+    changes, left, errors = list[Change](), list[Problem](), list[Problem]()
     for number, piece in enumerate(pieces):
-        pieces[number] = _migrate_piece(piece, number + 1, format, result, known)
+        if format == "jsonl" and not piece.strip():
+            continue
+        try:
+            document = parse_document(piece.decode(), format, path)
+        except UnicodeDecodeError as error:
+            errors.append(tell_undecodable(error, path, number + 1))
+            continue
+        document.first_line = number + 1
+        if has_errors(document.problems):
+            errors += document.problems
+            continue
+        planned, others = _plan_renames(document, format, known)
+        placed = [change.moved_by(number) for change in planned]
+        # A key in an anchor may stand beside its primary in one case, and alone in the next.
+        done = {change.span for change in placed}
+        problems = dict.fromkeys(in_order(document.place(others)))
+        left += [problem for problem in problems if problem.span not in done]
+        changes += placed
+        pieces[number] = _change_all(document, planned).encode()
     mark = data[: len(data) - len(body)]
-    return result._replace(after=mark + b"\n".join(pieces))
+    return Rewrite(path, data, mark + b"\n".join(pieces), changes, left, errors)
 
 
-def _migrate_piece(
-    piece: bytes, number: int, format: Format, result: Migration, known: Known
-) -> bytes:
-    if format == "jsonl" and not piece.strip():
-        return piece
-    try:
-        document = parse_document(piece.decode(), format, result.path)
-    except UnicodeDecodeError as error:
-        result.errors.append(tell_undecodable(error, result.path, number))
-        return piece
-    document.first_line = number
-    if has_errors(document.problems):
-        result.errors.extend(document.problems)
-        return piece
+def _plan_renames(
+    document: Document, format: Format, known: Known
+) -> tuple[list[Change], list[Finding]]:
+    """The renames in a document that keep what it means, and the old names that they leave."""
     meaning, found = _resolve(document, format, known)
     old_names = [finding for finding in found if finding.code in OLD_NAME_CODES]
     plans = [(finding, _plan_rename(finding, document)) for finding in old_names]
-    planned = {plan.span: (plan, each) for each, plan in plans if isinstance(plan, Rename)}
+    planned = {plan.span: (plan, each) for each, plan in plans if isinstance(plan, Change)}
     left = [plan for _, plan in plans if isinstance(plan, Finding)]
 
-    def keeps_meaning(renames: list[Rename]) -> bool:
-        after = parse_document(_rename_all(document, renames), format, document.path)
+    def keeps_meaning(renames: list[Change]) -> bool:
+        after = parse_document(_change_all(document, renames), format, document.path)
         if has_errors(after.problems):
             return False
         return are_same(_resolve(after, format, known)[0], meaning)
@@ -132,13 +136,7 @@ def _migrate_piece(
     hint = "another name here may change what the file means"
     safe = {rename.span for rename in renames}
     left += [each._replace(hint=hint) for span, (_, each) in planned.items() if span not in safe]
-    placed = [rename.moved_by(number - 1) for rename in renames]
-    result.renames.extend(placed)
-    # A key in an anchor may stand beside its primary in one case, and alone in the next.
-    done = {rename.span for rename in placed}
-    problems = dict.fromkeys(in_order(document.place(left)))
-    result.left.extend(problem for problem in problems if problem.span not in done)
-    return _rename_all(document, renames).encode()
+    return renames, left
 
 
 def _resolve(document: Document, format: Format, known: Known) -> tuple[Any, list[Finding]]:
@@ -161,21 +159,21 @@ def _resolve(document: Document, format: Format, known: Known) -> tuple[Any, lis
     return [meaning, others], findings.found
 
 
-def _rename_all(document: Document, renames: list[Rename]) -> str:
+def _change_all(document: Document, renames: list[Change]) -> str:
     return apply_edits(document.text, (edit for each in renames for edit in each.edits), "yaml")
 
 
 def _find_safe(
-    planned: list[Rename], keeps_meaning: Callable[[list[Rename]], bool]
-) -> list[Rename]:
+    planned: list[Change], keeps_meaning: Callable[[list[Change]], bool]
+) -> list[Change]:
     """The renames that keep what a file means: nearly always all, else those of each name that
     can all be made, perhaps because another one was."""
     if not planned or keeps_meaning(planned):
         return planned
-    by_name: dict[str, list[Rename]] = {}
+    by_name: dict[str, list[Change]] = {}
     for each in planned:
         by_name.setdefault(each.old, []).append(each)
-    safe: list[Rename] = []
+    safe: list[Change] = []
     for _ in range(2):
         for old, some in [*by_name.items()]:
             if keeps_meaning(safe + some):
@@ -183,7 +181,7 @@ def _find_safe(
     return safe
 
 
-def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
+def _plan_rename(finding: Finding, document: Document) -> Change | Finding:
     """The rename of a field or a grader; or the finding, with a hint at what to do by hand."""
     path, at = finding.path, finding.at
     old: Any = path[-1] if at == "key" else _value_at(document.value, path)
@@ -197,7 +195,7 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
         if finding.message.endswith(ADDS_NO_JUDGE):
             pairs = [*_write_pairs({"criteria_judge": False}, document.format), *pairs]
         edit = Edit(span, _join_pairs(pairs, path[:-1], span, document))
-        return Rename(span, old, new, (edit,))
+        return Change(span, old, new, (edit,))
     spelling = SPELLINGS.get(old) if isinstance(old, str) else None
     if spelling is None:
         return finding
@@ -205,7 +203,7 @@ def _plan_rename(finding: Finding, document: Document) -> Rename | Finding:
     new = ", ".join([spelling.name, *_write_pairs(spelling.adds, "yaml")])
     if edits is None:
         return finding._replace(hint=f"write {{type: {new}}} by hand")
-    return Rename(span, old, new, tuple(edits))
+    return Change(span, old, new, tuple(edits))
 
 
 def _swap(source: str, old: str, new: str) -> str:
@@ -271,26 +269,9 @@ def _join_pairs(pairs: list[str], around: KeyPath, key: Span, document: Document
 # Fixes.
 
 
-class AppliedFix(NamedTuple):
-    """An edit: where it was made, what stood there, and what stands there now."""
-
-    span: Span
-    old: str
-    new: str
-
-
-class Fixed(NamedTuple):
-    """A file before and after its mistakes are fixed."""
-
-    path: str
-    before: bytes
-    after: bytes
-    edits: list[AppliedFix]
-
-
-def fix_file(path: str, known: Known) -> Fixed:
-    """Plan the edits of a file. Nothing is written; a file that can't be read has no edits."""
-    nothing = Fixed(path, b"", b"", [])
+def fix_file(path: str, known: Known) -> Rewrite:
+    """Plan the exact fixes of a file. Nothing is written; one that can't be read has none."""
+    nothing = Rewrite(path, b"", b"", [], [], [])
     if outside_link(path) is not None:
         return nothing
     try:
@@ -298,14 +279,14 @@ def fix_file(path: str, known: Known) -> Fixed:
         text = data.removeprefix(BOM).decode()
     except (UnreadableError, UnicodeDecodeError):
         return nothing
-    after, edits = fix_text(text, format, path, known)
+    after, changes = fix_text(text, format, path, known)
     mark = BOM if data.startswith(BOM) else b""
-    return Fixed(path, data, mark + after.encode(), edits)
+    return Rewrite(path, data, mark + after.encode(), changes, [], [])
 
 
-def fix_text(text: str, format: Format, path: str, known: Known) -> tuple[str, list[AppliedFix]]:
-    """A text at a path after all exact fixes, and the edits that were made."""
-    done: list[AppliedFix] = []
+def fix_text(text: str, format: Format, path: str, known: Known) -> tuple[str, list[Change]]:
+    """A text at a path after all exact fixes, and the changes that were made."""
+    done: list[Change] = []
     problems = _problems_in(text, format, path, known)
     for _ in range(_MOST_ROUNDS):
         edits: list[Edit] = []
@@ -319,9 +300,9 @@ def fix_text(text: str, format: Format, path: str, known: Known) -> tuple[str, l
         if not edits or not _is_better(left, problems):
             break
         lines = Lines(text, only_feeds=format == "jsonl")
-        for span, new in edits:
-            old = text[lines.offset(*span[:2]) : lines.offset(*span[2:])]
-            done.append(AppliedFix(span, old, new))
+        for edit in edits:
+            old = text[lines.offset(*edit.span[:2]) : lines.offset(*edit.span[2:])]
+            done.append(Change(edit.span, old, edit.text, (edit,)))
         text, problems = after, left
     return text, done
 

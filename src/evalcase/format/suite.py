@@ -50,26 +50,17 @@ class Resolved(NamedTuple):
     """The number of the written case that each case comes from."""
 
 
-class _Shape(NamedTuple):
-    about: SuiteFields
-    raw_cases: list[Any]
-    path: KeyPath
-    is_lone: bool = False
-
-
 def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
     """The suite that a document stands for. `name` is its name if it doesn't name itself."""
-    shape = _find_shape(value, name, findings)
-    if shape is None:
-        return Resolved({"name": name}, [], array("q"))
-    shared, ids = shape.about.shared, Ids()
-    vocabulary = LONE_CASE if shape.is_lone else CASE
+    about, raw_cases, path = _find_cases(value, name, findings)
+    shared, ids = about.shared, Ids()
+    is_lone = any(raw is value for raw in raw_cases[:1])
     cases: list[Case | None] = []
     origins = array("q")
     first: dict[str | None, int] = {}
-    for index, raw in enumerate(shape.raw_cases):
-        path = () if shape.is_lone else (*shape.path, index)
-        for case in resolve_line(raw, findings, ids, shared, path, vocabulary):
+    for index, raw in enumerate(raw_cases):
+        at, names = ((), LONE_CASE) if is_lone else ((*path, index), CASE)
+        for case in resolve_line(raw, findings, ids, shared, at, names):
             cases.append(case)
             origins.append(index)
             first.setdefault(findings.case, index)
@@ -78,9 +69,9 @@ def resolve_suite(value: JSON, name: str, findings: Findings) -> Resolved:
     for number, finding in enumerate(findings.found):
         if finding.code == "duplicate-id" and finding.case in first:
             # A path to an id that was made, and is not there, leads to its case.
-            also = (*shape.path, first[finding.case], "id")
+            also = (*path, first[finding.case], "id")
             findings.found[number] = finding._replace(also=also)
-    return Resolved(shape.about.fields, cases, origins)
+    return Resolved(about.fields, cases, origins)
 
 
 def resolve_one(value: JSON, findings: Findings, vocabulary: Vocabulary = CASE) -> Case | None:
@@ -138,36 +129,39 @@ def _hint_for_cases(cases: JSON) -> str | None:
     return "put `- ` before each case"
 
 
-def _find_shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
-    nothing = SuiteFields({"name": name}, NOTHING_SHARED)
+def _find_cases(
+    value: JSON, name: str, findings: Findings
+) -> tuple[SuiteFields, list[Any], KeyPath]:
+    """What a document says of its suite, its cases, and their path. A document may be one case."""
+    about = SuiteFields({"name": name}, NOTHING_SHARED)
     if type(value) is list:
         if not value:
             findings.add("no-cases", (), "the list of cases is empty")
-        return _Shape(nothing, value, ())
+        return about, value, ()
     if type(value) is not dict:
         what = "it is empty" if value is None else f"it holds {describe_kind(value)}"
         message = f"a suite is a mapping with `cases`, or a list of cases, but {what}"
         findings.add("no-cases", (), message)
-        return None
-    has_container = not value.keys().isdisjoint(CASE_CONTAINERS)
-    if not has_container and not _ONLY_IN_CASES.isdisjoint(value):
-        return _Shape(nothing, [value], (), is_lone=True)
+        return about, [], ()
+    container = next((name for name in CASE_CONTAINERS if name in value), None)
+    if container is None and not _ONLY_IN_CASES.isdisjoint(value):
+        return about, [value], ()
     named = settle_names(value, (), SUITE, findings)
     # Where another name was meant to be `cases`, there is a suggestion already.
     is_suggested = findings.suggested("cases", ())
     about = _read_suite_fields(named, name, findings)
     cases, path = named.values.get("cases"), named.at("cases")
+    if type(cases) is list and cases:
+        return about, cases, path
     if cases is not None and type(cases) is not list:
         message = f"`{path[-1]}` is a list of cases, not {describe_kind(cases)}"
         findings.add("wrong-type", path, message, _hint_for_cases(cases))
-    elif not cases and has_container:
-        at = next(name for name in CASE_CONTAINERS if name in value) if cases is None else path[-1]
+    elif container is not None:
+        at = container if cases is None else path[-1]
         findings.add("no-cases", (at,), f"`{at}` is empty", "write cases below it, each after `- `")
-    elif not cases and not is_suggested:
+    elif not is_suggested:
         findings.add("no-cases", (), "the suite has no `cases`", "add `cases:` and a list")
-    elif cases:
-        return _Shape(about, cases, path)
-    return None
+    return about, [], path
 
 
 # Files of other tools
