@@ -19,6 +19,7 @@ from evalcase.format.fields import (
     CASE,
     EXCLUSIVE,
     FILE_SCHEME,
+    GRADED,
     PRIVATE_PREFIX,
     TURN,
     CaseFile,
@@ -26,6 +27,7 @@ from evalcase.format.fields import (
     Vocabulary,
     WrittenRubric,
     WrittenUser,
+    all_names,
     settle_names,
 )
 from evalcase.format.graders import read_grader_list
@@ -64,10 +66,7 @@ _AS_DATA = (
     "or, if this mapping is data and not a message, write it as the content of one: "
     "{{role: {}, content: {{role: …}}}}"
 )
-_OF_CASES = frozenset({
-    "expected_output", "expected_messages", "expected_outcome", "criteria", "rubrics", "graders",
-    "evaluators", "assert",
-})  # fmt: skip
+_OF_CASES = frozenset(all_names(*GRADED))
 """What a case says of a good answer: in a message, the target would see it."""
 
 

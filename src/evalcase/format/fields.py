@@ -408,6 +408,11 @@ GRADED = ("expected_output", "criteria", "rubrics", "graders")
 """The fields that say what a good answer is."""
 
 
+def all_names(*fields: str) -> tuple[str, ...]:
+    """Some fields of a case, under all their names."""
+    return (*fields, *(old for old, new in CASE_ALIASES.items() if new in fields))
+
+
 EXCLUSIVE = (
     ("targets", "target", "keep `targets`"),
     ("turns", "user", "keep one of them"),

@@ -126,8 +126,10 @@ def _read_grader(
     written = _read_form(item, path, findings)
     if written is None:
         return None
-    written = _rename(_convert_evaluator(written, findings), findings)
     declared = findings.declared(written.name)
+    if declared is None:  # a plug-in may bring a grader of another tool's name
+        written = _rename(_convert_evaluator(written, findings), findings)
+        declared = findings.declared(written.name)
     if declared is None:
         findings.mention("grader", written.name, written.name_path, written.name_at)
         for name in SHARED.keys() & written.options.keys():
@@ -205,11 +207,10 @@ def _split_name(written: _Written, findings: Findings) -> _Written:
 
 
 def _rename(written: _Written, findings: Findings) -> _Written:
-    """A grader with another tool's name under ours, with a warning. A plug-in may bring a grader of
-    that name."""
+    """A grader with another tool's name under ours, with a warning."""
     name = written.name
     spelling = SPELLINGS.get(name)
-    if spelling is None or findings.declared(name) is not None:
+    if spelling is None:
         return written
     message = f"`{name}` is called {spelling.told(' here')}"
     hint = "`evalcase migrate` renames it"
@@ -321,9 +322,7 @@ _WRITTEN_AS = {
 def _convert_evaluator(written: _Written, findings: Findings) -> _Written:
     """An evaluator of AgentV under our names; any other grader as it is."""
     convert, options = _EVALUATORS.get(written.name), dict(written.options)
-    if convert is None or findings.declared(written.name) is not None:
-        return written
-    converted = convert(options, findings)
+    converted = None if convert is None else convert(options, findings)
     if converted is None:
         return written
     name, differs = converted

@@ -92,6 +92,7 @@ def _advise_graders(part: Case, is_judged: bool, written: Named, findings: Findi
     graders = list(_each_grader(data.get("graders", ()), findings))
     halves = frozenset[Half]().union(*(grader.compares() for _, grader in graders))
     is_compared = expected is not None and halves and expected_halves(expected) <= halves
+    is_unweighted = {spec.get("weight") for spec in data.get("graders", ())} == {0}
     if is_judged:
         name = "criteria" if "criteria" in data else "rubrics"
         known = findings.known
@@ -101,7 +102,7 @@ def _advise_graders(part: Case, is_judged: bool, written: Named, findings: Findi
             hint = "add `expected` to `graders` to have it compared, too"
             at = written.at("expected_output")
             findings.add_once("not-compared", at, message, hint, "key")
-    elif (expected is None or is_compared) and _are_all_0(data):
+    elif (expected is None or is_compared) and is_unweighted and "turns" not in data:
         message = "the weights of its graders are all 0, so none of them counts"
         findings.add("bad-value", path, message, "leave `weight` out")
     if expected is None and not is_judged:
@@ -118,11 +119,6 @@ def _advise_graders(part: Case, is_judged: bool, written: Named, findings: Findi
             space = "add `workspace: {template: FOLDER}`" if "`workspace`" in missing else None
             findings.add("missing-material", path, what, space)
     _check_judges(data, graders, path, findings)
-
-
-def _are_all_0(data: Mapping[str, Any]) -> bool:
-    weights = [each.get("weight") for each in data["graders"]]
-    return "turns" not in data and bool(weights) and not any(each != 0 for each in weights)
 
 
 def _check_judges(

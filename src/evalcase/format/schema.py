@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from evalcase.format.fields import (
     CASE,
-    CASE_ALIASES,
     CASE_CONTAINERS,
     EXCLUSIVE,
     EXECUTION,
@@ -26,6 +25,7 @@ from evalcase.format.fields import (
     WrittenRubric,
     WrittenSuite,
     WrittenTurn,
+    all_names,
 )
 from evalcase.format.graders import SPELLINGS
 from evalcase.graders.base import SHARED, DeclaredGrader
@@ -40,7 +40,7 @@ from evalcase.types.read_options import (
 )
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_INPUTS = ("input", "input_messages")
+_INPUTS = all_names("input")
 _ASKING = (*_INPUTS, "turns", "user")
 """One of these a case can't do without."""
 
@@ -95,9 +95,7 @@ def _make_definitions(graders: Sequence[DeclaredGrader]) -> Schema:
     case_of_file = {name: refer_to_field("case", name) for name in case}
     suite_of_file = {name: refer_to_field("suite", name) for name in suite}
     exclusive = [
-        not_both(first, name)
-        for first, second, _ in EXCLUSIVE
-        for name in (second, *(old for old, new in CASE_ALIASES.items() if new == second))
+        not_both(first, name) for first, second, _ in EXCLUSIVE for name in all_names(second)
     ]
     one_list = [not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)]
     case_rules = [

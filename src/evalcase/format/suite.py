@@ -15,12 +15,14 @@ from evalcase.format.fields import (
     CASE,
     CASE_CONTAINERS,
     CASE_FIELDS,
+    GRADED,
     LONE_CASE,
     SUITE,
     SUITE_FIELDS,
     Named,
     SuiteFile,
     Vocabulary,
+    all_names,
     settle_names,
 )
 from evalcase.format.source import STDIN, TEXT
@@ -30,7 +32,7 @@ from evalcase.types.problem import Finding, KeyPath
 from evalcase.types.read_options import fields_of
 from evalcase.types.value import JSON, describe_kind
 
-_ONLY_IN_CASES = {*CASE_FIELDS, "expected_messages"} - {*SUITE_FIELDS} | {"input", "input_messages"}
+_ONLY_IN_CASES = {*CASE_FIELDS, "expected_messages"} - {*SUITE_FIELDS} | {*all_names("input")}
 """Names that a suite without cases doesn't have."""
 
 
@@ -166,11 +168,8 @@ def _find_cases(
 
 # Files of other tools
 
-_INPUTS = ("input", "input_messages", "turns", "user")
-_GRADED = (
-    "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
-    "graders", "evaluators", "assertions", "assert",
-)  # fmt: skip
+_INPUTS = all_names("input", "turns", "user")
+_GRADED = all_names(*GRADED)
 
 
 class Foreign(NamedTuple):

@@ -28,11 +28,11 @@ from evalcase.format.case import (
 from evalcase.format.document import Findings
 from evalcase.format.fields import (
     CASE,
-    CASE_ALIASES,
     PRIVATE_PREFIX,
     Named,
     Vocabulary,
     WrittenSuite,
+    all_names,
     settle_names,
 )
 from evalcase.format.tables import TableRow
@@ -48,7 +48,7 @@ _GIVING = frozenset(_VARYING)
 _TAGGED = (
     "input", "expected_output", "criteria", "rubrics", "graders", "turns", "user", "workspace",
 )  # fmt: skip
-_RENDERED = {*_TAGGED, *(old for old, new in CASE_ALIASES.items() if new in _TAGGED)}
+_RENDERED = {*all_names(*_TAGGED)}
 """The fields of a case in which values replace tags, under all their names."""
 _TAGGED_OF_SUITE = ("input", "graders", "workspace")
 _FIELDS = fields_of(WrittenSuite)
