@@ -52,10 +52,13 @@ function drawRun(run) {
   const box = h('input', { type: 'checkbox', id: `mark ${run.id}`, 'aria-label': `Compare ${run.id}`, onchange: () => pick(run.id, box.checked) });
   box.checked = picked.includes(run.id);
   const parts = run.parts || [];
-  const list = (name) => [...new Set(parts.map((part) => part[name]))].join(', ');
+  const drawList = (name) => {
+    const [first = '', ...more] = new Set(parts.map((part) => part[name]));
+    return h('td.name', { title: [first, ...more].join(', ') }, drawName(first, { title: null }), more.length > 0 && ` +${more.length}`);
+  };
   const remark = run.problem ? `damaged: ${run.problem}` : run.remark;
   return [h('tr', h('td', box), h('th', { scope: 'row' }, h('a', { id: `run ${run.id}`, href: `run/${encodeURIComponent(run.id)}` }, drawWord(run.id))),
-    h('td', run.created_at ? sayTime(run.created_at) : ''), ['suite', 'target'].map((name) => h('td.name', { title: list(name) }, drawWord(list(name)))),
+    h('td', run.created_at ? sayTime(run.created_at) : ''), drawList('suite'), drawList('target'),
     h('td', drawVerdictCounts(run.verdicts)), h('td', run.rate ? sayRate(run.rate) : '–'), h('td', sayMoney(run.cost))),
     remark && h('tr.remark-row', h('td'), h('td', { colspan: 7 }, drawWord(remark)))];
 }

@@ -25,7 +25,7 @@ function drawWord(text, props) {
 function drawName(text, props) {
   const points = [...text];
   return points.length < 20 ? drawWord(text, props)
-    : h('bdi', { title: text, ...props, class: `apart ${props?.class || ''}` }, h('span', spellText(points.slice(0, -12).join(''))), h('span', spellText(points.slice(-12).join(''))));
+    : h('bdi', { title: text, ...props, class: `cut-name ${props?.class || ''}` }, h('span', spellText(points.slice(0, -12).join(''))), h('span', spellText(points.slice(-12).join(''))));
 }
 
 // What stands for a text in which nothing can be seen; null for any other. `nothing` is what is known of it.
