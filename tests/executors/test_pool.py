@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from evalcase.executors.pool import NO_MESSAGE, Pool, Size, Task, Worker
-from evalcase.executors.protocol import Ask, Setup
+from evalcase.executors.protocol import Ask, Setup, ToWorker
 from evalcase.types.message import Message
 from evalcase.types.target import Question
 from tests.for_each import for_each
@@ -24,7 +24,7 @@ class Scripted(Worker):
     async def close(self, grace_s: float) -> None:
         del grace_s
 
-    def flush(self) -> None: ...
+    def send(self, message: ToWorker) -> None: ...
 
     def end(self) -> None: ...
 

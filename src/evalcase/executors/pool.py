@@ -65,9 +65,6 @@ class Worker(ABC):
         self.is_lost = False
         self.is_blocked = False
         self.pool: Pool | None = None
-        self._lines: list[bytes] = []
-        """Messages that are to be sent."""
-        self._over = asyncio.Event()
 
     @abstractmethod
     async def start(self) -> None:
@@ -78,16 +75,12 @@ class Worker(ABC):
         """Let it tear down, and end it if that takes longer."""
 
     @abstractmethod
-    def flush(self) -> None:
-        """Send the waiting lines, if it has started."""
+    def send(self, message: protocol.ToWorker) -> None:
+        """Send a message; it has started."""
 
     @abstractmethod
     def end(self) -> None:
         """End it at once."""
-
-    def send(self, message: protocol.ToWorker) -> None:
-        self._lines.append(protocol.write_message(message))
-        self.flush()
 
     def kill(self, why: str) -> None:
         self.end()
@@ -107,8 +100,7 @@ class Worker(ABC):
 
     def lose(self, how: str) -> None:
         """Report, once, that it has ended."""
-        if not self._over.is_set():
-            self._over.set()
+        if not self.is_lost:
             assert self.pool is not None
             self.pool.lose(self, how)
 
@@ -156,7 +148,7 @@ class Pool:
         async def start(worker: Worker) -> None:
             try:
                 await worker.start()
-                worker.flush()
+                worker.send(self._setup)
             except TargetError as error:
                 worker.lose(str(error))
 
@@ -164,7 +156,6 @@ class Pool:
             worker = self._make()
             worker.pool = self
             self._workers.append(worker)
-            worker.send(self._setup)
             starting = asyncio.ensure_future(start(worker))
             self._starting.add(starting)
             starting.add_done_callback(self._starting.discard)

@@ -12,6 +12,7 @@ from functools import partial
 from evalcase.config.config import EngineSettings
 from evalcase.executors.executor import WorkerExecutor, select_variables
 from evalcase.executors.pool import Pool, Worker
+from evalcase.executors.protocol import ToWorker, write_message
 from evalcase.runner.plan import Plan
 from evalcase.util.processes import Process, describe_exit
 from evalcase.util.secrets import Scrubber
@@ -67,10 +68,8 @@ class ProcessWorker(Worker):
             self._reading.cancel()
             await asyncio.wait([self._reading])
 
-    def flush(self) -> None:
-        if self._reading is not None:
-            lines, self._lines = self._lines, []
-            self._process.write(b"".join(lines))
+    def send(self, message: ToWorker) -> None:
+        self._process.write(write_message(message))
 
     def end(self) -> None:
         self._process.kill()

@@ -21,7 +21,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.executors.executor import WorkerExecutor, select_variables
 from evalcase.executors.pool import Pool, Worker
 from evalcase.executors.processes import count_cores
-from evalcase.executors.protocol import Close, Ending, Setup, read_from_run
+from evalcase.executors.protocol import Close, Ending, Setup, ToWorker, read_from_run, write_message
 from evalcase.executors.worker import ScrubbedOutput, Send, Service, make_send
 from evalcase.runner.plan import Plan
 from evalcase.types.value import replace
@@ -117,6 +117,8 @@ class RayWorker(Worker):
         self._settings = settings
         self._warn = warn
         self._actor: Any = None
+        self._lines: list[bytes] = []
+        """Messages that are to be sent."""
         self._pushing: asyncio.Task[None] | None = None
         self._pulling: asyncio.Task[None] | None = None
 
@@ -153,11 +155,9 @@ class RayWorker(Worker):
             version.cancel()  # where the run is over
 
     async def close(self, grace_s: float) -> None:
-        if self._pulling is not None and not self._over.is_set():
+        if self._pulling is not None and not self.is_lost:
             self.send(Close())
-            with suppress(TimeoutError):
-                async with asyncio.timeout(grace_s):
-                    await self._over.wait()
+            await asyncio.wait([self._pulling], timeout=grace_s)
         for task in (self._pushing, self._pulling):
             if task is not None:
                 task.cancel()
@@ -170,9 +170,9 @@ class RayWorker(Worker):
             with suppress(Exception):  # whatever Ray raises, there is nothing left to end
                 ray.kill(self._actor)
 
-    def flush(self) -> None:
-        is_pushing = self._pushing is not None and not self._pushing.done()
-        if self._pulling is not None and self._lines and not is_pushing:
+    def send(self, message: ToWorker) -> None:
+        self._lines.append(write_message(message))
+        if self._pushing is None or self._pushing.done():
             self._pushing = asyncio.ensure_future(self._push())
 
     async def _push(self) -> None:
@@ -185,7 +185,7 @@ class RayWorker(Worker):
                 return
 
     async def _pull(self) -> None:
-        while not self._over.is_set():
+        while not self.is_lost:
             try:
                 batch: bytes = await _await_reply(self._actor.pull.remote())
             except Exception as error:  # noqa: BLE001 - as above
