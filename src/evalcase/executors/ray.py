@@ -131,28 +131,24 @@ class RayWorker(Worker):
             max_restarts=0, max_concurrency=1000,
         )  # fmt: skip
         self._actor = actor.remote()
-        try:
-            version = await self._await_version()
-        except Exception as error:
-            why = f"a worker of Ray can't be started: {describe_error(error)}"
-            raise TargetError(why) from error
-        if version != evalcase.__version__:
-            raise TargetError(
-                f"the workers of Ray have evalcase {version}, and this is {evalcase.__version__}: "
-                "install the same there"
-            )
-        self._pulling = asyncio.ensure_future(self._pull())
-
-    async def _await_version(self) -> str:
         version = asyncio.ensure_future(_await_reply(self._actor.version.remote()))
         try:
             await asyncio.wait([version], timeout=_WAIT_S)
             if not version.done():
                 why = "`ray status` says what the cluster lacks"
                 self._warn(f"a worker of Ray has had no machine for {_WAIT_S:g} s: {why}")
-            return str(await version)
+            found = await version
+        except Exception as error:
+            why = f"a worker of Ray can't be started: {describe_error(error)}"
+            raise TargetError(why) from error
         finally:
             version.cancel()  # where the run is over
+        if found != evalcase.__version__:
+            raise TargetError(
+                f"the workers of Ray have evalcase {found}, and this is {evalcase.__version__}: "
+                "install the same there"
+            )
+        self._pulling = asyncio.ensure_future(self._pull())
 
     async def close(self, grace_s: float) -> None:
         if self._pulling is not None and not self.is_lost:
@@ -176,23 +172,22 @@ class RayWorker(Worker):
             self._pushing = asyncio.ensure_future(self._push())
 
     async def _push(self) -> None:
-        while self._lines:
+        while self._lines and not self.is_lost:
             lines, self._lines = self._lines, []
-            try:
-                await _await_reply(self._actor.push.remote(b"".join(lines)))
-            except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
-                self.lose(describe_error(error))
-                return
+            await self._call("push", b"".join(lines))
 
     async def _pull(self) -> None:
         while not self.is_lost:
-            try:
-                batch: bytes = await _await_reply(self._actor.pull.remote())
-            except Exception as error:  # noqa: BLE001 - as above
-                self.lose(describe_error(error))
-                return
-            for line in batch.splitlines():
+            for line in (await self._call("pull")).splitlines():
                 self.receive(line)
+
+    async def _call(self, method: str, *given: bytes) -> bytes:
+        """What a method of the actor returns; nothing if it is gone."""
+        try:
+            return await _await_reply(getattr(self._actor, method).remote(*given)) or b""
+        except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
+            self.lose(describe_error(error))
+            return b""
 
 
 async def _await_reply(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
