@@ -181,7 +181,7 @@ def trace_sources(
     looked for in the folders of `search`; by default, of this process."""
     root = os.path.realpath(root)
     folders = [root, *(_search_path(root) if search is None else search)]
-    waiting = [os.path.realpath(path) for path in paths]
+    waiting = [*map(os.path.realpath, paths)]
     found: dict[str, str] = {}
     while waiting and len(found) < _MOST_FILES:
         path = waiting.pop()
@@ -227,15 +227,17 @@ def sources_of_module(module: str, root: str) -> dict[str, str]:
     the project that it imports; empty for a notebook, a module built into Python, and evalcase."""
     if module.partition(".")[0] == "evalcase":
         return {}
-    loaded = sys.modules.get(module)
-    folders = [root, *_search_path(os.path.realpath(root))] if loaded is None else []
-    found = (file_of_module(module, folder) for folder in folders)
-    path = next(filter(None, found), None) if loaded is None else loaded.__dict__.get("__file__")
+    if (loaded := sys.modules.get(module)) is not None:
+        path = loaded.__dict__.get("__file__")
+    else:
+        folders = [root, *_search_path(os.path.realpath(root))]
+        path = next(filter(None, [file_of_module(module, each) for each in folders]), None)
     if path is None:
         return {}
-    roots = root, project_root(os.path.dirname(path))  # it may be of another project
-    traced = (trace_sources([path], each) for each in roots)
-    return next(filter(None, traced), {module: digest_file(path)})
+    for each in (root, project_root(os.path.dirname(path))):  # it may be of another project
+        if traced := trace_sources([path], each):
+            return traced
+    return {module: digest_file(path)}
 
 
 def program_sources(texts: Iterable[str], folder: str, root: str, path: str = "") -> dict[str, str]:
@@ -262,7 +264,7 @@ def _files_named(word: str, folders: Sequence[str], root: str) -> Iterator[str]:
 
 def _search_path(root: str) -> list[str]:
     """The folders of a project that this process imports modules from."""
-    folders = [os.path.realpath(each) for each in sys.path if each]
+    folders = map(os.path.realpath, filter(None, sys.path))
     return [each for each in folders if is_inside(each, root) and _is_own(each)]
 
 
