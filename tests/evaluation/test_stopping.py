@@ -5,7 +5,7 @@ from typing import Any
 from evalcase.runner.stopping import Base, Stopping
 from evalcase.types.case import canonical_case
 from evalcase.types.result import Decision, Result, Trial, Verdict
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 
 
 def trials(count: int, target: str = "agent", repeat: int = 1, skipped: int = 0) -> list[Trial]:
@@ -44,7 +44,7 @@ def feed(stopping: Stopping, *verdicts: str) -> Decision | None:
 def base(**verdicts: bool) -> Base:
     table = Table(1)
     for case, passed in verdicts.items():
-        table.add(mark_of(("agent", "s", case)), passed)
+        table.add(hash(("agent", "s", case)), passed)
     return Base("before", {"agent": "agent"}, table)
 
 

@@ -25,7 +25,6 @@ from evalcase.types.case import canonical_case
 from evalcase.types.grade import Grade
 from evalcase.types.result import Result
 from evalcase.util.json import DEEPEST_ROW, body_of
-from evalcase.util.table import mark_of
 from tests.for_each import for_each
 from tests.store.faults import WatchedDisk
 from tests.store.rows import case_row, dict_of, encode_row, read_results
@@ -160,7 +159,7 @@ def test_the_last_result_of_a_trial_counts(tmp_path: Path) -> None:
     for number, (verdict, question) in hashes.items():
         known = index.find(result(number).key)
         assert known is not None
-        assert (known.verdict, known.question) == (verdict, mark_of(question))
+        assert (known.verdict, known.question) == (verdict, hash(question))
     assert index.find(result(4).key) is None
     assert len(index) == 3
 

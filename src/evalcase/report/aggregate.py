@@ -56,7 +56,6 @@ from evalcase.types.result import (
 )
 from evalcase.types.value import Value, replace
 from evalcase.util.json import JsonPath, MissingError
-from evalcase.util.table import mark_of
 from evalcase.util.text import write_count
 
 MOST_VALUES = 200
@@ -359,7 +358,7 @@ class Ledger:
         marks = self._marks.get(suite)
         if marks is None:
             marks = self._marks[suite] = array("q")
-        marks.append(mark_of(case))
+        marks.append(hash(case))
         return _find_cell(self.places, (suite, target), cluster)
 
     def sum_up(self, evaluated: Evaluated | None = None, *, whole: bool = True) -> Figures:

@@ -32,7 +32,7 @@ from evalcase.types.result import Result, Verdict
 from evalcase.types.value import Value, fits_pattern, replace
 from evalcase.util.files import digest_file, open_file, open_to_write, write_atomically
 from evalcase.util.project import leaves_by_link
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 
 
 def find_suite_places(root: str, folder: str) -> Callable[[str], str]:
@@ -186,7 +186,7 @@ class LineFinder:
             return None
         if suite not in self._lines:
             self._lines[suite] = self._read(suite)
-        found = self._lines[suite].find(mark_of(case))
+        found = self._lines[suite].find(hash(case))
         return None if found is None else int(found[0])
 
     def locate(self, suite: str, case: str) -> str:
@@ -209,12 +209,12 @@ class LineFinder:
             stream = CaseStream(path, Catalogue())
             for case in stream:
                 if isinstance(case, Case):
-                    lines.add(mark_of(case.id), stream.line)
+                    lines.add(hash(case.id), stream.line)
         elif (loaded := load_file(path, Catalogue())).suite is not None:
             pairs = zip(loaded.suite, case_spans(path, loaded.numbers), strict=True)
             for each, span in pairs:
                 if span is not None:
-                    lines.add(mark_of(each.id), span.line)
+                    lines.add(hash(each.id), span.line)
         return lines
 
 

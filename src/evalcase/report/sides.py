@@ -33,7 +33,7 @@ from evalcase.types.target import TrialKey
 from evalcase.types.value import Value, decode_object, replace
 from evalcase.util.files import open_file
 from evalcase.util.json import DEEPEST_ROW, MAX_LINE, parse_object, seal_line
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 from evalcase.util.text import write_count
 
 ChangeKind = Literal[
@@ -264,16 +264,16 @@ def read_trials(path: str, root: str, stack: ExitStack) -> Side:
             if not line.strip():
                 continue
             row = _read_row(line, where := f"{path}:{number}")
-            if mark_of(row.key) in trials:
+            if hash(row.key) in trials:
                 name = f"{row.case} at {row.target}, repeat {row.repeat}"
                 said = f"{name}, was there before: a file has the trials of one run"
                 raise ConfigError(f"{where}: {said}")
-            trials.add(mark_of(row.key), 1)
-            known = cases.find(mark_of(row.key[:2]))
+            trials.add(hash(row.key), 1)
+            known = cases.find(hash(row.key[:2]))
             place = len(cases) if known is None else int(known[0])
             try:
                 if known is None:
-                    cases.add(mark_of(row.key[:2]), place)
+                    cases.add(hash(row.key[:2]), place)
                     if row.input is not None:
                         journal.write(_write_row(CaseRow.of(row.suite, row.as_case())))
                 journal.write(_write_row(row.result(place)))
@@ -358,7 +358,7 @@ class PairedCases:
             last = min(case.trials[-1].key.repeat, MOST_REPEATS)
             for name in self._names_in_head(case):
                 self.base_suites.setdefault(name.suite, case.suite)
-                self._known.add(mark_of(name), last, 0)
+                self._known.add(hash(name), last, 0)
             yield case
 
     def pairs(self) -> Iterator[CasePair]:
@@ -372,7 +372,7 @@ class PairedCases:
             return
         for base in _fold_side(self._base):
             for name in self._names_in_head(base):
-                found = self._known.find(mark_of(name))
+                found = self._known.find(hash(name))
                 if found is not None and not found[1]:
                     yield CasePair(name, "removed", base, None)
 
@@ -383,7 +383,7 @@ class PairedCases:
                 yield PlacedName(place, case.case, head_target)
 
     def _find_base(self, name: PlacedName) -> CaseTrials | None:
-        mark = mark_of(name)
+        mark = hash(name)
         found = self._known.find(mark)
         if found is None:
             return None

@@ -30,7 +30,6 @@ from evalcase.types.result import Result, Trial
 from evalcase.types.target import TrialKey
 from evalcase.types.value import JSON, replace
 from evalcase.util.environment import stamp
-from evalcase.util.table import mark_of
 from evalcase.util.text import list_some, write_count
 
 _MOST_NAMED = 5
@@ -112,7 +111,7 @@ class Regrading:
 
     def _is_graded(self, key: TrialKey, case: Case) -> bool:
         """Whether this grading graded an answer before it was interrupted, by the same case."""
-        known, by = self._index.find(key), mark_of(self._trials.hash_grading(case, key.suite))
+        known, by = self._index.find(key), hash(self._trials.hash_grading(case, key.suite))
         return known is not None and (known.graded_in, known.grading) == (self.grading, by)
 
     async def find_result(self, trial: Trial) -> Result:

@@ -26,7 +26,6 @@ from evalcase.types.result import Result, Totals, Trial, Verdict
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
 from evalcase.util.environment import stamp
-from evalcase.util.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "has no turns after one that failed"
@@ -183,7 +182,7 @@ class Pending:
             if not trial.case.skip:
                 self._plan.note(f"case {trial.case.id} is no longer skipped")
             return not trial.case.skip
-        if known.question != mark_of(self._trials.hash_question(trial)):
+        if known.question != hash(self._trials.hash_question(trial)):
             self._plan.note(f"case {trial.case.id} changed since it was run: running it again")
             return True
         return known.verdict in self._again and not known.answered
@@ -191,7 +190,7 @@ class Pending:
     def _must_grade(self, trial: Trial, known: FinishedTrial) -> bool:
         if not known.answered:
             return False
-        changed = known.grading != mark_of(self._trials.hash_grading(trial.case, trial.suite))
+        changed = known.grading != hash(self._trials.hash_grading(trial.case, trial.suite))
         if changed:
             self._begin_grading(_REGRADED)
         return changed or known.verdict in self._again

@@ -31,7 +31,7 @@ from evalcase.types.result import (
 )
 from evalcase.types.value import Value, replace
 from evalcase.util.project import paths_from
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 
 
 class FailFast:
@@ -50,7 +50,7 @@ class FailFast:
         if result.verdict == "skipped":
             return None
         self._errors_left -= result.verdict == "errored"
-        case, repeats, rate = mark_of(result.key[:3]), result.repeats, result.pass_rate
+        case, repeats, rate = hash(result.key[:3]), result.repeats, result.pass_rate
         outcome = self._folding.add(case, result.verdict, repeats, rate)
         if outcome.verdict is not None:
             has_failed = outcome.verdict in ("failed", "ungraded")
@@ -74,7 +74,7 @@ class Base(Value, frozen=True):
 
     def find(self, target: str, place: str, case: str) -> bool | None:
         """Whether a case passed there; None where it has no verdict on its answer."""
-        found = self.verdicts.find(mark_of((self.targets.get(target), place, case)))
+        found = self.verdicts.find(hash((self.targets.get(target), place, case)))
         return None if found is None else bool(found[0])
 
 
@@ -95,7 +95,7 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
         verdicts = Table(1)
         for each in stored.cases():
             if each.verdict in ("passed", "failed", "ungraded"):
-                mark = mark_of((each.target, place_of(each.suite), each.case))
+                mark = hash((each.target, place_of(each.suite), each.case))
                 verdicts.add(mark, each.verdict == "passed")
     return Base(id, paired, verdicts)
 

@@ -38,7 +38,7 @@ from evalcase.types.result import (
 )
 from evalcase.types.target import SentBatch, TargetVersion, TrialKey
 from evalcase.types.value import replace
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 
 _INCOMPLETE = End("incomplete")
 Asked = tuple[str, TargetVersion | None]
@@ -179,7 +179,7 @@ class Index:
         match row:
             case CaseRow():
                 is_tagged = bool(row.data.get("tags") or row.data.get("vars"))
-                self._cases.add(mark_of((row.suite, row.case)), at, is_tagged)
+                self._cases.add(hash((row.suite, row.case)), at, is_tagged)
             case Result():
                 self._add_result(row, at)
             case Regraded():
@@ -205,7 +205,7 @@ class Index:
 
     def _add_result(self, row: Result, at: int) -> None:
         key = row.key
-        group = mark_of(key[:3])
+        group = hash(key[:3])
         mark = group if key.repeat == 1 else _mark_trial(key)
         self.gradings = max(self.gradings, row.grading)
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
@@ -215,7 +215,7 @@ class Index:
         user_usd = None if row.user is None else row.user.cost_usd
         self._spent.extend([cost for cost in (cost_usd, grading_usd, user_usd) if cost is not None])
         self._trials.add(
-            mark, mark_of(row.question_hash), mark_of(row.grading_hash), at, at, group,
+            mark, hash(row.question_hash), hash(row.grading_hash), at, at, group,
             row.verdict, 0 if answer is None else 1 + answer.cached,
             self._number_asked(key.target), row.number, row.repeats, 1, row.pass_rate,
             cost_usd, grading_usd,
@@ -236,7 +236,7 @@ class Index:
             return
         self._has_repeats = self._has_repeats or row.repeats > 1 or not row.pass_rate
         self._trials.add(*found._replace(
-            grading=mark_of(row.grading_hash), grading_at=at, repeats=row.repeats,
+            grading=hash(row.grading_hash), grading_at=at, repeats=row.repeats,
             verdict=row.verdict, graded_in=row.grading, pass_rate=row.pass_rate,
             grading_usd=grading_usd,
         ))  # fmt: skip
@@ -281,7 +281,7 @@ class Index:
     def find_case(self, suite: str, case: str, *, tagged: bool = False) -> Case | None:
         """A case as it was last graded; None if the journal does not have it. With `tagged`, None
         as well for a case without tags and variables."""
-        found = self._cases.find(mark_of((suite, case)))
+        found = self._cases.find(hash((suite, case)))
         if found is None or (tagged and not found[1]):
             return None
         if self._file is None:
@@ -342,7 +342,7 @@ class Index:
         return tally
 
     def outcome(self, result: Result) -> Outcome:
-        found = self._repeated.find(mark_of(result.key[:3]))
+        found = self._repeated.find(hash(result.key[:3]))
         if found is None:
             return outcome_of(Counter([result.verdict]), 1, result.pass_rate)
         return Outcome(*found)
@@ -422,7 +422,7 @@ def read_index(path: str, upto: int | None = None) -> Index:
 
 def _mark_trial(key: TrialKey) -> int:
     """The first trial of a case has the mark of the case: most cases have no other."""
-    return mark_of(key[:3] if key.repeat == 1 else key)
+    return hash(key[:3] if key.repeat == 1 else key)
 
 
 class Tally:
@@ -439,7 +439,7 @@ class Tally:
         self._spent = array("d", spent or ())
 
     def add(self, result: Result) -> None:
-        name = mark_of(result.key[:3]) if result.repeats > 1 else None
+        name = hash(result.key[:3]) if result.repeats > 1 else None
         self.count(name, result.verdict, result.repeats, result.pass_rate)
         answer, user = result.answer, result.user
         if answer is not None:

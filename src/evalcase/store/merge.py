@@ -20,7 +20,7 @@ from evalcase.types.target import TargetVersion
 from evalcase.types.value import Value, encode_object, replace
 from evalcase.util.files import Disk, sync_folder
 from evalcase.util.project import paths_from
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 
 _MERGING = ".merging"
 """The folder in which a run is merged: it is listed only when it is whole."""
@@ -270,7 +270,7 @@ def _merge_lines(shards: Shards, root: str) -> Iterator[bytes]:
         # The numbers that cases are dealt by rise from shard to shard.
         last, before = None, highest
         for result in part.stored.results():
-            name, mark = result.key[:2], mark_of(result.key)
+            name, mark = result.key[:2], hash(result.key)
             number = shard_number(path_of(name[0]), name[1])
             if mark in seen or number <= before:
                 raise ConfigError(

@@ -24,7 +24,7 @@ from evalcase.targets.web import connection_error, error_message, protocol_error
 from evalcase.types.target import Question, SentBatch
 from evalcase.types.value import JSON, Value
 from evalcase.util.json import BadJsonError, parse_object
-from evalcase.util.table import Table, mark_of
+from evalcase.util.table import Table
 
 if TYPE_CHECKING:
     from evalcase.targets.client import HttpClient, Reply
@@ -171,19 +171,19 @@ class ChatBatches:
         if not isinstance(id, str) or not id.startswith(f"{self._run}-"):
             return False
         has_answer = isinstance(self.read_row(row), dict)
-        if has_answer or self._places.find(mark_of(id)) is None:
+        if has_answer or self._places.find(hash(id)) is None:
             self._rows.seek(0, os.SEEK_END)
-            self._places.add(mark_of(id), self._rows.tell(), has_answer)
+            self._places.add(hash(id), self._rows.tell(), has_answer)
             self._rows.write(line + b"\n")
         return True
 
     def has_answer(self, id: str) -> bool:
-        known = self._places.find(mark_of(id))
+        known = self._places.find(hash(id))
         return known is not None and bool(known[1])
 
     async def reply_to(self, question: Question) -> dict[str, Any]:
         """The reply of the API to a question. Raise TargetError if it has no answer."""
-        known = self._places.find(mark_of((await self.write(question)).id))
+        known = self._places.find(hash((await self.write(question)).id))
         if known is None or self._rows is None:
             raise TargetError("no batch of the run has an answer to it", kind="http")
         self._rows.seek(known[0])

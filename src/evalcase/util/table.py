@@ -4,7 +4,7 @@ file."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 _CACHE_KB = 16_000
@@ -12,14 +12,9 @@ _AT_ONCE = 500
 """Rows that are held until they are written together."""
 
 
-def mark_of(key: Hashable) -> int:
-    """The hash of a key, which has eight bytes."""
-    return hash(key)
-
-
 class Table:
-    """Rows by mark, in the order in which the marks first came. A row with a known mark replaces
-    the earlier one."""
+    """Rows by mark, which is the hash of a key, in the order in which the marks first came. A row
+    with a known mark replaces the earlier one."""
 
     def __init__(self, columns: int) -> None:
         names = [f"c{number}" for number in range(columns)]
