@@ -623,7 +623,7 @@ def question_lines(
         several = "all of " if len(points) > 1 else ""
         yield screen.paint(f"does the answer meet {several}this?", "place")
     for text in points:
-        yield from (f"  {line}" for line in screen.narrower(2).label("-", text))
+        yield from screen.inset().label("-", text)
 
 
 def _list_points(

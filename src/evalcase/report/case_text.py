@@ -24,7 +24,7 @@ from evalcase.report.details import (
 )
 from evalcase.report.diff import diff_style
 from evalcase.report.figures import write_money
-from evalcase.report.terminal import INDENT, Screen, indent_lines
+from evalcase.report.terminal import INDENT, Screen
 from evalcase.types.answer import TALK_ENDINGS, Answer, Failure, Simulated, Usage
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
@@ -52,34 +52,33 @@ _OTHERS = ("threshold", "conversation_id", "metadata", "tags")
 def case_lines(suite: str, id: str, case: Case | None, screen: Screen) -> Iterator[str]:
     suite, id = make_visible(suite), make_visible(id)
     yield f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(id, 'place')}"
-    inner = screen.narrower(INDENT)
     if case is None:
-        yield from indent_lines(inner.wrap("the case itself is not in the record"))
+        yield from screen.inset().wrap("the case itself is not in the record")
         return
     for label, value in case_facts(case, _OTHERS):
-        yield from indent_lines(inner.label(label, value))
+        yield from screen.inset().label(label, value)
     yield from asked_lines(case, "expected output", screen)
 
 
 def asked_lines(case: Case, reference: str, screen: Screen) -> Iterator[str]:
     """What a case asks, turn by turn, and what it expects, under the name of a reference."""
-    inner = screen.narrower(INDENT)
+    inner = screen.inset()
     if case._data.get("input"):
         yield from message_lines("input", case._data["input"], screen)
     if case.expects_output:
         yield from message_lines(reference, case._data["expected_output"], screen)
     if case.user is not None:
-        yield screen.paint("user", "place")
+        yield screen.line("user", "place")
         for label, text in user_facts(case.user):
-            yield from indent_lines(inner.label(label, text))
+            yield from inner.label(label, text)
         if case.user.first:
             yield from message_lines("said first", case.user.first, screen)
     for number, turn in enumerate(case.turns, 1):
         yield from message_lines(f"turn {number}", turn._data["input"], screen)
         if turn.expects_output:
-            yield from indent_lines(message_lines(reference, turn.expected_output, inner))
+            yield from message_lines(reference, turn.expected_output, inner)
         for label, value in case_facts(turn, ()):
-            yield from indent_lines(inner.label(label, value))
+            yield from inner.label(label, value)
 
 
 def trial_lines(
@@ -93,12 +92,11 @@ def trial_lines(
         yield from (f"{screen.paint(verdict, verdict)} {head}", "")
     told = f"in trial {result.key.repeat}" if repeated else f"at {target}"
     head = ", ".join([told, *_list_measures(result)])
-    level = INDENT if repeated else 0
-    yield f"{'':{level}}{screen.paint(result.verdict, result.verdict)} {head}"
-    inner = screen.narrower(level + INDENT)
+    level = screen.inset() if repeated else screen
+    yield level.line(f"{screen.paint(result.verdict, result.verdict)} {head}")
     if case is not None and (words := mean_words(result, case)):
-        yield from indent_lines(inner.label("mean", words), level + INDENT)
-    yield from indent_lines(_trial_lines(result, inner), level + INDENT)
+        yield from level.inset().label("mean", words)
+    yield from _trial_lines(result, level.inset())
 
 
 def _list_measures(result: Result) -> Iterator[str]:
@@ -148,7 +146,7 @@ def _trial_lines(result: Result, screen: Screen) -> Iterator[str]:
         summary, *lines = describe_changes(changes).split("\n")
         yield from screen.label("changed", summary)
         for line in lines:
-            yield f"{' ' * INDENT}{screen.paint(make_visible(line), diff_style(line))}"
+            yield screen.inset().line(make_visible(line), diff_style(line))
         if changes.kept is not None:
             yield from screen.label("", f"the workspace is in {changes.kept}")
     for grade in result.grades:
@@ -168,11 +166,11 @@ def _answer_lines(result: Result, answer: Answer, screen: Screen) -> Iterator[st
     if answer.stderr:
         yield from screen.label("stderr", answer.stderr.strip("\n"))
     if answer.steps:
-        yield screen.paint("steps", "place")
+        yield screen.line("steps", "place")
     for line in list_steps(answer.steps, answer.steps_cut) if answer.steps else ():
         told = line.lstrip()
-        level = INDENT + len(line) - len(told)
-        yield from indent_lines(screen.narrower(level).wrap(make_visible(told)), level)
+        inner = screen.inset(INDENT + len(line) - len(told))
+        yield from inner.wrap(make_visible(told))
 
 
 def _turn_lines(result: Result, screen: Screen) -> Iterator[str]:
@@ -182,7 +180,7 @@ def _turn_lines(result: Result, screen: Screen) -> Iterator[str]:
         yield from message_lines(head, (*said, *answered.messages), screen)
         for grade in result.grades:
             if grade.turn == number:
-                yield from indent_lines(_grade_lines(grade, result, screen.narrower(INDENT)))
+                yield from _grade_lines(grade, result, screen.inset())
     if result.ending is not None:
         yield from screen.label("ended", TALK_ENDINGS[result.ending])
     if (user := result.user) is not None:
@@ -193,7 +191,7 @@ def _turn_lines(result: Result, screen: Screen) -> Iterator[str]:
 def message_lines(
     label: str, messages: Sequence[Mapping[str, JSON]], screen: Screen
 ) -> Iterator[str]:
-    yield screen.paint(label, "place")
+    yield screen.line(label, "place")
     for message in messages:
         said = content_text(message.get("content"))
         calls = list(call_lines(message, outputs=True))
@@ -205,7 +203,7 @@ def message_lines(
         elif message.get("content") is not None and not calls:
             rows = [name_blank(said, NO_TEXT), *rows]
         role = make_visible(str(message.get("role")))
-        yield from indent_lines(screen.narrower(INDENT).label(role, "\n".join(rows)))
+        yield from screen.inset().label(role, "\n".join(rows))
 
 
 def _grade_lines(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
@@ -213,8 +211,8 @@ def _grade_lines(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
     shown = " (indicator)" if grade.indicator else ""
     head = [f"{score}by {make_visible(own_name(grade))}{shown}"]
     head += _list_calls(grade) if grade.asked else []
-    yield f"{screen.paint(grade.verdict, grade.verdict)} {', '.join(head)}"
-    yield from indent_lines(_grade_body(grade, result, screen.narrower(INDENT)))
+    yield screen.line(f"{screen.paint(grade.verdict, grade.verdict)} {', '.join(head)}")
+    yield from _grade_body(grade, result, screen.inset())
 
 
 def _grade_body(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
@@ -249,14 +247,15 @@ def _grade_body(grade: Grade, result: Result, screen: Screen) -> Iterator[str]:
 
 def _failure_lines(label: str, failure: Failure, screen: Screen) -> Iterator[str]:
     yield from screen.label(label, f"{failure.kind}: {failure.message}")
-    inner, is_judged = screen.narrower(INDENT), _is_judged(failure.details)
+    inner, is_judged = screen.inset(), _is_judged(failure.details)
     if is_judged:
-        yield from indent_lines(_judged_lines(failure.details, inner))
+        yield from _judged_lines(failure.details, inner)
     for name, text in failure_facts(failure.details):
         if not (is_judged and name in _OF_JUDGE):
             # Paths in a traceback stay whole.
-            room = Screen(sys.maxsize, colour=screen.colour) if name == "traceback" else inner
-            yield from indent_lines(room.label(name, text.rstrip("\n")))
+            width = sys.maxsize if name == "traceback" else inner.width
+            room = Screen(width, colour=screen.colour, left=inner.left)
+            yield from room.label(name, text.rstrip("\n"))
 
 
 def _is_judged(details: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from evalcase.report.diff import pair_texts
 from evalcase.report.figures import write_money, write_percent
 from evalcase.report.gates import Compared, Gated, gates_exit_code, write_p
 from evalcase.report.sides import NAMED_KINDS, ChangeKind, Side
-from evalcase.report.terminal import INDENT, Screen, cut, cut_middle, indent_lines
+from evalcase.report.terminal import Screen, cut, cut_middle
 from evalcase.stats.intervals import ALPHA
 from evalcase.stats.paired import (
     cases_for_scores,
@@ -333,7 +333,7 @@ def _case_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[st
             word = screen.paint(kind, _STYLES.get(kind, "warning"))
             named = f"{screen.paint(f'{suite}: ', 'dim')}{screen.paint(case, 'place')}"
             yield from ("", f"{word} {named} ({_say_verdicts(pair)})")
-            yield from indent_lines(_answer_lines(pair, comparison, screen.narrower(INDENT)))
+            yield from _answer_lines(pair, comparison, screen.inset())
         if left := pairs[limit:]:
             names = islice(_name_cases(left, kind, 40), _MOST_LISTED)
             rest.append((kind, list_some(names, track.counts[kind] - limit)))

@@ -13,7 +13,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from evalcase.report.diff import LinePair, pair_calls, pair_fields, pair_texts
-from evalcase.report.terminal import INDENT, Screen, cut, indent_lines, seen_from
+from evalcase.report.terminal import Screen, cut, seen_from
 from evalcase.types.answer import TALK_ENDINGS, Answer, SimulatedUser
 from evalcase.types.case import Case
 from evalcase.types.grade import Grade
@@ -278,13 +278,7 @@ def detail_lines(
 ) -> Iterator[str]:
     """All that helps to find the cause of a trial that did not pass, turn by turn; with the diff of
     its workspace, or only how large that is."""
-    return indent_lines(_detail_lines(result, case, screen.narrower(INDENT), has_diff))
-
-
-def _detail_lines(
-    result: Result, case: Case | None, screen: Screen, has_diff: bool
-) -> Iterator[str]:
-    failure = result.failure
+    screen, failure = screen.inset(), result.failure
     if failure is not None:
         turn = broken_turn(result)
         if case is not None:
@@ -480,7 +474,7 @@ def _find_place(lines: Sequence[str], screen: Screen) -> Iterator[str]:
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
     place = f"{seen_from(os.getcwd(), match['file'])}:{match['line']}{name}"
-    yield screen.paint(make_visible(place), "dim")  # to be copied: never cut
+    yield screen.line(make_visible(place), "dim")  # to be copied: never cut
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
         yield from screen.note(f"    {source}", 1, dim=True)
@@ -505,7 +499,7 @@ def name_lines(
     fits = cell_len(f"{verdict} {place}{case}{rest}") <= screen.width
     yield f"{screen.paint(verdict, verdict)} {named}{rest if fits else ''}"
     if rest and not fits:
-        yield from indent_lines(screen.narrower(INDENT).wrap(rest.strip(" ()")))
+        yield from screen.inset().wrap(rest.strip(" ()"))
 
 
 def headline(told: Telling, screen: Screen, *, name_target: bool) -> str:

@@ -36,7 +36,6 @@ from evalcase.report.figures import (
 )
 from evalcase.report.formats import Reported, see_suites
 from evalcase.report.terminal import (
-    INDENT,
     LABEL,
     Reader,
     Screen,
@@ -170,7 +169,7 @@ def _case_lines(
         yield from detail_lines(result, stored.find_case(key.suite, key.case), screen)
     if shown.same:
         said = f"the same for {shown.same:,} more"
-        yield screen.paint(f"{'':{INDENT}}{said}", "dim")
+        yield screen.inset().line(said, "dim")
     yield ""
 
 

@@ -49,12 +49,15 @@ SeeSuite = Callable[[str], str]
 
 
 class Screen:
-    def __init__(self, width: int = 80, *, colour: bool = False) -> None:
+    """`width` is the room to the right of the `left` margin."""
+
+    def __init__(self, width: int = 80, *, colour: bool = False, left: int = 0) -> None:
         self.width = width
         self.colour = colour
+        self.left = left
 
-    def narrower(self, by: int) -> Screen:
-        return Screen(max(20, self.width - by), colour=self.colour)
+    def inset(self, by: int = INDENT) -> Screen:
+        return Screen(max(20, self.width - by), colour=self.colour, left=self.left + by)
 
     @cached_property
     def _console(self) -> Console:
@@ -71,9 +74,15 @@ class Screen:
         parsed = Style.parse(STYLES.get(style, STYLES["warning"]))
         return parsed.render(text, color_system=ColorSystem.STANDARD)
 
+    def line(self, text: str, style: str = "") -> str:
+        return f"{'':{self.left}}{self.paint(text, style)}".rstrip()
+
     def wrap(self, text: str, width: int | None = None) -> list[str]:
         """Lines of at most so many cells, broken between words; a line of the text stays a line."""
-        room = max(1, width or self.width)
+        return list(map(self.line, self._break(text, width or self.width)))
+
+    def _break(self, text: str, width: int) -> list[str]:
+        room = max(1, width)
         lines = spell(text).split("\n")
         wrapped = (Text(line).wrap(self._console, room) for line in lines)
         return [row.plain.rstrip() for rows in wrapped for row in rows]
@@ -85,27 +94,27 @@ class Screen:
     def lines(self, drawn: RenderableType) -> list[str]:
         with self._console.capture() as captured:
             self._console.print(drawn, crop=False)
-        return [line.rstrip() for line in captured.get().split("\n")[:-1]]
+        return list(map(self.line, captured.get().split("\n")[:-1]))
 
     def label(
         self, label: str, text: str, most: int | None = None, column: int = LABEL, style: str = ""
     ) -> Iterator[str]:
         """A text beside its label, in no more rows than `most`, and how many are left out."""
-        rows = self.wrap(name_blank(text) or text, max(10, self.width - column))
+        rows = self._break(name_blank(text) or text, max(10, self.width - column))
         lead = self.paint(f"{cut(label, self.width - 1):<{column}}", "dim")
         if cell_len(label) >= column:
             lead += " "
             if len(rows) > 1 or cell_len(f"{label} {rows[0]}") > self.width:
-                yield lead.rstrip()
+                yield self.line(lead)
                 lead = " " * column
         # One row more costs no more than to say that it is left out.
         shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
         for row in shown:
-            yield (lead + self.paint(row, style)).rstrip()
+            yield self.line(lead + self.paint(row, style))
             lead = " " * column
         if left := len(rows) - len(shown):
             more = cut(f"… {left:,} more lines", max(10, self.width - column))
-            yield f"{lead}{self.paint(more, 'dim')}"
+            yield self.line(f"{lead}{self.paint(more, 'dim')}")
 
     def table(
         self, rows: Sequence[Sequence[str]], styles: Mapping[str, str] | None = None,
@@ -132,10 +141,10 @@ class Screen:
 
     def note(self, text: str, most: int, *, dim: bool = False) -> Iterator[str]:
         """A sentence, or a line of a program, in so many rows at most."""
-        rows = self.wrap(text) if most > 1 else [cut(text, self.width)]
+        rows = self._break(text, self.width) if most > 1 else [cut(text, self.width)]
         if len(rows) > most:
             rows = [*rows[: most - 1], cut(f"{rows[most - 1]} …", self.width)]
-        yield from (self.paint(row, "dim" if dim else "") for row in rows)
+        yield from (self.line(row, "dim" if dim else "") for row in rows)
 
     def sides(
         self, pairs: Sequence[LinePair], labels: tuple[str, str] = ("expected", "got"),
@@ -161,7 +170,7 @@ class Screen:
         yield head
         yield from shown
         if left_out := len(rows) - len(shown):
-            yield self.paint(cut(f"… {left_out:,} more lines", self.width), "dim")
+            yield self.line(cut(f"… {left_out:,} more lines", self.width), "dim")
 
     def _side(self, line: SideLine | None, style: str, room: int) -> Text:
         """A line of one side; its differing part is coloured, or has carets below it."""
@@ -234,10 +243,6 @@ def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int 
         break_long_words=False, break_on_hyphens=False,
     ) or [" " * taken]  # fmt: skip
     return [row.replace("\0", " ") for row in (first[taken:], *rows)]
-
-
-def indent_lines(lines: Iterable[str], by: int = INDENT) -> Iterator[str]:
-    return (f"{'':{by}}{line}".rstrip() for line in lines)
 
 
 def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
