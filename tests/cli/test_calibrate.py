@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.report.calibrate import Label, append_label, read_labels
+from evalcase.report.labels import Label, append_label, read_labels
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import Project
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.calibrate import read_judge
+from evalcase.report.labels import read_judge
 from evalcase.store.folder import Run, RunAbout
 from evalcase.store.stored import StoredRun
 from evalcase.types.grade import Grade

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.report.calibrate import Label, append_label, read_labels
+from evalcase.report.labels import Label, append_label, read_labels
 from tests.for_each import for_each
 
 ONE: dict[str, Any] = {

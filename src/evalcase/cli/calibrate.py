@@ -13,21 +13,16 @@ from evalcase.cli.terminal import print_lines, screen_for
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
 from evalcase.report.calibrate import (
-    Judge,
-    Judged,
-    Label,
-    append_label,
     calibrate_grader,
     calibration_lines,
     calibration_object,
     draw_answers,
     first_of_each,
     question_lines,
-    read_judge,
-    read_labels,
     shares_of,
 )
 from evalcase.report.json import json_line
+from evalcase.report.labels import Judge, Judged, Label, append_label, read_judge, read_labels
 from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.report.calibrate import (
-    AnswerName,
-    Calibration,
-    Judged,
-    Label,
-    Section,
-    calibrate_grader,
-)
+from evalcase.report.calibrate import Calibration, Section, calibrate_grader
+from evalcase.report.labels import AnswerName, Judged, Label
 
 
 def judged(
