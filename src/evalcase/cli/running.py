@@ -31,12 +31,12 @@ from evalcase.cli.terminal import (
 from evalcase.config.config import Config
 from evalcase.config.options import RunOptions
 from evalcase.errors import ConfigError, EvalcaseError, RecordError
-from evalcase.report.aggregate import Highlights
+from evalcase.report.aggregate import TROUBLED, Highlights
 from evalcase.report.evaluated import Evaluated, name_run, read_evaluated
 from evalcase.report.formats import Reported, form_of, require_form, write_file
 from evalcase.report.json import summary_object
 from evalcase.report.progress import LiveView, LogView, RunView
-from evalcase.report.summary import gather_highlights, last_lines, summary_lines
+from evalcase.report.summary import last_lines, summary_lines
 from evalcase.report.terminal import Reader, defuse_lines, seen_from
 from evalcase.runner.event_loop import LoopEndedError, run_async
 from evalcase.runner.events import (
@@ -223,7 +223,7 @@ class Session:
         reader = self.reader._replace(screen=screen_for(self._streams.out))
         if highlights is None and not self._is_quiet:
             try:
-                highlights = gather_highlights(kept)
+                _, highlights, _ = Reported(kept, reader).read(TROUBLED)
             except RecordError:
                 if evaluated.status != "failed":  # else it may be the record that failed
                     raise

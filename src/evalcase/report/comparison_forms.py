@@ -282,14 +282,13 @@ def _name_cases(pairs: Sequence[ChangedPair], kind: ChangeKind, most: int) -> It
 
 def comparison_lines(compared: Compared, screen: Screen) -> Iterator[str]:
     comparison = compared.comparison
-    distinct = [each for each in compared.gated if each.is_distinct]
-    style = "good" if distinct else "place"
-    style = "error" if any(each.value < 0 for each in distinct) else style
+    distinct = [each.value for each in compared.gated if each.is_distinct]
+    style = "error" if min(distinct, default=0) < 0 else "good" if distinct else "place"
     for sentence in say_result(comparison, compared.gated):
         yield from (screen.paint(row, style) for row in screen.wrap(make_visible(sentence)))
     yield ""
-    for word, label, description in list_sides(comparison):
-        yield from _label_lines(word, f"{label} ({description})" if description else label, screen)
+    for word, label, about in list_sides(comparison):
+        yield from _label_lines(word, f"{label} ({about})" if about else label, screen)
     for number, remark in enumerate(list_remarks(comparison)):
         yield from _label_lines("" if number else "note", remark, screen, "warning")
     for track in comparison.tracks:
@@ -314,10 +313,8 @@ def _track_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[s
     for rows in track_tables(track, compared):
         yield ""
         yield from screen.table(rows)
-    for number, text in enumerate(closing_words(track, compared)):
-        if not number:
-            yield ""
-        yield from screen.wrap(text)
+    if closing := "\n".join(closing_words(track, compared)):
+        yield from ("", *screen.wrap(closing))
 
 
 def _case_lines(track: Track, compared: Compared, screen: Screen) -> Iterator[str]:
@@ -419,12 +416,10 @@ def _write_cases(track: Track, compared: Compared) -> Iterator[str]:
 def _write_diff(base: str, head: str) -> Iterator[str]:
     """Both texts, line by line: what only base says, what only head says, and what both do."""
     for left, right in pair_texts(base, head):
-        if left is not None and right is not None and left.text == right.text:
-            yield f"  {left.text}"
-            continue
+        is_same = left is not None and right is not None and left.text == right.text
         if left is not None:
-            yield f"- {left.text}"
-        if right is not None:
+            yield f"{' ' if is_same else '-'} {left.text}"
+        if right is not None and not is_same:
             yield f"+ {right.text}"
 
 
@@ -449,12 +444,15 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
     }
 
 
+def _pick(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name, None) for name in names}
+
+
 def _object_of_side(side: Side) -> dict[str, Any]:
     run = None if side.run is None else side.run.about
     return {
-        "name": side.label,
-        "run_name": run and run.name, "note": run and run.note, "commit": run and run.commit,
-        "branch": run and run.branch, "dirty": run and run.dirty,
+        "name": side.label, "run_name": run and run.name,
+        **_pick(run, "note", "commit", "branch", "dirty"),
         "complete": not side.missing, "missing": side.missing or None,
         "mixed": list(side.mixed), "failed_of": side.origin or None, "part": side.part or None,
     }  # fmt: skip
@@ -464,7 +462,7 @@ def _object_of_gated(each: Gated, effect: float) -> dict[str, Any]:
     measured = each.measured
     visible, needed = find_power(measured, effect, each.tests)
     return {
-        "base_target": each.track.base_target, "head_target": each.track.head_target,
+        **_pick(each.track, "base_target", "head_target"),
         "grader": each.grader, "distinguishable": each.is_distinct,
         **_object_of_measured(measured),
         "measure": measured.name, "p": measured.tested.p, "p_adjusted": measured.adjusted,
@@ -474,14 +472,9 @@ def _object_of_gated(each: Gated, effect: float) -> dict[str, Any]:
 
 
 def _object_of_measured(measured: Measured) -> dict[str, Any]:
-    change = measured.change
-    value, low, high = (None, None, None) if change is None else change[:3]
-    return {
-        "pairs": measured.pairs, "clusters": measured.clusters,
-        "base": measured.base, "head": measured.head,
-        "better": measured.better, "worse": measured.worse,
-        "change": value, "low": low, "high": high,
-    }  # fmt: skip
+    value, low, high = (None, None, None) if measured.change is None else measured.change[:3]
+    known = _pick(measured, "pairs", "clusters", "base", "head", "better", "worse")
+    return {**known, "change": value, "low": low, "high": high}
 
 
 def _object_of_track(track: Track) -> dict[str, Any]:
@@ -489,9 +482,9 @@ def _object_of_track(track: Track) -> dict[str, Any]:
         return {each.name: _object_of_measured(each) for each in several}
 
     return {
-        "base_target": track.base_target, "head_target": track.head_target,
-        "pairs": track.pairs, **{str(kind): count for kind, count in track.counts.items()},
-        "base_errored": track.base_errored, "head_errored": track.head_errored,
+        **_pick(track, "base_target", "head_target", "pairs"),
+        **{str(kind): count for kind, count in track.counts.items()},
+        **_pick(track, "base_errored", "head_errored"),
         "pass_rate": _object_of_measured(track.passed),
         "without_errors": _object_of_measured(track.without_errors),
         "trials": _object_of_measured(track.trials) if track.trials is not None else None,
@@ -503,7 +496,7 @@ def _object_of_track(track: Track) -> dict[str, Any]:
             each.name: {
                 "pairs": each.pairs, "base": base and base._asdict(),
                 "head": head and head._asdict(), "ratio": each.ratio and each.ratio._asdict(),
-                "zeros": each.zeros, "unknown": each.unknown,
+                **_pick(each, "zeros", "unknown"),
             }
             for each in track.amounts
             for base, head in [each.sides or (None, None)]
@@ -511,10 +504,7 @@ def _object_of_track(track: Track) -> dict[str, Any]:
         "cases": {
             kind: {
                 "named": [
-                    {
-                        **pair.name._asdict(), "base_verdict": pair.base_verdict,
-                        "head_verdict": pair.head_verdict,
-                    }
+                    {**pair.name._asdict(), **_pick(pair, "base_verdict", "head_verdict")}
                     for pair in pairs
                 ],
                 "more": track.counts[kind] - len(pairs),

@@ -306,41 +306,32 @@ def suggest_next(
 ) -> str:
     """The command that most people want now; none if all is well. A run that this person
     did not make is never suggested to be resumed: that does what its record says."""
+    by, cases = evaluated.graded_by, evaluated.totals.cases
     if not is_run(evaluated.run.path):  # it was removed while it was written
         return ""
-    if is_own and (resuming := _suggest_resuming(evaluated, name)):
-        return resuming
-    graded = name_grading(evaluated, name)
+    # An earlier grading can't be gone on with.
+    if is_own and (by is None or by.complete or by.is_newest):
+        resume = f"evalcase resume {name}"
+        if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
+            return f"{resume} --retry-errored"
+        if evaluated.cap_usd is not None:
+            # It leaves room for about as much again as was spent, in two digits.
+            usd = 2 * max(evaluated.cap_usd, evaluated.totals.spent_usd or 0.0) or 1.0
+            raised = f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
+            return f"{resume} --max-cost {raised}"
+        if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
+            return resume
+    report = f"evalcase report {name_grading(evaluated, name)}"
     if failed is not None:
-        return f"evalcase report {graded} --case {quote(failed.case)}"
-    cases = evaluated.totals.cases
+        return f"{report} --case {quote(failed.case)}"
     is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
-    return f"evalcase report {graded}" if is_bad else ""
+    return report if is_bad else ""
 
 
 def name_grading(evaluated: Evaluated, name: str) -> str:
     """What `name_run` made, for the grading that is looked at: another may have other verdicts."""
-    if evaluated.grading is None:
-        return name
     run, option, folder = name.partition(" --runs-dir ")
-    return f"{run}@{evaluated.grading}{option}{folder}"
-
-
-def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
-    """How to go on with a run that can be gone on with; an earlier grading can not."""
-    by = evaluated.graded_by
-    if by is not None and not (by.complete or by.is_newest):
-        return ""
-    if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
-        return f"evalcase resume {name} --retry-errored"
-    if evaluated.cap_usd is not None:
-        # It leaves room for about as much again as was spent, in two digits.
-        usd = 2 * max(evaluated.cap_usd, evaluated.totals.spent_usd or 0.0) or 1.0
-        raised = f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
-        return f"evalcase resume {name} --max-cost {raised}"
-    if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
-        return f"evalcase resume {name}"
-    return ""
+    return name if evaluated.grading is None else f"{run}@{evaluated.grading}{option}{folder}"
 
 
 def max_errors_of(evaluated: Evaluated) -> int:

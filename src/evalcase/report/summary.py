@@ -96,14 +96,6 @@ def _write_cases(reported: Reported) -> Iterator[str]:
         yield from ("", f"not complete: {graded}")
 
 
-def gather_highlights(stored: StoredRun) -> Highlights:
-    """Those of all results that were kept."""
-    highlights = Highlights()
-    for result in stored.results():
-        highlights.add(result, stored.find_tagged(result.key.suite, result.key.case))
-    return highlights
-
-
 def summary_lines(
     evaluated: Evaluated, highlights: Highlights, stored: StoredRun, reader: Reader,
     figures: Figures | None = None, by: Collection[PartKind] = PART_KINDS,
