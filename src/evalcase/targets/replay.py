@@ -13,6 +13,7 @@ from typing import Annotated, Any, BinaryIO, ClassVar, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.answers import EXTRAS, read_beside
+from evalcase.targets.base import part_of
 from evalcase.targets.replies import put_together
 from evalcase.types.answer import Answer, Earlier, Exchange, Turn, split_turns
 from evalcase.types.message import Step
@@ -115,9 +116,7 @@ class ReplayTarget(Target):
     def _find_patch(self, row: Mapping[str, Any], question: Question) -> bytes:
         """What was changed in the workspace. Raise TargetError where that is unknown: graders would
         look at files that the answer never was about."""
-        held = row.get("workspace")
-        held = held if isinstance(held, dict) else {}
-        patch, packed = held.get("patch"), held.get("patch_base64")
+        patch, packed = map(part_of(row, "workspace").get, ("patch", "patch_base64"))
         data = None
         if self._index.is_journal:
             data = read_patch(os.path.dirname(self._index.path), patch)

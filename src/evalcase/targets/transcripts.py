@@ -195,8 +195,7 @@ class Transcript:
             call["is_error"] = True
 
     def deny(self, id: object, tool: object, input: JSON) -> None:
-        known = self._calls.get(id) if isinstance(id, str) else None
-        call = self.call(id, tool, input) if known is None else known
+        call = self._calls.get(str(id)) or self.call(id, tool, input)
         call |= {"output": call.get("output", "denied"), "is_error": True, "denied": True}
 
     def skip(self, event: Mapping[str, Any]) -> None:
@@ -209,11 +208,9 @@ class Transcript:
 
     def answer(self, end: End, session: str | None) -> Answer:
         messages = self._messages
-        last = messages[-1] if messages else None
-        text = end.text
-        if text is None:
-            text = str(last["content"]) if last is not None and "content" in last else ""
-        if last is not None and last.get("content") == text:
+        last = messages[-1] if messages else {}
+        text = str(last.get("content", "")) if end.text is None else end.text
+        if last.get("content") == text:
             messages.pop()
         # An empty text, not null: an earlier text is not the answer.
         final: dict[str, Any] = {"role": "assistant", "content": text}

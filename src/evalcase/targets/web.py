@@ -335,10 +335,9 @@ def load_trust(
     for name in _TRUSTED:
         path = environment.get(name)
         try:
-            if path and os.path.isdir(path):
-                context.load_verify_locations(capath=path)
-            elif path:
-                context.load_verify_locations(path)
+            if path:
+                is_folder = os.path.isdir(path)
+                context.load_verify_locations(*((None, path) if is_folder else (path,)))
         except OSError as error:
             raise ConfigError(f"{name} can't be read: {error}") from None
     return context
