@@ -2,7 +2,8 @@
 TargetError that says whether to try again.
 
 Each target has one pool of connections. Redirects are not followed, so that a key goes nowhere but
-to the configured address. Cookies are not kept, and `.netrc` is not read.
+to the configured address. Cookies are not kept, and `.netrc` is not read. Link-local and metadata
+addresses, which give away the keys of a machine, are refused.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ import asyncio
 import errno
 import io
 import json
+import os
 import re
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import responses
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Any, BinaryIO
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -29,14 +33,10 @@ from yarl import URL
 from evalcase import __version__
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.web import (
-    ALLOW_HINT,
     WebOptions,
-    check_literal,
     connection_error,
     error_message,
     find_proxy,
-    is_refused,
-    load_trust,
     protocol_error,
     without_query,
 )
@@ -64,7 +64,7 @@ class HttpClient:
     ) -> None:  # fmt: skip
         """Raise ConfigError where the address may not be asked. An event loop has to run."""
         if not options.allow_link_local:
-            check_literal(url)
+            _check_literal(url)
         self._url = _read_url(url)
         self._place = without_query(url)
         self._options = options
@@ -78,7 +78,7 @@ class HttpClient:
             "allow_redirects": False,
             "proxy": proxy,
             "proxy_headers": None if proxy is None else {"User-Agent": _AGENT},
-            "ssl": load_trust(url, proxy, environment) or True,
+            "ssl": _load_trust(url, proxy, environment) or True,
         }
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
@@ -245,9 +245,9 @@ class _CheckedResolver(AbstractResolver):
         found: Any = await run_in_thread(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
         results = []
         for each_family, _, protocol, _, address in found:
-            if not self._allow and is_refused(address[0]):
+            if not self._allow and _is_refused(address[0]):
                 what = f"{host} leads to {address[0]}, a link-local or metadata address"
-                raise _RefusedAddressError(f"{what}; {ALLOW_HINT}")
+                raise _RefusedAddressError(f"{what}; {_ALLOW_HINT}")
             results.append(ResolveResult(
                 hostname=host, host=address[0], port=port, family=each_family, proto=protocol,
                 flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
@@ -258,16 +258,75 @@ class _CheckedResolver(AbstractResolver):
         """There is nothing to close."""
 
 
+# Addresses that are never asked.
+
+_REFUSED_NETWORKS = [
+    *map(ip_network, ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "fd20:ce::254")),
+    *map(ip_network, ("100.100.100.200", "168.63.129.16")),
+]
+"""Link-local ones; and those where Amazon, Google, Alibaba and Azure tell a machine its keys."""
+_REFUSED_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
+_TRANSLATED = ip_network("64:ff9b::/96")
+_ALLOW_HINT = "set allow_link_local = true if you mean it"
+
+
+def _check_literal(url: str) -> None:
+    """Raise ConfigError if an address is written out that gives away the keys of a machine."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        # Systems accept an address as one number, or in hexadecimal.
+        number = socket.inet_ntoa(socket.inet_aton(host))
+    except (OSError, UnicodeError):
+        number = ""
+    if host in _REFUSED_NAMES or _is_refused(host) or _is_refused(number):
+        what = "a link-local or metadata address, which gives away the keys of a machine"
+        raise ConfigError(f"{host} is {what}; {_ALLOW_HINT}")
+
+
+def _is_refused(address: str) -> bool:
+    """Whether a text is such an address, also as IPv6 writes those of IPv4. Names never are."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    alike = [parsed]
+    if parsed.version == 6 and parsed.ipv4_mapped is not None:
+        alike.append(parsed.ipv4_mapped)
+    elif parsed.version == 6 and (parsed in _TRANSLATED or int(parsed) >> 32 == 0):
+        alike.append(IPv4Address(int(parsed) & 0xFFFFFFFF))
+    return any(each in network for each in alike for network in _REFUSED_NETWORKS)
+
+
+_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
+def _load_trust(
+    url: str, proxy: str | None, environment: Mapping[str, str]
+) -> ssl.SSLContext | None:
+    """The authorities of the system, and those that the environment names; None where neither the
+    address nor a proxy needs any."""
+    if not any(each.lower().startswith("https:") for each in (url, proxy or "")):
+        return None
+    context = ssl.create_default_context()
+    for name in _TRUSTED:
+        path = environment.get(name)
+        try:
+            if path:
+                is_folder = os.path.isdir(path)
+                context.load_verify_locations(*((None, path) if is_folder else (path,)))
+        except OSError as error:
+            raise ConfigError(f"{name} can't be read: {error}") from None
+    return context
+
+
 # Errors.
 
 
 def _status_error(
     status: int, headers: Mapping[str, str], body: bytes, place: str, now_s: float
 ) -> TargetError:
-    details: dict[str, Any] = {"status": status, "body": cut_bytes(body)}
-    ids = [headers[name] for name in _REQUEST_IDS if name in headers]
-    if ids:
-        details["request_id"] = ids[0]
+    ids = [{"request_id": headers[name]} for name in _REQUEST_IDS if name in headers]
+    details = {"status": status, "body": cut_bytes(body), **(ids[0] if ids else {})}
     said = None
     with suppress(ValueError, RecursionError):
         said = error_message(json.loads(body))

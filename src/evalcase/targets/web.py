@@ -1,18 +1,11 @@
-"""Targets on the web before their first request: options, addresses, keys, proxies, authorities.
-
-A secret is only ever named, by the environment variable that has it, and sent to the one host of
-the target. Link-local and metadata addresses, which give away the keys of a machine, are refused.
-"""
+"""Targets on the web before their first request: options, addresses, keys and proxies. A secret is
+only ever named, by the environment variable that has it, and sent to the one host of the target."""
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import ssl
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from ipaddress import IPv4Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
@@ -275,72 +268,9 @@ class WebTarget(Target):
         }
 
 
-# Addresses that are never asked.
+# Proxies, by the variables of the environment.
 
-_REFUSED_NETWORKS = (
-    ip_network("169.254.0.0/16"),
-    ip_network("fe80::/10"),
-    ip_network("fd00:ec2::254/128"),
-    ip_network("fd20:ce::254/128"),
-    ip_network("100.100.100.200/32"),
-    ip_network("168.63.129.16/32"),
-)
-"""Link-local ones; and those where Amazon, Google, Alibaba and Azure tell a machine its keys."""
-_REFUSED_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
-_TRANSLATED = ip_network("64:ff9b::/96")
-ALLOW_HINT = "set allow_link_local = true if you mean it"
-
-
-def check_literal(url: str) -> None:
-    """Raise ConfigError if an address is written out that gives away the keys of a machine."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    try:
-        # Systems accept an address as one number, or in hexadecimal.
-        number = socket.inet_ntoa(socket.inet_aton(host))
-    except (OSError, UnicodeError):
-        number = ""
-    if host in _REFUSED_NAMES or is_refused(host) or is_refused(number):
-        what = "a link-local or metadata address, which gives away the keys of a machine"
-        raise ConfigError(f"{host} is {what}; {ALLOW_HINT}")
-
-
-def is_refused(address: str) -> bool:
-    """Whether a text is such an address, also as IPv6 writes those of IPv4. Names never are."""
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    alike = [parsed]
-    if parsed.version == 6 and parsed.ipv4_mapped is not None:
-        alike.append(parsed.ipv4_mapped)
-    elif parsed.version == 6 and (parsed in _TRANSLATED or int(parsed) >> 32 == 0):
-        alike.append(IPv4Address(int(parsed) & 0xFFFFFFFF))
-    return any(each in network for each in alike for network in _REFUSED_NETWORKS)
-
-
-# Authorities and proxies, by the variables of the environment.
-
-_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _HOST = re.compile(r"[\w.:%-]+")
-
-
-def load_trust(
-    url: str, proxy: str | None, environment: Mapping[str, str]
-) -> ssl.SSLContext | None:
-    """The authorities of the system, and those that the environment names; None where neither the
-    address nor a proxy needs any."""
-    if not any(each.lower().startswith("https:") for each in (url, proxy or "")):
-        return None
-    context = ssl.create_default_context()
-    for name in _TRUSTED:
-        path = environment.get(name)
-        try:
-            if path:
-                is_folder = os.path.isdir(path)
-                context.load_verify_locations(*((None, path) if is_folder else (path,)))
-        except OSError as error:
-            raise ConfigError(f"{name} can't be read: {error}") from None
-    return context
 
 
 def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
