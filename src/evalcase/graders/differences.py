@@ -476,8 +476,25 @@ def compare_values(expected: JSON, got: JSON) -> Score:
 
 def tell_values(reason: str, expected: JSON, got: JSON, where: str) -> Score:
     """What differs between values, and both sides with a line for each part."""
-    left, right = as_json(expected, indent=2), as_json(got, indent=2)
+    left, right = as_json(_write_alike(expected, got), indent=2), as_json(got, indent=2)
     return tell_difference(reason, left, right, first_difference(left, right), where)
+
+
+def _write_alike(expected: JSON, got: JSON) -> JSON:
+    """What is expected, with the order of keys and the spelling of equal numbers as in the answer,
+    so that only what differs stands out."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        keys = [
+            *[key for key in got if key in expected],
+            *[key for key in expected if key not in got],
+        ]
+        return {
+            key: _write_alike(expected[key], got[key]) if key in got else expected[key]
+            for key in keys
+        }
+    if isinstance(expected, list) and isinstance(got, list):
+        return [*map(_write_alike, expected, got), *expected[len(got) :]]
+    return got if are_same(expected, got) else expected
 
 
 def tell_difference(

@@ -146,6 +146,8 @@ def shown_content(messages: Spoken) -> str | None:
 def describe_missing_text(messages: Spoken, text: str) -> str:
     """A description in a sentence, for a blank `text`."""
     instead = describe_instead(messages)
+    if text.strip():
+        return f"no text, but {shorten_text(text, _MOST_SAID)}"  # an empty list, for example
     if text:
         return f"only white space: {as_json(shorten_text(text, _SHORT))}{instead}"
     is_there = shown_content(messages) is not None
