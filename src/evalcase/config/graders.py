@@ -29,11 +29,11 @@ NO_SURROUNDINGS = Surroundings(".", {}, lambda _: None, lambda: 0.0)
 def make_grader(spec: Mapping[str, JSON], config: Config | None = None) -> NamedGrader:
     """A grader of its canonical form `{type, …}`, with those inside of it. Options that it leaves
     out may come from the configuration. Raise ConfigError with everything that is wrong."""
-    word, _, value = str(spec["type"]).partition(":")
+    options = dict(spec)
+    word, _, value = str(options.pop("type")).partition(":")
     declared = declared_grader(find_class("graders", word))
-    options = {name: each for name, each in spec.items() if name != "type"}
     if value and declared.in_name is not None:
-        options = {declared.in_name: value, **options}
+        options.setdefault(declared.in_name, value)
     return make_declared(declared, options, config)
 
 
@@ -41,19 +41,16 @@ def make_declared(
     declared: DeclaredGrader, options: Mapping[str, JSON], config: Config | None = None
 ) -> NamedGrader:
     """A grader of a kind, of its own options and of those that every grader has."""
-    faults = [with_hint(each) for each in declared.faults(options)]
-    if faults:
-        raise ConfigError("; ".join(faults))
-    own_names = fields_of(declared.kind)
-    own: dict[str, object] = {name: options[name] for name in own_names if name in options}
-    own |= _defaults_of(declared.kind, options, config)
+    if faults := "; ".join(map(with_hint, declared.faults(options))):
+        raise ConfigError(faults)
+    given: dict[str, Any] = {**options, **_defaults_of(declared.kind, options, config)}
     for name in declared.naming("graders"):
-        specs = own.get(name)
-        if isinstance(specs, list):
-            own[name] = [make_grader(each, config) for each in specs]
-    grader = make(declared.kind, own)
+        if isinstance(given.get(name), list):
+            given[name] = [make_grader(each, config) for each in given[name]]
+    own = fields_of(declared.kind)
+    grader = make(declared.kind, {name: given[name] for name in given if name in own})
     shared = make(
-        SharedOptions, {name: options[name] for name in declared.shared if name in options}
+        SharedOptions, {name: options[name] for name in options if name in declared.shared}
     )
     # There may be several, and a person wants to know which of them failed.
     value = options.get(declared.in_name or "")

@@ -15,7 +15,7 @@ from evalcase.config.config import Config, in_toml, name_table
 from evalcase.config.registry import find_class, find_target_kind, is_known, list_names
 from evalcase.errors import ConfigError
 from evalcase.targets.presets import PRESETS
-from evalcase.types.problem import Finding, KeyPath, did_you_mean, find_nearest, hint_at
+from evalcase.types.problem import Finding, did_you_mean, find_nearest, hint_at
 from evalcase.types.read_options import fields_of, make, problems_in
 from evalcase.types.target import MakeTarget, Surroundings, Target, TargetKind, TargetVersion
 from evalcase.types.value import JSON
@@ -90,9 +90,8 @@ def build_target(
     surroundings: Surroundings, where: str = "",
 ) -> Target:  # fmt: skip
     """A target of some options. Raise ConfigError with everything that is wrong with them."""
-    faults = [with_hint(each) for each in target_faults(kind, values)]
-    if faults:
-        raise ConfigError(where + "; ".join(faults))
+    if faults := "; ".join(map(with_hint, target_faults(kind, values))):
+        raise ConfigError(where + faults)
     options = make(kind.options, {name: copy_json(value) for name, value in values.items()})
     return target_class(options, surroundings)
 
@@ -113,12 +112,14 @@ def bounds_of(name: str, target: Target, config: Config) -> list[int]:
 
 def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
     """The environment variables whose values must not be written down."""
-    names: set[object] = set(config.secrets)
+    names = set(config.secrets)
     for options in config.targets.values():
         headers: object = options.get("header_env")
-        names |= {options.get("key_env"), *(headers.values() if isinstance(headers, dict) else ())}
-    named = {name for name in names if isinstance(name, str) and name}
-    return named.union(*(target.traits.key_names for target in targets))
+        held = [options.get("key_env"), *(headers.values() if isinstance(headers, dict) else ())]
+        names.update(each for each in held if isinstance(each, str))
+    for target in targets:
+        names.update(target.traits.key_names)
+    return names - {""}
 
 
 def version_of(target: Target | None, options: Mapping[str, Any] | None) -> TargetVersion:
@@ -297,17 +298,15 @@ def _find_wrong_options(
     yield from target_faults(kind, options)
 
 
-def target_faults(
-    kind: TargetKind, values: Mapping[str, object], path: KeyPath = ()
-) -> Iterator[Finding]:
+def target_faults(kind: TargetKind, values: Mapping[str, object]) -> Iterator[Finding]:
     """Everything that is wrong with the options of a target, as a configuration has them."""
     sound: dict[str, JSON] = {}
     for name, value in values.items():
         try:
             sound[name] = copy_json(value)
         except NotJsonError as error:
-            yield Finding((*path, name), f"`{name}` can't be written as JSON: {error}")
-    for fault in problems_in(kind.options, sound, f"a target of kind `{kind.name}`", path):
+            yield Finding((name,), f"`{name}` can't be written as JSON: {error}")
+    for fault in problems_in(kind.options, sound, f"a target of kind `{kind.name}`"):
         yield in_toml(fault)
 
 

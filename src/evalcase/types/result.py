@@ -177,11 +177,12 @@ def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> 
     """
     if set(verdicts) == {"skipped"}:
         return "skipped"
-    passed = sum(verdict == "passed" for verdict in verdicts)
+    passed = verdicts.count("passed")
     if reaches(passed, pass_rate * len(verdicts)) and (passed or set(verdicts) == {"failed"}):
         return "passed"
-    worst: tuple[Verdict, ...] = ("errored", "failed")
-    return next((verdict for verdict in worst if verdict in verdicts), "ungraded")
+    if "errored" in verdicts:
+        return "errored"
+    return "failed" if "failed" in verdicts else "ungraded"
 
 
 class Outcome(NamedTuple):
