@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
-from types import CoroutineType, TracebackType
+from types import CoroutineType
 from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
@@ -70,10 +70,8 @@ class OpenTargets:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: _Raised, trace: TracebackType | None
-    ) -> None:
-        await self._stack.__aexit__(kind, error, trace)
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
 
     async def open_all(self, targets: Mapping[str, Target]) -> None:
         """Open those that are not open yet. Raise ConfigError or TargetError if one can't be."""

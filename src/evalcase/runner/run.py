@@ -53,7 +53,7 @@ from evalcase.store.rows import Basis, End
 from evalcase.store.stored import StoredRun, basis_of_run
 from evalcase.targets.usage import prices_version
 from evalcase.types.result import Result, Totals, Trial
-from evalcase.types.target import TargetKind, kind_of_targets
+from evalcase.types.target import kind_of_targets
 from evalcase.types.value import replace
 from evalcase.util.environment import monotonic, wall_time
 from evalcase.util.user_calls import UserCalls
@@ -343,13 +343,12 @@ def _describe_plan(plan: Plan) -> RunAbout:
     """What `run.json` says: enough to resume the run, and to see later what has changed."""
 
     def is_priced(name: str) -> bool:
-        kind: TargetKind | None = None
         if name in plan.given_targets:
             kind = kind_of_targets(plan.askable(name))
-        else:
-            with suppress(ConfigError):
-                kind = kind_of(name, plan.config)
-        return kind is not None and kind.priced
+            return kind is not None and kind.priced
+        with suppress(ConfigError):
+            return kind_of(name, plan.config).priced
+        return False
 
     basis, options, scrub = _describe_basis(plan), plan.options, plan.scrubber.text
     failed_of = options.selection.failed_of

@@ -431,8 +431,8 @@ class Tally:
 
     def __init__(self, spent: array[float] | None = None) -> None:
         """`spent` are costs of earlier results, whether those count or not."""
-        self._trials: dict[Verdict, int] = {}
-        self._cases: dict[Verdict, int] = {}
+        self._trials: Counter[Verdict] = Counter()
+        self._cases: Counter[Verdict] = Counter()
         self._folding: Folding[Hashable] = Folding()
         self._unpriced = self._cached = 0
         self._costs, self._grading, self._users = array("d"), array("d"), array("d")
@@ -449,12 +449,12 @@ class Tally:
     def count(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> None:
         """Count a trial of a case of that name, and the case if it is complete. A case that is not
         repeated needs no name."""
-        self._trials[verdict] = self._trials.get(verdict, 0) + 1
+        self._trials[verdict] += 1
         decided: Verdict | None = verdict
         if repeats > 1 or not pass_rate:
             decided = self._folding.add(name, verdict, repeats, pass_rate).verdict
         if decided is not None:
-            self._cases[decided] = self._cases.get(decided, 0) + 1
+            self._cases[decided] += 1
 
     def pay(
         self, cost_usd: float | None, grading_usd: float | None, user_usd: float | None = None, *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -18,7 +19,7 @@ from evalcase.store.reader import JournalLines
 from evalcase.store.rows import Basis, End
 from evalcase.types.case import Case
 from evalcase.types.problem import unknown_case
-from evalcase.types.result import CaseVerdict, Outcome, Result, Totals, decide_case_verdict
+from evalcase.types.result import CaseVerdict, Outcome, Result, Totals, outcome_of
 from evalcase.types.target import TrialKey
 from evalcase.types.value import replace
 from evalcase.util.text import write_count
@@ -225,10 +226,8 @@ class GrowingJournal:
     def _read_case(self, name: tuple[str, str, str]) -> GrowingCase:
         keys = [TrialKey(*name, repeat) for repeat in sorted(self._repeats[name])]
         results = tuple(filter(None, map(self.index.find_result, keys)))
-        verdicts, last = [each.verdict for each in results], results[-1]
-        trials, repeats = len(results), max(last.repeats, len(results))
-        verdict = decide_case_verdict(verdicts, last.pass_rate) if trials >= repeats else None
-        outcome = Outcome(verdict, verdicts.count("passed"), trials, repeats, last.pass_rate)
+        verdicts, last = Counter(each.verdict for each in results), results[-1]
+        outcome = outcome_of(verdicts, max(last.repeats, len(results)), last.pass_rate)
         return GrowingCase(self.index.find_case(*name[:2]), outcome, results)
 
 
