@@ -35,7 +35,7 @@ def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
     assert run.path == str(tmp_path / "a" / "runs" / run.id)
     assert read_run(run.path) == run
     assert [each.name for each in Path(run.path).iterdir()] == ["run.json"]
-    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 5
+    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 6
 
 
 @pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])

@@ -31,7 +31,7 @@ from evalcase.util.text import make_visible, write_count
 PATCHES = "workspaces"
 """The folder of a record with the patches of workspaces."""
 
-VERSION = 5
+VERSION = 6
 """The version of run.json and of the rows of the journal."""
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _LAST_NAME = 10**14 - 1
