@@ -43,7 +43,9 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
     left, right = expected.split("\n"), got.split("\n")
     blank = name_blank(expected), name_blank(got) and (nothing or name_blank(got))
     if any(blank):
-        yield from zip_longest(_mark_lines(left, blank[0]), _mark_lines(right, blank[1]))
+        marked = ([SideLine(name, note=True)] if name else map(_mark_whole, lines)
+                  for name, lines in zip(blank, (left, right), strict=True))  # fmt: skip
+        yield from zip_longest(*marked)
         return
     if len(left) == len(right) == 1:
         yield _mark_differing(left[0], right[0])
@@ -62,7 +64,10 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
                 if one is not None and other is not None:
                     yield _mark_differing(one, other, "," if is_data else "")
                 else:
-                    yield _mark_alone(one), _mark_alone(other)
+                    yield (
+                        None if one is None else _mark_whole(one),
+                        (None if other is None else _mark_whole(other)),
+                    )
 
 
 def _align_lines(left: list[str], right: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
@@ -95,11 +100,11 @@ def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
             left = _cut_excerpt(expected, start, ends[0], name)
             yield left, _cut_excerpt(got, start, ends[1], name)
         elif expected is not None:
-            yield SideLine(expected, 0, len(expected)), note
+            yield _mark_whole(expected), note
         elif got is None:
             yield None, note
         elif row.get("made") is False:
-            yield SideLine("(not expected)", note=True), SideLine(got, 0, len(got))
+            yield SideLine("(not expected)", note=True), _mark_whole(got)
         else:
             yield None, SideLine(got)
 
@@ -118,12 +123,8 @@ def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _mark_lines(lines: list[str], blank: str) -> list[SideLine]:
-    return [SideLine(blank, note=True)] if blank else [SideLine(x, 0, len(x)) for x in lines]
-
-
-def _mark_alone(text: str | None) -> SideLine | None:
-    return None if text is None else SideLine(text, 0, len(text))
+def _mark_whole(text: str) -> SideLine:
+    return SideLine(text, 0, len(text))
 
 
 def _shorten_equal(lines: list[str], first: bool, last: bool) -> Iterator[SideLine]:

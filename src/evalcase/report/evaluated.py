@@ -11,7 +11,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from evalcase.config.options import RunOptions
-from evalcase.report.details import UNFINISHED
+from evalcase.report.details import UNFINISHED, passed_of, reason_of
 from evalcase.report.figures import write_money
 from evalcase.report.tables import html_table, trial_row
 from evalcase.report.terminal import Reader, seen_from
@@ -210,6 +210,13 @@ class CaseTrials(NamedTuple):
         bad = (trial for trial in self.trials if trial.verdict != "passed")
         return next(chain(same, bad), self.trials[0])
 
+    @property
+    def why(self) -> str:
+        """Why it has its verdict: how many trials passed, if there are several, and the reason of
+        one."""
+        told = passed_of(self.outcome) if self.outcome.repeats > 1 else ""
+        return "; ".join(filter(None, (told, reason_of(self.telling))))
+
 
 def fold_trials(results: Iterable[Result], stored: StoredRun) -> Iterator[CaseTrials]:
     """Every case when the last of its results has come. Held are those that lack some."""
@@ -395,17 +402,14 @@ class Remark(NamedTuple):
 
 def remark_on(stored: StoredRun, *, own: bool, running: bool = False) -> Remark:
     """What has to be said of a run. Raise RecordError if it can't be read."""
-    said = [] if stored.graded_by is None else [f"grading {stored.graded_by}"]
-    if part := describe_part(stored.run):
-        said.append(part)
-    if stored.mixed:
-        said.append(f"mixed: {say_mixed(stored.mixed)}")
+    evaluated, by = read_evaluated(stored), stored.graded_by
+    notes, leads = note_run(evaluated), {"grading": "grading ", "part": "", "mixed": "mixed: "}
+    said = [f"{lead}{notes[topic]}" for topic, lead in leads.items() if notes[topic]]
     if (errored := stored.totals.trials.errored) > stored.totals.cases.errored:
         said.append(f"{write_count(errored, 'trial')} errored")
-    is_apart = bool(part or stored.mixed or (stored.graded_by and stored.graded_by.graders))
+    is_apart = bool(notes["part"] or stored.mixed or (by is not None and by.graders))
     if stored.end.status == "completed":
         return Remark("; ".join(said), is_apart)
-    evaluated = read_evaluated(stored)
     progress = evaluated.graded_so_far or _say_trials(evaluated)
     if running:
         return Remark("; ".join([*said, f"running, {progress}"]), True)

@@ -100,11 +100,9 @@ def _write_command(level: str, each: CaseTrials, finder: LineFinder) -> str:
     place, line = {"file": finder.see(each.suite)}, finder.find_line(each.suite, each.case)
     if line is not None:
         place["line"] = str(line)
-    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
-    trial = each.telling
+    text = each.why or each.verdict
     if each.verdict == "passed":
-        told.append("a trial errored")
-        trial = next(trial for trial in each.trials if trial.verdict == "errored")
-    text = "; ".join(filter(None, [*told, reason_of(trial)])) or each.verdict
+        broken = next(trial for trial in each.trials if trial.verdict == "errored")
+        text = f"{passed_of(each.outcome)}; a trial errored; {reason_of(broken)}"
     title = {"title": f"{each.verdict}: {each.case} ({each.target})"}
     return github_command(level, place | title, shorten_text(text, _LONGEST))

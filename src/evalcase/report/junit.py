@@ -166,23 +166,21 @@ def _test_case(each: CaseTrials, case: Case | None, suite: str, locate: Locate) 
         for trial in each.trials:
             if trial.verdict != "passed":
                 name = "flakyError" if trial.verdict == "errored" else "flakyFailure"
-                told.append(_explain(name, trial, case, "", locate))
+                told.append(_explain(name, trial, case, reason_of(trial), locate))
     elif name == "skipped":
         why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
         told.append(_element(name, {"message": flatten_text(why, _LONGEST_MESSAGE)}))
     else:
-        votes = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
-        told.append(_explain(name, each.telling, case, votes, locate))
+        told.append(_explain(name, each.telling, case, each.why, locate))
     about = {
         "classname": suite, "name": f"{each.case} [{each.target}]", "time": f"{each.duration_s:.3f}"
     }  # fmt: skip
     return _element("testcase", about, *told) + "\n"
 
 
-def _explain(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
+def _explain(name: str, trial: Result, case: Case | None, why: str, locate: Locate) -> str:
     """Why a trial is not passed: where its case stands first, then all that a summary shows."""
-    reason = reason_of(trial)
-    message = flatten_text(f"{told}; {reason}" if told else reason, _LONGEST_MESSAGE)
+    message = flatten_text(why, _LONGEST_MESSAGE)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
     lines += detail_lines(trial, case, _SCREEN)

@@ -15,8 +15,6 @@ from evalcase.report.details import (
     UNFINISHED,
     describe_changes,
     detail_lines,
-    passed_of,
-    reason_of,
 )
 from evalcase.report.evaluated import CaseTrials, Evaluated, fold_trials, note_run
 from evalcase.report.figures import Effort, Figures, Slice, write_money, write_percent
@@ -162,8 +160,6 @@ def _fact_lines(figures: Figures, evaluated: Evaluated) -> Iterator[str]:
 def _write_case(each: CaseTrials, case: Case | None) -> str:
     """A case that can be opened, with all that a summary shows of it."""
     trial = each.telling
-    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
-    why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
     changes = trial.workspace if trial.answer is not None else None
     diff = [] if changes is None else describe_changes(changes).split("\n")[1:]
@@ -173,10 +169,10 @@ def _write_case(each: CaseTrials, case: Case | None) -> str:
         shown = [shorten_text(line, _LONGEST) for line in diff[:_DIFF_LINES]]
         more = [f"… {len(diff) - len(shown):,} more lines"] if len(diff) > len(shown) else []
         lines += ["", *code_block([*shown, *more], "diff")]
-    block = "\n".join(lines)
+    why, block = shorten_text(each.why or each.verdict, _LONGEST), "\n".join(lines)
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_write_html(name)}<br>"
-        f"{_write_html(shorten_text(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
+        f"{_write_html(why)}</summary>\n\n{block}\n\n</details>\n\n"
     )
 
 
