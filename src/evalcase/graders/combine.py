@@ -70,6 +70,8 @@ class CombinedGrader(Grader):
 
 
 class _Listed(CombinedGrader):
+    argument = "value"
+
     value: Annotated[Graders, about(_ABOUT)]
 
     def inner(self) -> tuple[NamedGrader, ...]:
@@ -79,7 +81,6 @@ class _Listed(CombinedGrader):
 class AllGrader(_Listed):
     name = "all"
     description = "All of several graders pass."
-    argument = "value"
     threshold = "none"
     example = "- all: [expected, python:checks:polite]"
 
@@ -87,7 +88,6 @@ class AllGrader(_Listed):
 class AnyGrader(_Listed):
     name = "any"
     description = "At least one of several graders passes."
-    argument = "value"
     threshold = "none"
     example = "- any: [expected, python:checks:close_enough]"
 
@@ -118,7 +118,6 @@ class AtLeastGrader(CombinedGrader):
 class WeightedGrader(_Listed):
     name = "weighted"
     description = "The weighted mean of several graders reaches the threshold."
-    argument = "value"
     threshold = "needed"
     example = "- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}"
 
@@ -159,14 +158,12 @@ def _list_reasons(grades: Sequence[Grade]) -> str:
 
 def _describe_grade(grade: Grade) -> dict[str, object]:
     """What a grader inside says, with its own details: a tree, as deep as they are nested."""
-    told: dict[str, object] = {
-        "grader": grade.grader, "score": grade.score, "passed": grade.passed,
-        "reason": grade.reason,
+    failure = grade.failure
+    beside = {
+        "indicator": grade.indicator, "details": grade.details,
+        "failure": failure and {"kind": failure.kind, "message": failure.message},
     }  # fmt: skip
-    if grade.indicator:
-        told["indicator"] = True
-    if grade.details:
-        told["details"] = grade.details
-    if grade.failure is not None:
-        told["failure"] = {"kind": grade.failure.kind, "message": grade.failure.message}
-    return told
+    return {
+        "grader": grade.grader, "score": grade.score, "passed": grade.passed,
+        "reason": grade.reason, **{name: each for name, each in beside.items() if each},
+    }  # fmt: skip

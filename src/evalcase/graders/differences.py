@@ -51,13 +51,11 @@ def quote_value(value: JSON) -> str:
 
 def write_way(way: Way) -> str:
     """A path as messages write it: `$.items[0].name`."""
-    return "$" + "".join(map(_write_step, way))
-
-
-def _write_step(key: str | int) -> str:
-    if isinstance(key, int):
-        return f"[{key}]"
-    return f".{key}" if key.isidentifier() and len(key) <= 60 else f"[{quote_value(key)}]"
+    return "$" + "".join(
+        f".{key}" if isinstance(key, str) and key.isidentifier() and len(key) <= 60
+        else f"[{quote_value(key)}]"
+        for key in way
+    )  # fmt: skip
 
 
 class Difference(NamedTuple):
@@ -165,22 +163,21 @@ def find_differences(
             if key in got:
                 yield from find_differences(value, got[key], lenience, (*way, key))
             elif not lenience.is_ignored((*way, key)):
-                yield _missing((*way, key), value)
+                yield Difference(write_way((*way, key)), f"missing, expected {quote_value(value)}")
         for key, value in () if lenience.allows_extra(way) else got.items():
             if key not in expected and not lenience.is_ignored((*way, key)):
                 yield not_expected((*way, key), value)
     elif isinstance(expected, list) and isinstance(got, list):
         differ = _differ_in_any_order if lenience.is_unordered(way) else _differ_in_order
         yield from differ(expected, got, lenience, way)
-    elif not _are_alike(expected, got, lenience.within):
+    elif not (
+        are_same(expected, got)
+        or (lenience.within and is_number(expected) and is_number(got)
+            and are_within(expected, got, lenience.within))
+    ):  # fmt: skip
         margin = f" ± {lenience.within:g}" if lenience.within and is_number(expected) else ""
         what = f"expected {quote_value(expected)}{margin}, got {quote_value(got)}"
         yield Difference(write_way(way), what)
-
-
-def _are_alike(left: JSON, right: JSON, within: float) -> bool:
-    are_numbers = within and is_number(left) and is_number(right)
-    return are_same(left, right) or (bool(are_numbers) and are_within(left, right, within))
 
 
 def _differ_in_order(
@@ -190,7 +187,7 @@ def _differ_in_order(
         yield from find_differences(left, right, lenience, (*way, index))
     shorter = min(len(expected), len(got))
     for index, value in enumerate(expected[shorter:], shorter):
-        yield _missing((*way, index), value)
+        yield Difference(write_way((*way, index)), f"missing, expected {quote_value(value)}")
     for index, value in enumerate(got[shorter:], shorter):
         yield not_expected((*way, index), value)
 
@@ -240,10 +237,6 @@ def _text_of(value: JSON, lenience: Lenience, way: Way) -> str:
         return [sort(each, (*way, number)) for number, each in enumerate(value)]
 
     return canonical_text(sort(value, way))
-
-
-def _missing(way: Way, value: JSON) -> Difference:
-    return Difference(write_way(way), f"missing, expected {quote_value(value)}")
 
 
 def not_expected(way: Way, value: JSON) -> Difference:
@@ -349,9 +342,7 @@ def excerpt_text(text: str, around: int = 0) -> str:
 
 def first_difference(left: str, right: str) -> int:
     """How many characters at the start are the same, by halving: linear, and at memory speed."""
-    same, end = 0, min(len(left), len(right))
-    if left[:end] == right[:end]:
-        return end
+    same, end = 0, min(len(left), len(right)) + 1
     while end - same > 1:
         middle = (same + end) // 2
         if left[same:middle] == right[same:middle]:
@@ -384,16 +375,17 @@ def compare_texts(
     note = "; ".join(filter(None, (_describe_nature(expected, got, at), left_out)))
     reason = f"expected {cut_around(expected, at)}, got {cut_around(got, at)}"
     reason += f" ({note})" if note else ""
-    if _is_short(expected) and _is_short(got):
-        return tell_difference(reason, expected, got, at, note=note)
-    line, character = expected.count("\n", 0, at) + 1, at - expected.rfind("\n", 0, at)
-    where = f"line {line:,}, character {character:,}"
+    where = ""
+    if not _is_short(expected, got):
+        line, character = expected.count("\n", 0, at) + 1, at - expected.rfind("\n", 0, at)
+        where = f"line {line:,}, character {character:,}"
+        reason = f"{where}: {reason}"
     # Beside both sides it is clear that they differ from the first character on.
-    return tell_difference(f"{where}: {reason}", expected, got, at, where if at else "", note)
+    return tell_difference(reason, expected, got, at, where if at else "", note)
 
 
-def _is_short(text: str) -> bool:
-    return len(text) <= _SHORT and "\n" not in text[:-1]
+def _is_short(*texts: str) -> bool:
+    return all(len(text) <= _SHORT and "\n" not in text[:-1] for text in texts)
 
 
 def cut_around(text: str, at: int) -> str:
@@ -467,17 +459,14 @@ def _compare_data(expected: JSON, answer: Answer) -> Score:
         return unseen(tell_difference(reason, as_json(expected, indent=2), text or "", note=note))
 
 
-def compare_values(expected: JSON, got: JSON) -> Score:
-    if are_same(expected, got):
-        return Score(1.0, "the JSON value is equal")
-    listed = list_differences(find_differences(expected, got))
-    return tell_values(listed.text, expected, got, listed.paths)
-
-
-def tell_values(reason: str, expected: JSON, got: JSON, where: str) -> Score:
+def compare_values(expected: JSON, got: JSON, lenience: Lenience = EXACT) -> Score:
     """What differs between values, and both sides with a line for each part."""
+    is_same = lenience is EXACT and are_same(expected, got)
+    listed = list_differences(() if is_same else find_differences(expected, got, lenience))
+    if not listed.text:
+        return Score(1.0, "the JSON value is equal")
     left, right = as_json(_write_alike(expected, got), indent=2), as_json(got, indent=2)
-    return tell_difference(reason, left, right, first_difference(left, right), where)
+    return tell_difference(listed.text, left, right, first_difference(left, right), listed.paths)
 
 
 def _write_alike(expected: JSON, got: JSON) -> JSON:

@@ -415,21 +415,20 @@ class FieldsGrader(Grader):
         might_pass = unseen and all(outcome.is_unseen for *_, outcome in missed)
         # A share of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         share = round(right / total, 9) if total else float(not missed)
-        details: dict[str, JSON] = {"fields": [_make_row(*field) for field in fields]}
+        rows: list[JSON] = [
+            {
+                "field": path, "expected": str(each), "got": outcome.got,
+                "matches": outcome.matches, "weight": each.weight,
+                **({"required": True} if each.required else {}),
+                **({"note": outcome.note} if outcome.note else {}),
+            }
+            for path, each, outcome in fields
+        ]  # fmt: skip
         reason, passed = _write_reason(fields, right, total), False if missed else None
-        return Score(share, reason, details, passed, stands=might_pass)
+        return Score(share, reason, {"fields": rows}, passed, stands=might_pass)
 
 
 _Field = tuple[str, Matcher, FieldOutcome]
-
-
-def _make_row(path: str, matcher: Matcher, outcome: FieldOutcome) -> dict[str, JSON]:
-    row: dict[str, JSON] = {
-        "field": path, "expected": str(matcher), "got": outcome.got,
-        "matches": outcome.matches, "weight": matcher.weight,
-    }  # fmt: skip
-    row |= {"required": True} if matcher.required else {}
-    return {**row, "note": outcome.note} if outcome.note else row
 
 
 def _write_reason(fields: Sequence[_Field], right: float, total: float) -> str:

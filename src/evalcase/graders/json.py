@@ -18,11 +18,10 @@ from evalcase.graders.differences import (
     Difference,
     Lenience,
     Way,
+    compare_values,
     expected_content,
     expected_value,
-    find_differences,
     list_differences,
-    tell_values,
     write_way,
 )
 from evalcase.graders.text import Searcher, settle
@@ -185,16 +184,15 @@ def _walk_schema(schema: JSON, path: KeyPath, draft: int) -> Iterator[Finding]:
         elif "$ref" in schema and draft <= 7 and "def" not in keyword and keyword[0] != "$":
             what = f"`{keyword}` checks nothing beside `$ref` in draft {draft}"
             yield Finding(where, what, "put both into `allOf`", at="key")
-        for step, inner in _schemas_in(keyword, value):
-            yield from _walk_schema(inner, (*where, *step), draft)
-
-
-def _schemas_in(keyword: str, value: JSON) -> Iterable[tuple[KeyPath, JSON]]:
-    if keyword in _MAPPINGS and isinstance(value, dict):
-        return [((name,), each) for name, each in value.items()]
-    if isinstance(value, list):
-        return [((number,), each) for number, each in enumerate(value) if keyword not in _DATA]
-    return () if keyword in _DATA else [((), value)]
+        inside: Iterable[tuple[str | int, JSON]] = ()
+        if keyword in _MAPPINGS and isinstance(value, dict):
+            inside = value.items()
+        elif isinstance(value, list) and keyword not in _DATA:
+            inside = enumerate(value)
+        elif keyword not in _DATA:
+            yield from _walk_schema(value, where, draft)
+        for step, inner in inside:
+            yield from _walk_schema(inner, (*where, step), draft)
 
 
 def _tell_unknown(keyword: str, where: KeyPath, known: list[str]) -> Finding:
@@ -213,17 +211,16 @@ def _tell_invalid(error: ValueError, schema: JSON, place: Place) -> Finding:
     with suppress(LookupError, TypeError):  # the path of a keyword that is missing
         for key in path:
             value = value[key]
-    label = f"`{'.'.join(map(str, path))}` " if path else ""
-    last = path[-1] if path else ""
+    label = f"`{'.'.join(map(str, path))}`" if path else ""
     if why.endswith('is not a "regex"') and isinstance(value, str):
         cause = object_to_pattern(value) or "look-around and back references are not supported"
-        what = f"{label}is not a pattern: {cause}"
-    elif last == "type":
-        what = f"{label}is one of {', '.join(_TYPES)}, or a list of them, not {value!r:.40}"
-    elif last == "format":
-        what = f"{label}is not a format that is known: {value!r:.40}"
+        what = f"{label} is not a pattern: {cause}"
+    elif path[-1:] == ("type",):
+        what = f"{label} is one of {', '.join(_TYPES)}, or a list of them, not {value!r:.40}"
+    elif path[-1:] == ("format",):
+        what = f"{label} is not a format that is known: {value!r:.40}"
     else:
-        what = f"it is not a JSON Schema: {label.rstrip()}{': ' if label else ''}{why}"
+        what = f"it is not a JSON Schema: {label}{': ' if label else ''}{why}"
     return Finding((*place.path, *path), what)
 
 
@@ -366,10 +363,7 @@ class JsonEqualsGrader(Grader):
             extra=self.extra == "allow", within=self.within,
             is_given_up=searcher.is_given_up,
         )  # fmt: skip
-        listed = list_differences(find_differences(expected, got, lenience))
-        if not listed.text:
-            return Score(1.0, "the JSON value is equal")
-        return tell_values(listed.text, expected, got, listed.paths)
+        return compare_values(expected, got, lenience)
 
 
 def _read_ways(paths: tuple[str, ...]) -> tuple[Way, ...]:

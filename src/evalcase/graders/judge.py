@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
@@ -158,16 +158,14 @@ class JudgeGrader(Grader):
             {self.prompt: digest_file(self.prompt_path)} if self.prompt_path and self.prompt else {}
         )
 
-    def missing_in(self, case: Case) -> str | None:
-        return self._missing_in(case, has_context=has_context(case, self.context))
-
-    def _missing_in(self, case: Case, *, has_context: bool) -> str | None:
+    def missing_in(self, case: Case, chunks: Sequence[str] | None = None) -> str | None:
         if self.judges_case():
             return None if case.criteria or case.rubrics else "`criteria` or `rubrics`"
         needs = read_rubric(self.rubric).needs if self.rubric is not None else ()
         if "expected_output" in needs and not case.expects_output:
             return f"an `expected_output` for its rubric `{self.rubric}`"
-        if "context" in needs and not has_context:
+        is_there = has_context(case, self.context) if chunks is None else bool(chunks)
+        if "context" in needs and not is_there:
             where = f"at `{self.context or 'metadata.context'}` or of tools (`context: tools`)"
             return f"a context for its rubric `{self.rubric}`, {where}"
         return None
@@ -184,13 +182,16 @@ class JudgeGrader(Grader):
         if not self.asks():
             what = "no judge is configured: add a [judge] table with `target = NAME`"
             raise GraderError("grader", what)
-        if _is_empty(context):
-            what = "is only white space" if context.text.isspace() else "is empty"
+        text, part = context.text, context.part
+        # Of a part, what else the answer has is no part of it.
+        has_more = bool(context.answer.tool_calls) if part is None else False
+        if (not text.strip() and not has_more) or (part is not None and part.value is None):
+            what = "is only white space" if text.isspace() else "is empty"
             said = f"the answer {what}, so the judge was not asked"
             return Score(0.0, said, passed=False, stands=True)
         chunks = find_chunks(context, self.context)
         # A context may also come from tools, so this is known only now.
-        missing = self._missing_in(context.case, has_context=bool(chunks))
+        missing = self.missing_in(context.case, chunks)
         if missing is not None:
             raise GraderError("grader", f"it needs {missing}, and there is none")
         form = self._make_form(context, len(chunks))
@@ -251,10 +252,3 @@ class JudgeGrader(Grader):
         if failed is not None and all(vote.failure is not None for vote in votes):
             raise GraderError(failed.kind, str(failed), {**failed.details, **details})
         return votes, details
-
-
-def _is_empty(context: Context) -> bool:
-    """Whether there is nothing to judge: of a part, what else the answer has is no part of it."""
-    if context.part is not None:
-        return context.part.value is None or not context.text.strip()
-    return not context.text.strip() and not context.answer.tool_calls

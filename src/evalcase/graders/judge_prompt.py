@@ -19,7 +19,6 @@ from evalcase.types.message import Message
 from evalcase.types.options import Place, Text, of_kind
 from evalcase.types.problem import Finding, did_you_mean
 from evalcase.types.value import JSON
-from evalcase.types.workspace import Changes
 from evalcase.util.json import JsonPath, MissingError
 from evalcase.util.text import as_json, content_text
 
@@ -197,7 +196,11 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
     """All blocks but the criteria; what the case hasn't got is empty."""
     answer = context.answer
     before = (*context.question.messages, *answer.messages[: answer.last_at])
-    user = context.case.user
+    user, changes, diff = context.case.user, context.changes, ""
+    if changes is not None:
+        is_cut = len(changes.diff) > _MOST_DIFF or changes.diff_cut
+        more = "\n(the diff goes on, and is cut here)" if is_cut else ""
+        diff = f"{changes.diff[:_MOST_DIFF]}{more}" or "(nothing was changed)"
     return {
         "goal": user.goal if user is not None else "",
         "conversation": "\n".join(
@@ -209,14 +212,8 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
         ),
         "answer": context.text,
         "tool_calls": "\n".join(_show_calls(context.answer.messages)),
-        "diff": "" if context.changes is None else _show_diff(context.changes),
+        "diff": diff,
     }
-
-
-def _show_diff(changes: Changes) -> str:
-    if len(changes.diff) <= _MOST_DIFF and not changes.diff_cut:
-        return changes.diff or "(nothing was changed)"
-    return f"{changes.diff[:_MOST_DIFF]}\n(the diff goes on, and is cut here)"
 
 
 def show_reference(context: Context) -> str:

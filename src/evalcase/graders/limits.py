@@ -43,21 +43,20 @@ class LatencyGrader(Grader):
         steps = steps_like(answer, name)
         if not steps:
             return Score(0.0, without_steps(answer, name), passed=False, stands=True)
-        took_s: dict[str, float] = {}
+        took_s = []
         for step in steps:
             if step.duration_s is None:
                 what = f"how long the step `{step.name}` took is not known"
                 raise GraderError("unreported", what)
-            took_s[step.name] = max(step.duration_s, took_s.get(step.name, 0))
-        slowest = max(took_s, key=took_s.__getitem__)
+            took_s.append(step.duration_s)
+        longest = max(took_s)
         beside = f", the longest of {len(steps)} steps" if len(steps) > 1 else ""
-        return self._score(took_s[slowest], f"`{slowest}` took ", beside)
+        return self._score(longest, f"`{steps[took_s.index(longest)].name}` took ", beside)
 
     def _score(self, took_s: float, what: str, beside: str = "") -> Score:
-        told = f"{what}{_write_number(took_s)} s{beside}"
-        if took_s <= self.value:
-            return Score(1.0, told)
-        return Score(0.0, f"{told}, but at most {_write_number(self.value)} s is allowed")
+        told, passed = f"{what}{_write_number(took_s)} s{beside}", took_s <= self.value
+        more = "" if passed else f", but at most {_write_number(self.value)} s is allowed"
+        return Score(float(passed), f"{told}{more}")
 
 
 def _write_number(number: float) -> str:

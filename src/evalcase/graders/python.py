@@ -17,7 +17,7 @@ from evalcase.types.answer import Answer
 from evalcase.types.grade import Score
 from evalcase.types.message import copy_of
 from evalcase.types.options import FunctionName, about
-from evalcase.types.problem import Finding, find_nearest, hint_at
+from evalcase.types.problem import Finding, did_you_mean
 from evalcase.types.target import Surroundings
 from evalcase.types.value import JSON, copy_value
 from evalcase.util.calls import seen_calls
@@ -44,14 +44,6 @@ GIVEN: dict[str, Callable[[Context], object]] = {
 the two can be compared."""
 
 
-_ELSEWHERE = {
-    **dict.fromkeys(("outputs", "response", "prediction"), "output"),
-    **dict.fromkeys(("expected_output", "reference", "reference_outputs"), "expected"),
-    "inputs": "input", "prompt": "input",
-}  # fmt: skip
-"""Names that other tools have for these, for suggestions."""
-
-
 class PythonGrader(Grader):
     """A plain function runs in a thread, so that a slow one blocks no other trial and one that
     hangs can be abandoned. An async one runs in the event loop, which is quicker."""
@@ -75,13 +67,12 @@ class PythonGrader(Grader):
         ),
     ] = {}
 
-    function: Callable[..., object] | None = None
     call: _Call | None = None
-    """How the function is called. Both are there once it is loaded."""
+    """How the function is called, once it is loaded."""
 
     @classmethod
     def of(cls, function: Callable[..., object]) -> PythonGrader:
-        return cls(_label_of(function), function=function, call=_read_call(function, ()))
+        return cls(_label_of(function), call=_read_call(function, ()))
 
     def conflicts(self) -> Iterator[Finding]:
         for name in self.arguments:
@@ -91,12 +82,11 @@ class PythonGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        if self.function is None:
+        if self.call is None:
             function = import_object(self.value, "grader", surroundings.root)
             if not callable(function):
                 raise ConfigError(f"grader `{self.value}`: it is not a function")
-            self.function = function
-        self.call = _read_call(self.function, tuple(self.arguments))
+            self.call = _read_call(function, tuple(self.arguments))
 
     def compares(self) -> frozenset[Half]:
         return BOTH if self.call is not None and "expected" in self.call.names else NEITHER
@@ -113,7 +103,7 @@ class PythonGrader(Grader):
         return f"PythonGrader({self.value!r}, {self.arguments!r})"
 
     def modules(self) -> tuple[str, ...]:
-        found = unwrap(self._loaded()[0])
+        found = unwrap(self._loaded().function)
         is_named = isinstance(found.__module__, str)
         own = found.__module__ if is_named else type(found).__module__
         named, colon, _ = self.value.partition(":")
@@ -121,17 +111,16 @@ class PythonGrader(Grader):
         return (named, own) if colon else (own,)
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        function, call = self._loaded()
+        call = self._loaded()
         given = {name: GIVEN[name](context) for name in call.names}
         given |= {name: copy_value(value) for name, value in self.arguments.items()}
-        if call.is_async:
-            return _read_later(function(**given))
-        return _call_in_thread(partial(function, **given))
+        if iscoroutinefunction(call.function):
+            return _read_later(call.function(**given))
+        return _call_in_thread(partial(call.function, **given))
 
-    def _loaded(self) -> tuple[Callable[..., object], _Call]:
-        assert self.function is not None, "load() comes first"
-        assert self.call is not None
-        return self.function, self.call
+    def _loaded(self) -> _Call:
+        assert self.call is not None, "load() comes first"
+        return self.call
 
 
 async def _call_in_thread(function: Callable[[], object]) -> Score:
@@ -153,9 +142,9 @@ async def _read_later(returned: object) -> Score:
 
 
 class _Call(NamedTuple):
+    function: Callable[..., object]
     names: tuple[str, ...]
     """Of what it takes of `GIVEN`."""
-    is_async: bool
 
 
 def _label_of(function: Callable[..., object]) -> str:
@@ -178,14 +167,13 @@ def _read_call(function: Callable[..., object], arguments: tuple[str, ...]) -> _
         elif parameter.default is Parameter.empty and name not in arguments:
             known = f"{', '.join(GIVEN)}, and what `arguments` names"
             what = f"`{label}` has a parameter `{name}`; a grader can be given {known}, by name"
-            hint = hint_at(_ELSEWHERE.get(name) or find_nearest(name, GIVEN))
-            raise ConfigError(what if hint is None else f"{what}; {hint}")
+            raise ConfigError("; ".join(filter(None, [what, did_you_mean(name, GIVEN)])))
     if not any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
         for name in arguments:
             if name not in parameters:
                 what = f"`{label}` has no parameter `{name}`, which `arguments` gives it"
                 raise ConfigError(what)
-    return _Call(tuple(names), iscoroutinefunction(function))
+    return _Call(function, tuple(names))
 
 
 # What a function returned

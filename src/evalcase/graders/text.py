@@ -206,7 +206,14 @@ class _EdgeGrader(TextGrader):
     def conflicts(self) -> Iterator[Finding]:
         yield from self.object_to_blank("value", self.value.strip())
 
-    def tell(self, how: str, passed: bool, got: str) -> Score:
+    def grade(self, context: Context) -> Score:
+        text, shown = trim_text(context.text), max(40, len(self.value))
+        if self.name == "starts_with":
+            passed = self.even(text).startswith(self.even(self.value.lstrip()))
+            how, got = "starts", text[:shown]
+        else:
+            passed = self.even(text).endswith(self.even(self.value.rstrip()))
+            how, got = "ends", text[-shown:]
         wanted = quote_value(self.value)
         told = f"with {wanted}" if passed else f"with {quote_value(got)}, not with {wanted}"
         return Score(float(passed), f"it {how} {told}{self.ignoring()}")
@@ -217,21 +224,11 @@ class StartsWithGrader(_EdgeGrader):
     description = "The answer starts with a text, ignoring outer white space."
     example = "- starts_with: Dear"
 
-    def grade(self, context: Context) -> Score:
-        text = trim_text(context.text)
-        passed = self.even(text).startswith(self.even(self.value.lstrip()))
-        return self.tell("starts", passed, text[: max(40, len(self.value))])
-
 
 class EndsWithGrader(_EdgeGrader):
     name = "ends_with"
     description = "The answer ends with a text, ignoring outer white space."
     example = '- ends_with: "."'
-
-    def grade(self, context: Context) -> Score:
-        text = trim_text(context.text)
-        passed = self.even(text).endswith(self.even(self.value.rstrip()))
-        return self.tell("ends", passed, text[-max(40, len(self.value)) :])
 
 
 class RegexGrader(TextGrader):
@@ -350,9 +347,8 @@ class SimilarityGrader(TextGrader):
             share = round(1 - distance / longer, 9)
             differ = f"{write_count(distance, 'character')} of {longer:,} differ"
             told = f"{differ}, similarity {write_score(share)}{self.ignoring()}"
-            return Score(
-                share, told, {"expected": excerpt_text(left, at), "got": excerpt_text(right, at)}
-            )
+            sides = {"expected": excerpt_text(left, at), "got": excerpt_text(right, at)}
+            return Score(share, told, sides)
 
         takes_long = len(left_rest) * len(right_rest) > _QUICK_CHARACTERS
         return settle(judge, takes_long=takes_long)

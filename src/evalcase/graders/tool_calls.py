@@ -223,20 +223,17 @@ class SkillUsedGrader(Grader):
         calls = seen_calls(context.answer)
         worked = [each for each in calls if not each.get("is_error")]
         used = {_skill_of(each) for each in worked}
-        if any(each is not None and self._fits(each) for each in used):
+        # A skill of a plug-in may be named with it: `plugin:skill`.
+        if any(each and f":{each}".endswith(f":{self.value}") for each in used):
             return Score(1.0, f"the agent used the skill `{self.value}`")
         if self.evidence == "any":
             read = f"skills/{self.value}/SKILL.md"
             if any(read in str(each.arguments) for each in worked):
                 told = f"the agent read {read}, which is a sign that it used the skill"
                 return Score(1.0, told, {"heuristic": True})
-        others = sorted(each for each in used if each is not None)
+        others = sorted(filter(None, used))
         listed = f", but {list_some(others, len(others))}" if others else ""
         return Score(0.0, f"the agent did not use the skill `{self.value}`{listed}")
-
-    def _fits(self, used: str) -> bool:
-        """A skill of a plug-in may be named with it: `plugin:skill`."""
-        return used == self.value or used.endswith(f":{self.value}")
 
 
 def _skill_of(call: ToolCall) -> str | None:

@@ -49,20 +49,23 @@ class _LooksAtWorkspace(Grader, kw_only=True):
         return None if case.workspace is not None else "a `workspace`"
 
 
+def _broken(what: str, space: Space | None) -> GraderError:
+    why = f": {space.fault}" if space is not None else ""
+    return GraderError("workspace", f"{what}{why}")
+
+
 def _workspace_of(context: Context, *, fresh: bool = False) -> Space:
     space = context.workspace
     if fresh and space is not None and not space.fault:
         space = space.fresh
     if space is None or space.fault:
-        why = f": {space.fault}" if space is not None else ""
-        raise GraderError("workspace", f"there is no workspace to look at{why}")
+        raise _broken("there is no workspace to look at", space)
     return space
 
 
 def _changes_of(context: Context) -> Changes:
     if context.changes is None:
-        why = f": {context.workspace.fault}" if context.workspace is not None else ""
-        raise GraderError("workspace", f"it is not known what was changed in the workspace{why}")
+        raise _broken("it is not known what was changed in the workspace", context.workspace)
     return context.changes
 
 
@@ -101,8 +104,8 @@ class RunGrader(_LooksAtWorkspace):
         if (self.report == "junit") != any("{report}" in each for each in self.value):
             what = "`report: junit` goes with `{report}` in the command, where the file is written"
             yield Finding(("value",), what, "pytest takes --junitxml={report}")
-        for name in ("must_pass", "keep_passing"):
-            if getattr(self, name) is not None and self.report != "junit":
+        for name in ("must_pass", "keep_passing") if self.report != "junit" else ():
+            if getattr(self, name) is not None:
                 yield Finding((name,), f"`{name}` goes with `report: junit` only", at="key")
 
     async def grade(self, context: Context) -> Score:
@@ -140,11 +143,9 @@ class RunGrader(_LooksAtWorkspace):
                 except TargetError as error:
                     raise GraderError("workspace", str(error), error.details) from None
                 printed = output.data[-4000:].decode(errors="backslashreplace")
-                told = {"stdout": printed, "stderr": process.stderr}
+                told, place = {"stdout": printed, "stderr": process.stderr}, f"{space.path}/"
             # The workspace is gone when a person reads it.
-            texts = {
-                name: text.replace(f"{space.path}/", "") for name, text in told.items() if text
-            }
+            texts = {name: text.replace(place, "") for name, text in told.items() if text}
             details: dict[str, Any] = {"exit_code": code, **texts}
             if self.report == "junit":
                 return self._grade_tests(_read_report(report, details), code, details)
@@ -218,14 +219,10 @@ def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
         if not tests:
             raise ValueError("has no tests")
         return tests
-    except OversizeError:
-        what = "is too large"
-    except OSError:
-        what = "was not written"
-    except ET.ParseError as error:
-        what = f"is not XML: {error}"
-    except ValueError as error:
-        what = str(error)
+    except OSError as error:
+        what = "is too large" if isinstance(error, OversizeError) else "was not written"
+    except (ET.ParseError, ValueError) as error:
+        what = f"is not XML: {error}" if isinstance(error, ET.ParseError) else str(error)
     raise GraderError("workspace", f"the JUnit report {what}", details)
 
 
@@ -292,17 +289,18 @@ class FilesGrader(_LooksAtWorkspace):
 
     def grade(self, context: Context) -> Any:  # noqa: ANN401 - a score, or what is awaited for it
         space, changes = _workspace_of(context), _changes_of(context)
-        return settle(lambda searcher: self._judge(space.path, changes, searcher))
 
-    def _judge(self, root: str, changes: Changes, searcher: Searcher) -> Score:
-        wrong = []
-        for path, wanted in self.value.items():
-            why = self._object_to(root, path, wanted, changes, searcher)
-            wrong += [f"`{path}`: {why}"] if why else []
-        count = len(self.value)
-        right = f"{count - len(wrong)} of {write_count(count, 'file')} as expected"
-        told = "; ".join([right, *wrong]) if count > 1 or not wrong else wrong[0]
-        return Score((count - len(wrong)) / count, told)
+        def judge(searcher: Searcher) -> Score:
+            wrong = []
+            for path, wanted in self.value.items():
+                why = self._object_to(space.path, path, wanted, changes, searcher)
+                wrong += [f"`{path}`: {why}"] if why else []
+            count = len(self.value)
+            right = f"{count - len(wrong)} of {write_count(count, 'file')} as expected"
+            told = "; ".join([right, *wrong]) if count > 1 or not wrong else wrong[0]
+            return Score((count - len(wrong)) / count, told)
+
+        return settle(judge)
 
     def _object_to(
         self, root: str, path: str, wanted: str | FileMatcher, changes: Changes, searcher: Searcher
@@ -341,9 +339,9 @@ def _object_to_text(data: bytes, wanted: FileMatcher, searcher: Searcher) -> str
         at = first_difference(wanted.equals, text)
         return f"expected {cut_around(wanted.equals, at)}, got {cut_around(text, at)}"
     several = (wanted.contains,) if isinstance(wanted.contains, str) else wanted.contains or ()
-    for each in several:
-        if each not in text:
-            return f"{quote_value(each)} is not in it"
+    missing = [quote_value(each) for each in several if each not in text]
+    if missing:
+        return f"{missing[0]} is not in it"
     if wanted.regex is not None and searcher.find(wanted.regex, text) is None:
         return f"`{wanted.regex}` is not found in it"
     if wanted.json is UNSET:
