@@ -172,6 +172,11 @@ _READ = frozenset({
 _INSTRUCTIONS = (
     "domain", "reason_for_call", "task_instructions", "known_info", "unknown_info",
 )  # fmt: skip
+_COMPONENTS = {
+    "actions": "ACTION", "communicate_info": "COMMUNICATE", "nl_assertions": "NL_ASSERTION",
+}  # fmt: skip
+"""Fields of the criteria, and their component of the reward."""
+_TOLD = "The user is told this: "
 _DATABASE = "the state of the database at the end, which no grader sees"
 
 
@@ -243,30 +248,28 @@ def _read_criteria(case: CaseDraft, item: Item) -> None:
     criteria = item.at("evaluation_criteria")
     if criteria.value is None:  # the first shape: its calls stand for the database they lead to
         _expect_calls(case, item.at("actions"))
-        _expect_told(case, item.at("outputs"))
+        _expect_statements(case, item.at("outputs"), _TOLD)
         case.lose(item.at("actions").without_value(), _DATABASE)
         return
     basis = criteria.at("reward_basis")
     names = [each.value for each in basis.items()] or ["DB", "COMMUNICATE"]
-    for field, (component, expect) in _COMPONENTS.items():
+    for field, component in _COMPONENTS.items():
         held = criteria.at(field)
-        if component in names:
-            expect(case, held)
-        elif held.value:
-            case.keep(field, held)
+        if component not in names:
+            if held.value:
+                case.keep(field, held)
+        elif component == "ACTION":
+            _expect_calls(case, held)
+        else:
+            _expect_statements(case, held, "" if component == "NL_ASSERTION" else _TOLD)
     if "DB" in names:
         case.lose(basis.without_value(), _DATABASE)
     case.lose_rest(criteria, (*_COMPONENTS, "reward_basis"), " of `evaluation_criteria`")
 
 
-def _expect_told(case: CaseDraft, told: Item) -> None:
-    for each in told.items():
-        case.add_rubric(f"The user is told this: {each.value}")
-
-
-def _expect_statements(case: CaseDraft, statements: Item) -> None:
+def _expect_statements(case: CaseDraft, statements: Item, before: str) -> None:
     for each in statements.items():
-        case.add_rubric(each.value)
+        case.add_rubric(f"{before}{each.value}" if before else each.value)
 
 
 def _expect_calls(case: CaseDraft, actions: Item) -> None:
@@ -288,11 +291,3 @@ def _expect_calls(case: CaseDraft, actions: Item) -> None:
     if exact:
         grader = write_grader("trajectory", exact, order="any_order", arguments="exact")
         case.add_grader(grader, actions)
-
-
-_COMPONENTS = {
-    "actions": ("ACTION", _expect_calls),
-    "communicate_info": ("COMMUNICATE", _expect_told),
-    "nl_assertions": ("NL_ASSERTION", _expect_statements),
-}
-"""Fields of the criteria, their component of the reward, and how each is graded."""

@@ -143,14 +143,14 @@ def detect_format(source: ForeignFile) -> str:
     if foreign is not None and foreign.format and " " not in foreign.format:
         return foreign.format
     names = {name for row in rows for name in row}
-    entries = [each for each in whole.values() if isinstance(each, dict)]
     turns = rows[0].get("turns") if rows and "input" not in names else None
     # Turns of ours have an `input` each, and no role.
     first = turns[0] if isinstance(turns, list) and turns else None
     is_chat = isinstance(first, dict) and "role" in first
+    classes = [each.get("class") for each in whole.values() if isinstance(each, dict)]
     found = {
         "agentv": _is_agentv(whole, names),
-        "openai-evals": any(isinstance(each.get("class"), str) for each in entries),
+        "openai-evals": any(isinstance(each, str) for each in classes),
         "deepeval": "goldens" in whole or not _DEEPEVAL_NAMES.isdisjoint(names) or is_chat,
         "rows": "input" not in names or not _OUR_NAMES.isdisjoint(names),
         "inspect": "target" in names,
@@ -172,15 +172,13 @@ def _first_rows(source: ForeignFile) -> list[dict[str, JSON]]:
 
 
 def _is_agentv(value: dict[str, JSON], names: set[str]) -> bool:
+    tests = value.get("tests")
     if "evalcases" in value or "eval_cases" in value:
         return True
-    tests = value.get("tests")
     if isinstance(tests, str):
         return "prompts" not in value
-    if names >= _JANUARY_NAMES:
-        return True
     has_names = isinstance(tests, list) and not _AGENTV_NAMES.isdisjoint(names)
-    return has_names and ("input" in names or "turns" in names)
+    return names >= _JANUARY_NAMES or (has_names and not names.isdisjoint(("input", "turns")))
 
 
 def make_valid(suite: SuiteDraft) -> None:

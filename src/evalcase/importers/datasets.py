@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from string import ascii_uppercase
 
-from evalcase.importers.draft import CaseDraft, Choices, SuiteDraft, combine, write_grader
+from evalcase.importers.draft import EMPTY, CaseDraft, Choices, SuiteDraft, combine, write_grader
 from evalcase.importers.rows import Preset, import_rows, shape_messages, shape_tags, skip_column
 from evalcase.importers.source import Folder, ForeignFile, Item
 from evalcase.types.problem import Finding
@@ -93,7 +94,10 @@ def import_inspect(source: ForeignFile, choices: Choices, suite: SuiteDraft) -> 
     import_rows(source, choices, suite, _INSPECT)
     for case in suite.kept:
         case.fields["input"] = _name_pictures(case.fields["input"])
-        options = _split_choices(case.origin.at("choices"))
+        options = case.origin.at("choices")
+        if isinstance(text := options.value, str):  # between commas, or else between spaces
+            texts = text.split(",") if "," in text else text.split()
+            options = options._replace(value=[each.strip() for each in texts if each.strip()])
         if isinstance(case.fields.get("expected_output"), list):
             _expect_any(case, has_choices=bool(options.items()))
         if options.items():
@@ -111,14 +115,6 @@ def _name_pictures(value: JSON) -> JSON:
         key = "url" if picture.startswith(("http://", "https://", "data:")) else "path"
         return {key if name == "image" else name: each for name, each in value.items()}
     return {**value, "content": _name_pictures(value["content"])} if "content" in value else value
-
-
-def _split_choices(item: Item) -> Item:
-    """A text has choices between commas, or else between spaces."""
-    if not isinstance(item.value, str):
-        return item
-    texts = item.value.split(",") if "," in item.value else item.value.split()
-    return item._replace(value=[each.strip() for each in texts if each.strip()])
 
 
 def _expect_any(case: CaseDraft, *, has_choices: bool) -> None:
@@ -154,17 +150,16 @@ def _list_choices(case: CaseDraft, choices: Item) -> None:
         case.lose(choices, "`choices`: the input has no text that they could be listed below")
 
 
-def _lose_sandbox(case: CaseDraft, item: Item) -> None:
-    if item.value not in ("", [], {}):
-        hint = "where an agent works is up to its target"
-        case.lose(item, f"`{item.path[-1]}`: evalcase has no sandboxes", hint, at="key")
+def _lose_filled(case: CaseDraft, item: Item, why: str) -> None:
+    if item.value not in EMPTY:
+        case.lose(item, f"`{item.path[-1]}`: {why}", at="key")
 
 
+_NO_SANDBOX = partial(_lose_filled, why="evalcase has no sandboxes")
 _INSPECT = Preset(
     {"id": "id", "input": "input", "expected_output": "target", "metadata": "metadata"},
     handlers={
-        "choices": skip_column, "sandbox": _lose_sandbox, "files": _lose_sandbox,
-        "setup": _lose_sandbox,
+        "choices": skip_column, "sandbox": _NO_SANDBOX, "files": _NO_SANDBOX, "setup": _NO_SANDBOX,
     },
     containers=("samples",),
     cells_are_json=True,
@@ -187,11 +182,6 @@ def import_langsmith(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
             case.fields |= {"metadata": metadata} if metadata else {}
 
 
-def _lose_attachments(case: CaseDraft, item: Item) -> None:
-    if item.value:
-        case.lose(item, "`attachments`: they are kept by LangSmith, and not in this file")
-
-
 _LANGSMITH = Preset(
     {
         "id": "id|example_id", "input": "inputs|input", "expected_output": "outputs|output",
@@ -201,7 +191,7 @@ _LANGSMITH = Preset(
         "created_at", "modified_at", "dataset_id", "source_run_id", "attachment_urls", "runs",
         "name",
     }),
-    handlers={"attachments": _lose_attachments},
+    handlers={"attachments": partial(_lose_filled, why="LangSmith keeps them, and not this file")},
     containers=("examples",),
     cells_are_json=True,
 )  # fmt: skip
@@ -224,7 +214,7 @@ BRAINTRUST = Preset(
 
 # OpenAI evals: samples, or a registry file that names their class, which says how they are compared
 
-_Compare = Callable[[list[JSON]], dict[str, JSON] | None]
+_Compare = Callable[[list[JSON]], dict[str, JSON]]
 _OPENAI = Preset(
     {"id": "id", "input": "input|item.input", "expected_output": "ideal|item.ideal",
      "metadata": "metadata"},
@@ -242,7 +232,7 @@ def import_openai_evals(source: ForeignFile, choices: Choices, suite: SuiteDraft
     if not named:
         import_rows(source, choices, suite, _OPENAI)
         for case in suite.kept:
-            _put_comparison(case, _compare_several)
+            _put_comparison(case, None)
     for entry in named:
         _import_samples(entry, choices, suite)
 
@@ -275,21 +265,16 @@ def _import_samples(entry: Item, choices: Choices, suite: SuiteDraft) -> None:
     suite.lose_rest(entry.at("args"), known, f" of `{own}`")
 
 
-def _put_comparison(case: CaseDraft, compare: _Compare) -> None:
+def _put_comparison(case: CaseDraft, compare: _Compare | None) -> None:
     """Replace the expected output by a grader, if several answers are right, or only a part."""
     held = case.origin if case.origin.at("ideal").value is not None else case.origin.at("item")
     ideal = held.at("ideal")
     texts = [each.value for each in ideal.several()]
     if "expected_output" not in case.fields or not all(isinstance(each, str) for each in texts):
         return
-    grader = compare(texts)
-    if grader is not None:
+    if compare is not None or len(texts) > 1:
         del case.fields["expected_output"]
-        case.add_grader(grader, ideal)
-
-
-def _compare_several(ideals: list[JSON]) -> dict[str, JSON] | None:
-    return write_grader("one_of", ideals) if len(ideals) > 1 else None
+        case.add_grader((compare or partial(write_grader, "one_of"))(texts), ideal)
 
 
 def _equals_json(ideals: list[JSON]) -> dict[str, JSON]:

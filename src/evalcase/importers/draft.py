@@ -76,10 +76,8 @@ class Draft(Struct, kw_only=True):
         """The origin of a field, or of one of its items; the whole case if it is unknown."""
         if field == "graders" and number is not None and number < len(self.graders_from):
             return self.graders_from[number]
-        item = self.fields_from.get(field)
-        if item is None:
-            return self.origin
-        return item if number is None else item.at(number)
+        item = self.fields_from.get(field, self.origin)
+        return item if number is None or item is self.origin else item.at(number)
 
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
         self.lost.append(Loss(item, why, hint, at))
@@ -168,9 +166,8 @@ class SuiteDraft(Draft):
     ) -> dict[str, JSON]:  # fmt: skip
         if _SIMULATOR_REMARK not in self.remarks:
             self.remarks.append(_SIMULATOR_REMARK)
-        user: dict[str, JSON] = {"goal": goal, "target": SIMULATOR, "max_turns": max_turns}
-        given = {"persona": persona, "facts": facts, "first": first}
-        return {**user, **{name: each for name, each in given.items() if each}}
+        given = {"persona": persona or None, "facts": facts or None, "first": first or None}
+        return add_options({"goal": goal, "target": SIMULATOR, "max_turns": max_turns}, given)
 
     def problems(self) -> list[Problem]:
         """Everything that was left out, at its place in the source."""

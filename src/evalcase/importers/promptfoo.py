@@ -20,7 +20,6 @@ from evalcase.importers.draft import (
 from evalcase.importers.javascript import UnrenderableError, Variables, javascript_text
 from evalcase.importers.promptfoo_checks import (
     JUDGED,
-    SET,
     TOOL_USE,
     Assertion,
     Grader,
@@ -59,7 +58,13 @@ def import_promptfoo(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
     is_config = not source.is_table and isinstance(source.root.value, dict)
     root = source.root if is_config else Item({}, source.documents[0])
     folder = Folder(source.folder)
-    default = _read_default(root, folder, suite)
+    item = root.at("defaultTest")
+    if isinstance(item.value, str):
+        try:
+            item = folder.parse(item.value).root
+        except ValueError as error:
+            suite.lose(item, f"`defaultTest`: {error}")
+    default = PromptfooTest.of(item, root, suite)
     _describe_suite(root, default, suite)
     providers = Providers(suite, folder)
     for name in ("providers", "targets"):
@@ -80,16 +85,6 @@ def import_promptfoo(source: ForeignFile, choices: Choices, suite: SuiteDraft) -
     maker = _CaseMaker(suite, folder, prompts, providers, default, judge)
     for test in tests:
         maker.make(test)
-
-
-def _read_default(root: Item, folder: Folder, suite: SuiteDraft) -> PromptfooTest:
-    item = root.at("defaultTest")
-    if isinstance(item.value, str):
-        try:
-            item = folder.parse(item.value).root
-        except ValueError as error:
-            suite.lose(item, f"`defaultTest`: {error}")
-    return PromptfooTest.of(item, root, suite)
 
 
 def _describe_suite(root: Item, default: PromptfooTest, suite: SuiteDraft) -> None:
@@ -113,10 +108,11 @@ def _describe_suite(root: Item, default: PromptfooTest, suite: SuiteDraft) -> No
 def _read_options(item: Item, suite: SuiteDraft) -> None:
     left = []
     for name, option in item.fields():
-        if name == "repeat" and option.value != 1:
-            suite.fields["repeat"] = option.value
-        elif name == "timeoutMs" and isinstance(option.value, int | float) and option.value > 0:
-            suite.fields["timeout_s"] = to_seconds(option.value)
+        value = option.value
+        if name == "repeat" and value != 1:
+            suite.fields["repeat"] = value
+        elif name == "timeoutMs" and isinstance(value, int | float) and value > 0:
+            suite.fields["timeout_s"] = to_seconds(value)
         elif name in ("promptPrefix", "promptSuffix", "var", "vars", "prompts", "tests"):
             suite.lose(option, f"`{name}` of the command line", at="key")
         elif name != "grader":
@@ -238,8 +234,9 @@ class _CaseMaker(Struct):
         most = config.at("maxTurns").value
         turns: JSON = _MAX_TURNS if most is None else most
         case.fields["user"] = self.suite.user(goal, turns, first=first)
-        system: list[JSON] = [{"role": "system", "content": asked}]
-        before = shape_messages(asked) or (system if isinstance(asked, str) else [])
+        before = shape_messages(asked) or []
+        if isinstance(asked, str):
+            before = [{"role": "system", "content": asked}]
         case.fields["input"] = [*before, *history]
         known = ("instructions", "maxTurns", "initialMessages")
         case.lose_rest(config, known, " of a simulated user")
@@ -266,7 +263,8 @@ class _CaseMaker(Struct):
         made: list[tuple[Assertion, Grader]] = []
         for assertion in (*shared, *test.assertions):
             try:
-                if is_simulated and _reads_transcript(assertion):
+                # No grader reads a conversation as one text.
+                if is_simulated and assertion.is_beyond(*JUDGED, *TOOL_USE, "latency", "cost"):
                     raise NoCounterpartError(f"`{assertion.name}` of a conversation as one text")
                 graders = mapper.map(assertion.render(variables), test.transform)
                 made += [(assertion, each) for each in graders]
@@ -296,13 +294,6 @@ class _CaseMaker(Struct):
                 case.fields["expected_output"] = _only(grader, "equals")
             elif counts or grader not in case.graders:
                 case.add_grader(grader, assertion.item)
-
-
-def _reads_transcript(assertion: Assertion) -> bool:
-    """Whether it reads a conversation as one text, which no grader does."""
-    if assertion.type == SET:
-        return any(map(_reads_transcript, assertion.inner))
-    return assertion.type not in (*JUDGED, *TOOL_USE, "latency", "cost")
 
 
 def _only(grader: Grader, name: str) -> str | None:

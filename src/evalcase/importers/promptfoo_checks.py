@@ -105,12 +105,11 @@ class Assertion(NamedTuple):
     def value(self) -> JSON:
         return self.fields.get("value")
 
-    @property
-    def is_of_output(self) -> bool:
-        """Whether it looks at the answer, and not only at its cost and duration."""
+    def is_beyond(self, *types: str) -> bool:
+        """Whether it, or one inside of it, is of another type."""
         if self.type == SET:
-            return any(each.is_of_output for each in self.inner)
-        return self.type not in ("cost", "latency")
+            return any(each.is_beyond(*types) for each in self.inner)
+        return self.type not in types
 
     def render(self, variables: Variables) -> Assertion:
         is_template = isinstance(self.value, str | list) or self.type == TOOL_USE[-1]
@@ -194,11 +193,13 @@ class Mapper(Struct):
 
     def map(self, assertion: Assertion, transform: JSON = None) -> list[Grader]:
         """Graders of the answer. Raise NoCounterpartError if none say the same."""
-        changes = [assertion.fields.get("transform"), transform if assertion.is_of_output else None]
-        for code in changes:
-            if code is not None and not is_trim(code):
+        of_answer = transform if assertion.is_beyond("cost", "latency") else None
+        for code in (assertion.fields.get("transform"), of_answer):
+            if code is None:
+                continue
+            if not is_trim(code):
                 raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
-            if code is not None and assertion.type == "regex":
+            if assertion.type == "regex":
                 why = "`transform`: a pattern finds white space around the answer, too"
                 self.notes.append((assertion.item, why))
         self._refuse_unlike(assertion)
@@ -207,10 +208,11 @@ class Mapper(Struct):
             graders = [combine("any", [{**each, "not": True} for each in graders])]
         if self.counts_scores:
             graders = [combine("all", graders)]
-        if "reason" in assertion.fields:
+        fields = assertion.fields
+        if "reason" in fields:
             self.notes.append((assertion.item.at("reason"), "`reason` of an assertion"))
-        weight, named = assertion.fields.get("weight"), assertion.fields.get("id")
-        name = assertion.fields.get("metric") or (str(named) if named else None)
+        weight, id = fields.get("weight"), fields.get("id")
+        name = fields.get("metric") or (str(id) if id else None)
         given = {"weight": None if weight == 1 else weight, "name": name}
         return [add_options(each, given) for each in graders]
 

@@ -194,7 +194,7 @@ _BEARER = re.compile(r"Bearer\s+\{\{\s*env\.(\w+)\s*\}\}")
 _PROMPT = re.compile(r"\{\{\s*prompt\s*\}\}")
 _PATH = re.compile(r"json((?:\.\w+|\[\d+\]|\[['\"][\w-]+['\"]\])+)")
 _STEP = re.compile(r"[\w-]+")
-_PARSERS = frozenset({"transformResponse", "responseParser"})
+_PARSERS = ("transformResponse", "responseParser")
 _HTTP = "a provider over HTTP"
 
 
@@ -237,7 +237,7 @@ def _read_config(config: Item, suite: SuiteDraft) -> dict[str, JSON]:
             suite.lose(item.hidden(), why, hint, at="key")
         elif name == "apiKeyEnvar" and isinstance(value, str):
             options["key_env"] = value
-        elif not _is_plain(value):
+        elif has_tags(value) or FILE in str(value):
             continue
         elif name in _BASE_URL and isinstance(value, str):
             options["base_url"] = value
@@ -250,10 +250,6 @@ def _read_config(config: Item, suite: SuiteDraft) -> dict[str, JSON]:
         known.append(name)
     suite.lose_rest(config, known, _OF_PROVIDER, hides=True)
     return {**options, **({"params": params} if params else {})}
-
-
-def _is_plain(value: JSON) -> bool:
-    return not has_tags(value) and FILE not in str(value)
 
 
 def _read_command(line: str, config: Item, suite: SuiteDraft) -> dict[str, JSON]:
@@ -288,7 +284,7 @@ def _read_http(id: str, config: Item, suite: SuiteDraft) -> dict[str, JSON]:
         elif name.lower() != "content-type":
             hint = "`headers`, `header_env` and `key_env` of a target say what is sent"
             suite.lose(item.hidden(), f"the header `{name}` of a provider", hint, at="key")
-    for name in _PARSERS & given.keys():
+    for name in filter(given.get, _PARSERS):
         path = _PATH.fullmatch(str(given[name]).strip())
         if path is None:
             hint = "`answer` is the path of the answer"

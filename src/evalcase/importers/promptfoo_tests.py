@@ -290,22 +290,17 @@ def vary_variables(
 ) -> Iterator[dict[str, JSON]]:
     """The values of variables, for each combination of those that are lists of texts. Raise
     ValueError if a file can't be used, or there are too many combinations."""
-    choices = {
-        name: _list_choices(item.value, folder) if expands else [item.value]
-        for name, item in variables.items()
-    }
+    choices: dict[str, list[JSON]] = {name: [item.value] for name, item in variables.items()}
+    for name, item in variables.items() if expands else ():
+        value = item.value
+        if isinstance(value, str) and value.startswith(FILE) and "*" in value:
+            choices[name] = [f"{FILE}{each}" for each in folder.find(value)]
+        elif isinstance(value, list) and value and isinstance(value[0], str):
+            choices[name] = value
     if prod(map(len, choices.values())) > MAX_CASES:
         raise ValueError(f"its variables can be chosen in over {MAX_CASES:,} ways")
     for chosen in product(*choices.values()):
         yield {name: _load(value, folder) for name, value in zip(choices, chosen, strict=True)}
-
-
-def _list_choices(value: JSON, folder: Folder) -> list[JSON]:
-    if isinstance(value, str) and value.startswith(FILE) and "*" in value:
-        return [f"{FILE}{name}" for name in folder.find(value)]
-    if isinstance(value, list) and value and isinstance(value[0], str):
-        return value
-    return [value]
 
 
 def _load(value: JSON, folder: Folder) -> JSON:

@@ -82,8 +82,13 @@ def import_rows(
 def find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterator[Item]:
     """Each row of a file; fields beside the rows are left out."""
     if source.is_table:
+        plain = () if preset.cells_are_json else ("input", EXPECTED, *_TEXTS)
         for row in source.rows():
-            yield _parse_cells(row, preset) if source.shape == "csv" else row
+            cells: JSON = {
+                name: text if name in plain else parse_cell(text)
+                for name, text in row.mapping().items()
+            }
+            yield row._replace(value=cells) if source.shape == "csv" else row
         return
     root = source.root
     if isinstance(root.value, list):
@@ -100,14 +105,6 @@ def find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterato
         elif name != container:
             suite.lose(item, f"`{name}`, which is next to the rows", at="key")
     yield from root.at(container).items()
-
-
-def _parse_cells(row: Item, preset: Preset) -> Item:
-    plain = () if preset.cells_are_json else ("input", EXPECTED, *_TEXTS)
-    value: JSON = {
-        name: text if name in plain else parse_cell(text) for name, text in row.mapping().items()
-    }
-    return row._replace(value=value)
 
 
 def parse_cell(text: JSON) -> JSON:

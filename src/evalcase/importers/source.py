@@ -169,7 +169,7 @@ def parse_source(text: str, path: str, shape: FileShape) -> ForeignFile:
     problems = [each for each in read if isinstance(each, Problem)]
     problems += [fault for each in (header, *documents) if each is not None
                  for fault in each.problems]  # fmt: skip
-    if problems:
+    if any(each.severity == "error" for each in problems):
         raise UnusableError(problems)
     return ForeignFile(path, shape, documents, header)
 
