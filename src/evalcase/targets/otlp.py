@@ -181,21 +181,16 @@ def _number_repeats(traces: list[LabelledTrace]) -> dict[int, list[_Conversation
     apart."""
     found: dict[object, _Conversation] = {}
     for each in sorted(traces, key=lambda each: (each.start_ns, each.label.turn, each.id)):
-        turn, name = (
-            each.label.turn,
-            each.conversation or (None if each.label.turn > 1 else each.id),
-        )
+        turn = each.label.turn
+        name = each.conversation or (None if turn > 1 else each.id)
         turns = found.setdefault((each.label.repeat, name), {})
         if name is None or turn in turns:
             raise ValueError(_UNNAMED)
         turns[turn] = each
     newest = sorted(found.values(), key=lambda each: _first(each).start_ns, reverse=True)
-    numbers = {each.label.repeat for each in traces}
-    if numbers == {None}:
-        return {at: [each] for at, each in enumerate(newest, 1)}
-    if None in numbers:
+    repeats: dict[int, list[_Conversation]] = {}
+    for at, turns in enumerate(newest, 1):
+        repeats.setdefault(_first(turns).label.repeat or at, []).append(turns)
+    if len({each.label.repeat is None for each in traces}) > 1:
         raise ValueError("some traces with `evalcase.repeat`, and some without")
-    return {
-        number: [each for each in newest if _first(each).label.repeat == number]
-        for number in sorted(filter(None, numbers))
-    }
+    return repeats
