@@ -6,7 +6,7 @@ that is null counts as absent. `settle_names` finds the field that each name in 
 for.
 """
 
-from __future__ import annotations
+# msgspec compiles annotations that are text: here they are not.
 
 from collections.abc import Iterator
 from functools import lru_cache, partial

@@ -7,9 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache
 from math import fsum, hypot
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
-import regex
 from msgspec import Meta
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
@@ -32,7 +31,9 @@ from evalcase.types.target import vector_of
 from evalcase.types.value import JSON, replace
 from evalcase.util.answers import describe_missing_text, has_text, value_of_answer
 from evalcase.util.text import edit_distance, list_some, write_count, write_score
-from evalcase.util.user_calls import run_in_background
+
+if TYPE_CHECKING:
+    import regex
 
 # Patterns. A search that is over in a few milliseconds happens in the event loop. Anything slower
 # happens in a thread: `regex` releases the interpreter while it searches, so no other trial waits.
@@ -89,11 +90,15 @@ def settle(
             return judge(Searcher())
         except TakesLongError:
             pass
+    from evalcase.util.user_calls import run_in_background  # with asyncio, which `check` needs not
+
     return run_in_background(lambda is_given_up: judge(Searcher(limit_s, is_given_up)))
 
 
 @lru_cache(maxsize=512)
 def _compile(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
+    import regex  # heavy, and few graders search by patterns
+
     try:
         return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
     except (regex.error, RecursionError) as error:
