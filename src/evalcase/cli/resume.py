@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -50,15 +50,16 @@ from evalcase.util.text import make_visible, shorten_text
 
 _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
-_REFUSED = "nothing was done; if you trust the record, add --trust"
 
 trust_option = click.option(
     "--trust", is_flag=True, help="Use what the record names, even if somebody else made it."
 )
 
 
-def refuse_stranger(run: Run) -> int:
-    """Say what a record names, each thing on its line, and that nothing of it is used."""
+def require_own(run: Run, config: Config) -> None:
+    """Unless a run is this user's own, say what its record names, and use nothing of it."""
+    if is_own(run, this_environment().state, config.root):
+        return
     request = read_request(run)
     where = "by you on this machine and in this folder, or was changed since"
     write_prose(f"evalcase: {run.path} was not made {where}")
@@ -71,8 +72,19 @@ def refuse_stranger(run: Run) -> int:
         "folder": [run.about.cwd],
         "path": request.paths,
     }
-    print_lines(["continuing it would use:", *_list_named(named), _REFUSED], sys.stderr)
-    return 2
+    _refuse("continuing it would use:", named)
+
+
+def _refuse(what: str, named: Mapping[str, Sequence[str]]) -> NoReturn:
+    """Each text of a stranger stands on one line, and has a sane length."""
+    print_lines([what], sys.stderr)
+    for kind, values in named.items():
+        for value in values[:_MOST_SHOWN]:
+            print_lines([f"  {kind:<9} {make_visible(shorten_text(value, _LONGEST))}"], sys.stderr)
+        if len(values) > _MOST_SHOWN:
+            print_lines([f"  {kind:<9} and {len(values) - _MOST_SHOWN:,} more"], sys.stderr)
+    print_lines(["nothing was done; if you trust the record, add --trust"], sys.stderr)
+    raise click.exceptions.Exit(2)
 
 
 def _specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
@@ -81,9 +93,8 @@ def _specs_of(cases: Iterable[Case]) -> Iterator[Mapping[str, JSON]]:
             yield from part._data.get("graders", ())
 
 
-def _refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Config) -> int | None:
-    """Say which graders of a journal would run code, or ask whom the configuration doesn't name,
-    each on its line; None if none would.
+def _require_harmless(run: Run, graders: Iterable[Mapping[str, JSON]], config: Config) -> None:
+    """Refuse graders of a journal that would run code, or ask whom the configuration doesn't name.
 
     A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
     """
@@ -93,21 +104,9 @@ def _refuse_graders(run: Run, graders: Iterable[Mapping[str, JSON]], config: Con
         text for text, each in named.items()
         if runs_code(each) or not known.issuperset(each.grader.asks())
     ]  # fmt: skip
-    if not found:
-        return None
-    why = "that would run code, or ask targets that the configuration does not name"
-    write_prose(f"evalcase: {run.path} names graders {why}:")
-    print_lines([*_list_named({"grader": found}), _REFUSED], sys.stderr)
-    return 2
-
-
-def _list_named(named: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Each text of a stranger on one line, and of a sane length."""
-    for what, values in named.items():
-        for value in values[:_MOST_SHOWN]:
-            yield f"  {what:<9} {make_visible(shorten_text(value, _LONGEST))}"
-        if len(values) > _MOST_SHOWN:
-            yield f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more"
+    if found:
+        why = "that would run code, or ask targets that the configuration does not name"
+        _refuse(f"evalcase: {make_visible(run.path)} names graders {why}:", {"grader": found})
 
 
 @click.command("grade")
@@ -156,9 +155,9 @@ def grade_command(
         said = f"say --recorded with `{run}`"
         raise ConfigError(f"the cases of a grading are stored in the record: {said}")
     basis = GradingBasis(read_request(found), suites, graders, recorded=recorded)
-    if not trust and not is_own(found, this_environment().state, config.root):
-        if not graders and not suites:
-            return refuse_stranger(found)
+    if not trust and not (graders or suites):
+        require_own(found, config)
+    elif not trust and not is_own(found, this_environment().state, config.root):
         basis = basis.of_stranger()
     with open_graded(found, grading) as kept:
         return _grade_answers(session, kept, basis, asked, trust=trust)
@@ -178,9 +177,7 @@ def _finish_grading(
     has no seal: graders that it names are held to what those of recorded cases are."""
     basis = basis_of_broken(run, broken, read_request(run))
     if not trust:
-        code = _refuse_graders(run, parse_graders(broken.graders), session.config)
-        if code is not None:
-            return code
+        _require_harmless(run, parse_graders(broken.graders), session.config)
     with StoredRun(run, broken.cases_of) as kept:
         return _grade_answers(session, kept, basis, asked, trust=trust)
 
@@ -195,9 +192,7 @@ def _grade_answers(
     basis = basis._replace(options=replace(options, fail_fast=False, cache=None))
     held = recorded_suites(kept) if basis.recorded else None
     if held is not None and not basis.graders and not trust:
-        code = _refuse_graders(kept.run, _specs_of(case for _, case in held), session.config)
-        if code is not None:
-            return code
+        _require_harmless(kept.run, _specs_of(case for _, case in held), session.config)
     if basis.is_as_now:
         session.go_back(kept.run)
     request = request_grading(session.request(basis.options), kept, basis, held)
@@ -250,8 +245,7 @@ def resume_command(
         # If no run is named, the newest decides about the exit code, too.
         newest = [] if run is not None else [each.run for each in list_runs(session.folder, 1)]
         for each in filter(None, (*newest, chosen)):
-            if not is_own(each, this_environment().state, config.root):
-                return refuse_stranger(each)
+            require_own(each, config)
     if chosen is None:
         sys.stderr.write("there is no run to continue; `evalcase run` creates one\n")
         return 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -209,23 +210,22 @@ def _write_age(created_at: str, now: float) -> str:
     return "now"
 
 
-_UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
-_LONGEST = 100 * 365 * 86_400
+_HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
-def _read_duration(value: str | None) -> timedelta | None:
+def _read_age(value: str | None) -> timedelta | None:
     if value is None:
         return None
-    number, unit = value[:-1], value[-1:]
-    if not (number.isascii() and number.isdigit() and len(number) <= 9 and unit in _UNITS):
+    found = re.fullmatch(r"([0-9]{1,5})([hdw])", value)
+    if found is None:
         raise click.BadParameter("write it as 30d, 12h or 8w: days, hours, weeks")
-    return timedelta(seconds=min(int(number) * _UNITS[unit], _LONGEST))
+    return timedelta(hours=int(found[1]) * _HOURS[found[2]])
 
 
 @click.command("prune")
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the newest N runs.")
 @click.option(
-    "--older-than", callback=checked(_read_duration), metavar="AGE",
+    "--older-than", callback=checked(_read_age), metavar="AGE",
     help="Only remove runs older than this: 30d, 12h, 8w.",
 )  # fmt: skip
 @click.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")

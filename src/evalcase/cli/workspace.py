@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import click
 
 from evalcase.cli.options import runs_dir_option
-from evalcase.cli.resume import refuse_stranger, trust_option
+from evalcase.cli.resume import require_own, trust_option
 from evalcase.cli.terminal import print_lines, write_prose
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import Config, load_config, read_env_file
@@ -19,7 +19,7 @@ from evalcase.format.load import load_file
 from evalcase.runner.plan import make_scrubber
 from evalcase.runner.resume import read_request
 from evalcase.runner.workspaces import Workspaces, check_machine
-from evalcase.store.folder import Run, folder_of_run, is_own
+from evalcase.store.folder import Run, folder_of_run
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
 from evalcase.types.result import Result
@@ -55,8 +55,8 @@ def workspace_command(
     """
     config, environment = load_config(os.getcwd(), os.getcwd()), this_environment()
     found, _ = find_run(run, config.find_runs(runs_dir))
-    if not trust and not is_own(found, environment.state, config.root):
-        return refuse_stranger(found)
+    if not trust:
+        require_own(found, config)
     if os.path.lexists(folder):
         raise ConfigError(f"{folder} is there already: name a new folder")
     if (env_file := read_request(found).env_file) is not None:
