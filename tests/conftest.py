@@ -2,8 +2,6 @@
 nobody lives in, and without what the shell says of width, colours, proxies and traces. It is ended
 if it hangs: no test measures time, and none needs nearly as much as the limit."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

@@ -1,7 +1,5 @@
 """How much work something is, in a number that is the same on every machine, however busy."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

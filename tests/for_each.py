@@ -1,8 +1,6 @@
 """One test for all rows of a table: hundreds of rows that take less than a test of their own would
 take to be collected, set up and reported. All that fail are told, each with what it is of."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps

@@ -1,7 +1,5 @@
 """Random suites, values and texts, for tests of what holds for all of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """What people write first: it works as they would expect, or they are told what to write."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from pathlib import Path

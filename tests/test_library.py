@@ -1,7 +1,5 @@
 """The public names of the package, and how they behave."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import json

@@ -1,7 +1,5 @@
 """Cases of a file as they are read, and what of the file is never held at once."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator

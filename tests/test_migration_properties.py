@@ -1,7 +1,5 @@
 """What migration does to random suites, however they are spelt, and what it leaves."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Regular expressions that evalcase applies to the text of others: none may try one text in more
 ways than it has characters."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """Places of random values in texts of any layout."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

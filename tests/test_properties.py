@@ -1,7 +1,5 @@
 """What holds for every file: read, written, migrated and pointed into, with data made at random."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

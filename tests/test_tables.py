@@ -1,7 +1,5 @@
 """What came of a run, as rows for data frames."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

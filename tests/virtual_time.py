@@ -1,8 +1,6 @@
 """An event loop whose clock stands still while there is something to do, and else goes on at once
 to what is due next: hours pass in no time, and always in the same way."""
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 from collections.abc import Coroutine

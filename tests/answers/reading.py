@@ -12,8 +12,6 @@ it makes of that is held against the table.
 is, or a reply that is no answer is graded |
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

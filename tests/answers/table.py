@@ -1,7 +1,5 @@
 """The table of recorded answers: which files there are, where each is from, and what it says."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 The levels are listed in `reading.py`. `python -m tests.answers.update` writes those of today.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

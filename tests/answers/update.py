@@ -1,7 +1,5 @@
 """`python -m tests.answers.update` measures how each answer is read, and writes `reads` anew."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from pathlib import Path

@@ -5,8 +5,6 @@ Where there is none, its tests are skipped, and say so; with `EVALCASE_BROWSER=n
 continuous integration, they fail.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Runs made for the browser, and the page of one opened in it. They are made by processes: here the
 loop of Playwright is under way, and a run needs its own."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Locator, Page
 
 from tests.run.project import Project, case

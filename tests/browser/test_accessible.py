@@ -1,7 +1,5 @@
 """What people who can't see the page, or see it differently, are given: axe-core finds nothing."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Any
 

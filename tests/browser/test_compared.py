@@ -1,7 +1,5 @@
 """Two runs in one page, as a person looks at them."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Page, expect

@@ -1,7 +1,5 @@
 """The page of a run, as a person uses it: in a real browser, from disk."""
 
-from __future__ import annotations
-
 import json
 
 from playwright.sync_api import Page, expect

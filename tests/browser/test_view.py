@@ -1,7 +1,5 @@
 """All runs of a project in the browser: the list, a run, two of them, and one that goes on."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages import names, panel, rows

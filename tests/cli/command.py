@@ -1,8 +1,6 @@
 """The command as people run it, which must neither hang nor crash: in the process of the tests,
 or in one of its own where that matters."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

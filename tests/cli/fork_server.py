@@ -8,8 +8,6 @@ again, and what was imported is not taken apart at the end: that takes most of w
 takes. Who tests what happens when objects of the user's are taken apart starts Python itself.
 """
 
-from __future__ import annotations
-
 import atexit
 import fcntl
 import gc

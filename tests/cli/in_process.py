@@ -6,8 +6,6 @@ Whatever a process is needed for (signals, terminals, locales, kills, how it end
 see `evalcase_process` and `Project.start`. A warning of Python's is an error here, as in all tests.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import os

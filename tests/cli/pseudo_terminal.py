@@ -1,7 +1,5 @@
 """The command in a terminal of its own, with what a person would see of it and type into it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -1,7 +1,5 @@
 """What a report says, read again."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """`batch = true`: many questions sent at once, waited for, and never paid for twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

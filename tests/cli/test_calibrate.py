@@ -1,7 +1,5 @@
 """A judge held against people, from a record alone; and a person who labels at a terminal."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The recipes of the page on clusters, with processes in place of machines."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

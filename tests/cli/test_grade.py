@@ -1,7 +1,5 @@
 """`evalcase grade`: answers graded again, and nobody asked."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `evalcase harvest` makes of traces, what it says, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,8 +1,6 @@
 """What `evalcase import` writes, says and refuses; what becomes of each format is told by golden
 files in tests/importing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

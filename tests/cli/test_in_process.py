@@ -1,21 +1,13 @@
 """The command in the process of the tests, or in one that is forked, is the command: the same comes
 of it, and none of it is seen by the next test."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
 
-from tests.cli.command import (
-    LIMIT_S,
-    Result,
-    evalcase,
-    evalcase_process,
-    start_process,
-)
+from tests.cli.command import LIMIT_S, Result, evalcase, evalcase_process, start_process
 from tests.run.project import Project
 
 

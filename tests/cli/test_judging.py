@@ -1,7 +1,5 @@
 """Judges in runs: what is said of them before, and how their verdicts are shown."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`evalcase explain` says what the page of a diagnostic code says, and `check` names it."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

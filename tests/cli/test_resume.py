@@ -1,21 +1,10 @@
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.run.project import (
-    Gate,
-    Project,
-    await_notice,
-    case,
-    cases,
-    finish,
-    ids,
-    interrupt,
-)
+from tests.run.project import Gate, Project, await_notice, case, cases, finish, ids, interrupt
 from tests.store.rows import read_results
 
 

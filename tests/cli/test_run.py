@@ -1,16 +1,9 @@
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.run.project import (
-    CONFIG,
-    Project,
-    case,
-    cases,
-)
+from tests.run.project import CONFIG, Project, case, cases
 
 
 def test_every_verdict_is_counted_and_said(project: Project) -> None:

@@ -1,15 +1,4 @@
-from __future__ import annotations
-
-from tests.run.project import (
-    Gate,
-    Project,
-    await_notice,
-    case,
-    cases,
-    finish,
-    ids,
-    interrupt,
-)
+from tests.run.project import Gate, Project, await_notice, case, cases, finish, ids, interrupt
 
 
 def test_ctrl_c_lets_finish_what_is_running(project: Project, gate: Gate) -> None:

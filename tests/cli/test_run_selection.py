@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -7,13 +5,7 @@ import pytest
 from evalcase.cli.options import read_shard
 from evalcase.config.options import Shard
 from tests.for_each import for_each
-from tests.run.project import (
-    CONFIG,
-    Project,
-    case,
-    cases,
-    ids,
-)
+from tests.run.project import CONFIG, Project, case, cases, ids
 
 
 def test_targets_by_precedence(project: Project) -> None:

@@ -1,7 +1,5 @@
 """`evalcase list` and `prune`: the runs there are, and old ones removed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What no check has refused is refused where it is made, too."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

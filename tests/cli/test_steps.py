@@ -1,7 +1,5 @@
 """The steps of traced answers, from the record to wherever they are shown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,16 +1,9 @@
-from __future__ import annotations
-
 import json
 from typing import Any
 
 import pytest
 
-from tests.run.project import (
-    Done,
-    Project,
-    case,
-    cases,
-)
+from tests.run.project import Done, Project, case, cases
 
 
 def suite(project: Project, count: int, bad: int = 0) -> None:

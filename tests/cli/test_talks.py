@@ -1,8 +1,6 @@
 """Conversations with whoever runs elsewhere: programs, workers and services know which session and
 turn it is, and those that remember are asked by nobody else in between."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

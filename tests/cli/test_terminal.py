@@ -1,7 +1,5 @@
 """What a person sees of a run, in a real terminal and without one."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Cases that are made of one: run, resumed, merged and reported like all others."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

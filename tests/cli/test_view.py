@@ -1,7 +1,5 @@
 """`evalcase view` answers a browser of this machine that was given its address, and nobody else."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Two runs of the same cases: what the agent says to each is told by the environment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`evalcase view` as a process, and what anybody may send to it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import signal

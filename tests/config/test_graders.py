@@ -1,7 +1,5 @@
 """Graders are made of what they declare: options of their own, and those that all have."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

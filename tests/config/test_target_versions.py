@@ -1,7 +1,5 @@
 """A run is mixed by options that decide an answer, and by no others; an option says which."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evalcase.config.targets import version_of

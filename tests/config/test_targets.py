@@ -1,7 +1,5 @@
 """Names to targets: what a configuration, a suite and the command line may say, and all faults."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The shell of the composite action, run as a workflow would run it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

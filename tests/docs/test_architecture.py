@@ -1,7 +1,5 @@
 """The walk of one case on the architecture page in a real run, and how the sources are laid out."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -1,8 +1,6 @@
 """The workflow and the hooks that the project ships do what the pages say, as far as a machine
 without GitHub can tell."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The examples are what they say they are, and the demo runs and changes nothing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

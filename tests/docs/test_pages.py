@@ -1,7 +1,5 @@
 """Every page does what it shows: its blocks are run, and its outputs are what was printed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

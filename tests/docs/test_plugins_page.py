@@ -1,7 +1,5 @@
 """The package that the page on plug-ins shows is installed as pip would, and used."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The reference is complete, and nothing in it is made up."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

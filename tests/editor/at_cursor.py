@@ -1,7 +1,5 @@
 """Texts in which `|` is where the cursor stands."""
 
-from __future__ import annotations
-
 from evalcase.editor.cursor import Cursor, find_cursor
 from evalcase.format.positions import Format
 

@@ -1,7 +1,5 @@
 """An editor as the language server sees it: pygls' own client, over the pipes of a real process."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One server for all tests of a process that only ask it things: each test has files of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

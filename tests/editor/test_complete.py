@@ -1,7 +1,5 @@
 """What is offered at a cursor, and how it is written there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evalcase.config.catalogue import declared_graders

@@ -1,7 +1,5 @@
 """Where a cursor stands, in texts that can be read and in texts that can't."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A text that is checked as if it stood at its path."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evalcase.api import check_text

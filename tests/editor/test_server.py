@@ -1,7 +1,5 @@
 """The language server as editors have it: a real process, driven over its pipes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The validator that most tools of JavaScript use takes every schema as it is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

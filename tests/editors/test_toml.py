@@ -1,7 +1,5 @@
 """`evalcase.toml` in editors: Tombi by its language server, Even Better TOML by what it checks."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The extension for VS Code: what it starts, for which files, and what its matchers match."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Eval files in an editor: what is shown of a name, what is offered, and what is underlined."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A target that does what each case tells it to, for the command and for a program alike."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,20 +1,9 @@
 """Code of a user's that writes into all it is given; it remembers what it saw before that."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, ClassVar
 
-from evalcase import (
-    Answer,
-    Context,
-    Grader,
-    Question,
-    Result,
-    Score,
-    Target,
-    TargetError,
-)
+from evalcase import Answer, Context, Grader, Question, Result, Score, Target, TargetError
 from evalcase.types.message import Step
 from evalcase.types.target import Traits
 

@@ -1,7 +1,5 @@
 """`evalcase.figures`: the figures of a run, in Python."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`Evaluated.ok` says what the command says of the same run by its exit code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What code of a user's writes into what it is given, nobody else sees: no other grader, trial,
 repeat or target, nor the record."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Agents that are a danger."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.executors.dangerous import DEATHS

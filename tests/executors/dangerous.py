@@ -1,7 +1,5 @@
 """What agents and graders may do to the process that they are in, as a part of an agent."""
 
-from __future__ import annotations
-
 DEATHS = """
 import ctypes
 import gc

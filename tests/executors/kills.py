@@ -1,8 +1,6 @@
 """Runs that are killed at random, again and again: their workers, their nodes, or the process of
 the run. What is killed when comes from a seed, so that it can be done once more."""
 
-from __future__ import annotations
-
 import os
 import re
 import select

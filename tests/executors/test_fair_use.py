@@ -1,7 +1,5 @@
 """Limits of a target hold for all workers together."""
 
-from __future__ import annotations
-
 import subprocess
 
 from tests.run.project import CONFIG, Project, await_lines, case, finish, interrupt

@@ -1,8 +1,6 @@
 """The three places, killed at random: nothing is lost, nothing is there twice. `make kills` does
 the same at a hundred points each."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

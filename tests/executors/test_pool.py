@@ -1,7 +1,5 @@
 """Which worker does what, and what a worker may write: the pool with workers that a test plays."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

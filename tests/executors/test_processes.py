@@ -1,7 +1,5 @@
 """`--processes N`: the same results as in one process, and a crash costs its own trial alone."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

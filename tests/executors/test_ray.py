@@ -1,7 +1,5 @@
 """`--engine ray`: the same results as in one process, code and variables shipped, secrets not."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

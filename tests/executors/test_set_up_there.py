@@ -1,7 +1,5 @@
 """Workers set up all that a run knows before their first question, and have the keys for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The processes of a run's workers, as the system knows them."""
 
-from __future__ import annotations
-
 import os
 import select
 from pathlib import Path

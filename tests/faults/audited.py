@@ -4,8 +4,6 @@ An audit hook of Python's hears of it, whatever way it is done. A hook can't be 
 there is one for all tests, and it listens only while somebody wants to know.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

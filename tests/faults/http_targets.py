@@ -1,7 +1,5 @@
 """HTTP targets, configured in a project, with a key that must go nowhere else."""
 
-from __future__ import annotations
-
 from tests.run.project import CONFIG, Project
 
 KEY = "sk-sesame-0123456789"

@@ -1,8 +1,6 @@
 """A project in which the value of a variable, in whichever form, turns up in every place that a
 target, a grader or a suite can bring it to."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How a module begins that has misbehaving code in it: what its functions use."""
 
-from __future__ import annotations
-
 START = '''
 import asyncio, builtins, gc, logging, math, os, signal, sys, threading, time, warnings
 from evalcase import Answer, Grade, Message, Question, Score, Target, TargetError, Usage

@@ -1,8 +1,6 @@
 """What code of a user's may do, and where: each pair is a cell of a table, with what must come of
 it. A cell is a function, class or factory with a name of its own, in one module for many."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple

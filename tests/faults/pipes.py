@@ -1,7 +1,5 @@
 """A pipe that processes hold open while they live, so that tests need not guess how many do."""
 
-from __future__ import annotations
-
 import os
 import select
 from pathlib import Path

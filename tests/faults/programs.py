@@ -1,7 +1,5 @@
 """Programs as targets: written into a project, and configured there."""
 
-from __future__ import annotations
-
 import json
 import sys
 

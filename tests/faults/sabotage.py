@@ -1,7 +1,5 @@
 """A Python whose system calls go wrong: the command runs in it as it does in any other."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

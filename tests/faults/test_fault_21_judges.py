@@ -1,7 +1,5 @@
 """Fault 21: answers that want to be their own judge, and judges that don't judge."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

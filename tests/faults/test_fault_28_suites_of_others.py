@@ -1,8 +1,6 @@
 """Every way in which a project from somebody else may name a file outside of it, and every command
 that could read that file, show a line of it, or write to it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ One run for each form has it in every place at once. Then the record, the cache 
 commands print are searched for what would give the value away.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """What a record of somebody else names, and every way to look at it or to use it: nothing that it
 names is opened, started, imported or connected to, and each of these would be if it was trusted."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

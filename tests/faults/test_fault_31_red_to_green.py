@@ -1,7 +1,5 @@
 """Resuming can't make a run look better than it is: no red run becomes green by it."""
 
-from __future__ import annotations
-
 from tests.run.project import Project, case, cases
 
 

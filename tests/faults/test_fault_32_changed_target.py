@@ -1,7 +1,5 @@
 """A target that is another than when the run began: its answers are told apart from the old."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

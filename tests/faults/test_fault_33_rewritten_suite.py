@@ -1,7 +1,5 @@
 """A suite file that is written to while it is run: nothing else is run in place of its cases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """A property: whatever targets and graders return, every trial has a result, the record can be read
 again, and nothing is well that is not."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from datetime import UTC, datetime

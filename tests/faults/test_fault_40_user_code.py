@@ -1,8 +1,6 @@
 """Code of users that does what it should not: see `misbehaviour` for the table. Each cell is a case
 of a run beside others that are well, and costs its own trial and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -11,12 +9,7 @@ import pytest
 
 import evalcase
 from tests.faults.misbehaving_module import START
-from tests.faults.misbehaviour import (
-    GRADERS,
-    PLACES,
-    TABLE,
-    Cell,
-)
+from tests.faults.misbehaviour import GRADERS, PLACES, TABLE, Cell
 from tests.run.project import Project, case, finish
 from tests.store.rows import read_results
 

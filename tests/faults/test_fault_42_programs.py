@@ -1,8 +1,6 @@
 """The rest of the table of misbehaviour: programs and workers, and what only shows in a process of
 its own, such as threads that never end and descriptors that are closed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

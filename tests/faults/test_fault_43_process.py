@@ -1,8 +1,6 @@
 """User code that ends, blocks or spoils its process. In process, no run is green by it; workers of
 `--processes` contain it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

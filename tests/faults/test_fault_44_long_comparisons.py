@@ -1,7 +1,5 @@
 """Answers with so much in them that to compare it takes seconds."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

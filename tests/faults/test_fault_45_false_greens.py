@@ -1,7 +1,5 @@
 """Answers that no grader may pass, each with one that had passed it, or would easily."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

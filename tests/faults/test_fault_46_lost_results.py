@@ -1,8 +1,6 @@
 """That a run was completed is counted, and not believed: rows may be lost, and each line stands for
 itself."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import signal
 
 from tests.cli import test_batches

@@ -1,7 +1,5 @@
 """Fault 52: a file of traces isn't what it should be, or tells of an agent that failed."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """A module of the project with the name of one that evalcase, or what it stands on, imports only
 when it needs it. As the installed command is, Python doesn't look into the current folder."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.run.project import Project, case

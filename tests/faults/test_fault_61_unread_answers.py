@@ -1,8 +1,6 @@
 """What real agents answer, and no grader may pass: calls that were not read, nothing said, and
 replies that are no answer. tests/answers has the forms, one by one."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is found wrong in a project, by `check` and by a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,18 +1,9 @@
 """Graders that are declared for tests: every shape that an option may have, and inner graders."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from evalcase.config.catalogue import Catalogue, declared_graders
-from evalcase.graders.base import (
-    Context,
-    DeclaredGrader,
-    Grader,
-    Graders,
-    What,
-    declared_grader,
-)
+from evalcase.graders.base import Context, DeclaredGrader, Grader, Graders, What, declared_grader
 from evalcase.types.grade import Score
 from evalcase.types.options import Count, Text, Texts, Whole, about
 from evalcase.types.problem import Finding

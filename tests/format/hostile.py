@@ -1,7 +1,5 @@
 """Ways to look at input that was made to break a reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Write the canonical form of every valid document of the corpus to its record."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

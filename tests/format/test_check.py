@@ -11,8 +11,6 @@ Behind it may stand `unless --target`: it is about a target that is tested, and 
 the command line names is not refused for it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

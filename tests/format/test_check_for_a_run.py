@@ -1,7 +1,5 @@
 """What a run uses has to be there: `check` and `run` say so alike, wherever it is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Graders and judges of cases, as `check` sees them: what is compared, and what is misspelt."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which configuration `check` goes by, and what it does without one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

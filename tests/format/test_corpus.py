@@ -1,7 +1,5 @@
 """Every document of the corpus: exactly the problems it announces, and its canonical form."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CSV is read as RFC 4180 has it, and every cell knows its place."""
 
-from __future__ import annotations
-
 import csv
 import io
 

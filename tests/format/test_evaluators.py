@@ -1,7 +1,5 @@
 """Suites that were written for AgentV in January 2026: what their evaluators are here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

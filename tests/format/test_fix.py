@@ -1,7 +1,5 @@
 """Hints that are one exact edit are done, and nothing else of a file is changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

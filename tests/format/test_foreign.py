@@ -1,7 +1,5 @@
 """A file of another tool gets one diagnostic that names it, and a file of ours never does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

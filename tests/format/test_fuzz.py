@@ -1,7 +1,5 @@
 """The invariants of the fuzz targets on generated texts: a few seconds of `make fuzz`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

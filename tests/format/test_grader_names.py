@@ -1,7 +1,5 @@
 """Graders under the names of AgentV and promptfoo: what they become, and what is said of them."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from typing import Any

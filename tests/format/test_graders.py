@@ -1,7 +1,5 @@
 """The four spellings of graders, normalised and checked by what is declared, to any depth."""
 
-from __future__ import annotations
-
 from textwrap import dedent, indent
 from typing import Any
 

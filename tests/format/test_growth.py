@@ -1,7 +1,5 @@
 """No command does more work for each case of a large file than for each case of a small one."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.growth import COMMANDS, SHAPES

@@ -1,7 +1,5 @@
 """A hint helps: it says what to write, and never leads to something that was not meant."""
 
-from __future__ import annotations
-
 import evalcase
 from tests.for_each import for_each
 from tests.spec.found import only_problem, problems_of

@@ -4,8 +4,6 @@ The answer is an error with its place, or exactly the data. What could crash a p
 memory, is read by the command in one of its own; so is one file of every other kind.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ The answer is an error with its place, or exactly the data. What could crash a p
 memory, is read by the command in one of its own; so is one file of every other kind.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -13,15 +11,7 @@ import pytest
 
 import evalcase
 from evalcase.errors import SuiteError
-from tests.format.hostile import (
-    CASE,
-    INTEGERS,
-    LINE_SEPARATORS,
-    data_of,
-    fault,
-    look,
-    write,
-)
+from tests.format.hostile import CASE, INTEGERS, LINE_SEPARATORS, data_of, fault, look, write
 
 
 def test_raw_characters_that_only_yaml_refuses_are_data_in_json(tmp_path: Path) -> None:

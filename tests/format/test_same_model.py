@@ -1,7 +1,5 @@
 """A judge that is the model it judges is told wherever a suite names either of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

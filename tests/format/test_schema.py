@@ -1,7 +1,5 @@
 """The JSON Schema says the same as the checks: on the corpus, and on documents nobody wrote."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -8,11 +6,7 @@ import pytest
 
 import evalcase
 from evalcase.config.catalogue import Catalogue
-from evalcase.format.source import (
-    UnreadableError,
-    read_source,
-    tell_undecodable,
-)
+from evalcase.format.source import UnreadableError, read_source, tell_undecodable
 from evalcase.types.problem import Problem, Span
 from tests.for_each import for_each
 

@@ -1,7 +1,5 @@
 """TOML: the places of its values, and its faults."""
 
-from __future__ import annotations
-
 import tomllib
 from datetime import date, datetime, time
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 from textwrap import dedent

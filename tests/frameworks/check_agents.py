@@ -1,8 +1,6 @@
 """Real coding agents as targets: their flags are known, and their transcripts are read. A scripted
 model on loopback has each of them change a file. `make frameworks` runs this."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

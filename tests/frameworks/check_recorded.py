@@ -1,8 +1,6 @@
 """Real packages still answer in the shapes that are recorded. `make frameworks` runs this; its name
 keeps it out of `make test`, which needs none of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

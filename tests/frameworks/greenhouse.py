@@ -1,7 +1,5 @@
 """A small MCP server, for agents that call one: `python greenhouse.py` speaks on its pipes."""
 
-from __future__ import annotations
-
 from mcp.server import MCPServer
 
 server = MCPServer("greenhouse")

@@ -1,8 +1,6 @@
 """`python -m tests.frameworks.objects` prints how evalcase reads the objects that real SDKs and
 frameworks return: for each, one line of JSON with text, tool calls and tokens."""
 
-from __future__ import annotations
-
 import json
 import logging
 from typing import Any

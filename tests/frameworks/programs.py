@@ -1,7 +1,5 @@
 """Recipes of programs: the AI SDK in node, and coding agents in a small folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

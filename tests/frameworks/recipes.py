@@ -1,8 +1,6 @@
 """How recorded files are made: what a loopback service sends, and what is asked of the package that
 gets it. Needs the packages of `requirements.txt`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict

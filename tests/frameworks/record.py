@@ -1,8 +1,6 @@
 """`python -m tests.frameworks.record [FOLDER]` makes the recorded files anew, with the packages and
 programs of `.venv-frameworks`; by default in `tests/answers`."""
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -4,8 +4,6 @@ It speaks the APIs of Anthropic, OpenAI and Google. A request that holds the out
 answered by a text, and one that offers a shell by a call of it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

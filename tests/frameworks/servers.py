@@ -1,7 +1,5 @@
 """A loopback service that sends recorded bytes, one reply for each request in turn."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

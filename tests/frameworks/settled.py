@@ -1,7 +1,5 @@
 """Values that differ each time (ids, times, folders, ports) to ones that don't, and shapes."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,8 +1,6 @@
 """`python -m tests.frameworks.validate` holds what services send, as it was written by hand from
 their documentation, to the types of their libraries. It prints what these don't know."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

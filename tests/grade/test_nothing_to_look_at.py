@@ -1,7 +1,5 @@
 """Where there is no text to look at, `not` makes no pass of it, whatever grades text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Short ways to a trial and an answer, for tests of graders."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable

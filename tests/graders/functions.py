@@ -1,7 +1,5 @@
 """Functions that the tests of the Python grader name, good and bad."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 says. The answer is a text, or any `content`, or a whole `message`, or several `messages`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Graders that ask targets: similarity by embeddings, scripts, and prompts of judges."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

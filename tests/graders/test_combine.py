@@ -1,7 +1,5 @@
 """Graders that are made of graders: what each passes for, and what a broken one does to it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lists in any order: who finds a partner, and that it is found without trying everything."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

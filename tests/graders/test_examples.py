@@ -1,7 +1,5 @@
 """The example that each grader shows is valid, and passes for the answer that it is about."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

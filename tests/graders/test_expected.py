@@ -1,7 +1,5 @@
 """The built-in comparison, sentence by sentence of its specification."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A schema in a file of the project."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from time import time

@@ -1,7 +1,5 @@
 """A judge that follows a script: what each reply, and each way of giving none, comes to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

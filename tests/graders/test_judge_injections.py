@@ -1,8 +1,6 @@
 """The answers of `examples/12-fooling-a-judge`, as a judge is shown them: none forges a block, and
 no control token is left whole."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a judge is shown: blocks that nothing inside can end, and one prompt for one question."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Replies of judges: read to the letter, or not at all."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

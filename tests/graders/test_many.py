@@ -1,7 +1,5 @@
 """Answers with so much in them that to compare it takes seconds: no other trial waits for that."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from inspect import isawaitable

@@ -1,7 +1,5 @@
 """What an answer took, in runs: measured by the engine, or recorded when it was given."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What holds for all answers and options, whatever they are."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Programs as graders: what they are given, how they reply, and how they end."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

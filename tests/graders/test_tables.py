@@ -1,7 +1,5 @@
 """Every row of the tables gives what it says, in every spelling, negated, and behind a path."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,8 +3,6 @@ options in `NAME.arguments`, if there are any, to `NAME.eval.yaml`; what is said
 `NAME.said`. `python -m tests.importers.test_golden` writes them anew.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

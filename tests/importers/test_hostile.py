@@ -1,7 +1,5 @@
 """Whatever a file holds, each importer ends, with a suite that loads or with a problem."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What promptfoo asserts, a suite that is made of it asserts, too: no more, and never less."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

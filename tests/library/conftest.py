@@ -1,7 +1,5 @@
 """Runs from Python, by either function, in a project of two cases."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`evaluate` and `evaluate_async` as one, and a suite for them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

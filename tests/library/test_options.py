@@ -1,7 +1,5 @@
 """What `evaluate` is told beside its target: which cases and graders, its limits, when it stops."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run from Python: the same as that of the command, and what is told of it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What `evaluate` takes for a target: functions, objects, classes and names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A project with a suite that has every verdict, for pytest to run in the process of the tests."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

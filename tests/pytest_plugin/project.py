@@ -1,7 +1,5 @@
 """Files of a project for pytest to run, and what is kept of its runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

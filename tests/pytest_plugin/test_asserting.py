@@ -1,7 +1,5 @@
 """`assert_case`: an answer that a test has, graded by a case."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`@evalcase.cases`: test functions of one's own, once for each case."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pytest_plugin.project import write

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.pytest_plugin.project import records, write

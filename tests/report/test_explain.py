@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from evalcase import explain
 from tests.report.terminal.endings import find_case, result, sides
 

@@ -1,7 +1,5 @@
 """What graders said, from a record that may come from anyone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """A project of a user's: a folder with an agent, a configuration and suites, and the command run
 in it: to its end in the process of the tests, or as a process of its own where that matters."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Functions that are named by their file: `python:./folder/file.py:function`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What an agent was given is no part of what it answers, also where it returns all of it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An event loop that user code would like to end, or blocks."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from array import array
 from itertools import chain
 from typing import Any
@@ -7,12 +5,7 @@ from typing import Any
 import pytest
 
 from evalcase.config.options import FailedOf, Selection, Shard
-from evalcase.runner.select import (
-    Selector,
-    UnmatchedFilters,
-    deal_cases,
-    make_selector,
-)
+from evalcase.runner.select import Selector, UnmatchedFilters, deal_cases, make_selector
 from evalcase.types.case import Case, canonical_case
 from evalcase.types.value import replace
 

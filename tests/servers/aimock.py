@@ -1,7 +1,5 @@
 """aimock: answers by fixtures, lets in only who has the key, and keeps a journal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run of the real command against one of the servers, and what its record says of each case."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Each server is started once for each process that runs tests, when one first needs it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

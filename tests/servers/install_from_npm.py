@@ -4,8 +4,6 @@ that file may be named; by default it is the one of this script.
 It needs node. The one on the PATH is used if it is new enough, else one that PyPI has.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """llmock: takes orders over HTTP, and judges how a client coped with what it did."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.servers.server import INSTALLED, Server, request

@@ -1,7 +1,5 @@
 """A server that somebody else wrote, as a process of its own on a free port of this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

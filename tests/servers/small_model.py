@@ -4,8 +4,6 @@ Run by the Python of an environment that has `xllamacpp` and the weights of `llm
 is killed.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Fault 7: Retry-After is honoured, attempts are counted, and what can't help is not repeated."""
 
-from __future__ import annotations
-
 from tests.run.project import Project, case
 from tests.servers.asking import ask
 from tests.servers.llmock import Llmock

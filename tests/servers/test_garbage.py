@@ -1,7 +1,5 @@
 """Fault 8: what is malformed or cut short is kept, and never counts as an answer."""
 
-from __future__ import annotations
-
 import json
 
 from evalcase.types.answer import Failure

@@ -1,7 +1,5 @@
 """A judge behind a server that somebody else wrote: whatever it replies, no verdict is made up."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

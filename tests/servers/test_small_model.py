@@ -3,8 +3,6 @@
 It is run by `make model` only, which installs the model; elsewhere it is named as skipped.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

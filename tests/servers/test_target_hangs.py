@@ -1,7 +1,5 @@
 """Fault 6: a target that hangs is a time-out, which is neither a fail nor a run that hangs."""
 
-from __future__ import annotations
-
 from tests.run.project import Project, case
 from tests.servers.asking import Asked, ask
 from tests.servers.llmock import Llmock

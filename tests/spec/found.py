@@ -1,7 +1,5 @@
 """What is found in a text: the helpers that the tests of the format share."""
 
-from __future__ import annotations
-
 import evalcase
 from evalcase.errors import SuiteError
 from evalcase.format.positions import Format

@@ -1,7 +1,5 @@
 """Short ways to read what a text says, for tests of the format."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import evalcase

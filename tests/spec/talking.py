@@ -1,7 +1,5 @@
 """Conversations for tests: a case in turns, what a target is asked, and what comes of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

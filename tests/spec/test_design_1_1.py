@@ -1,7 +1,5 @@
 """The format, part 1.1: `input` and `expected_output`. One test for each thing it says."""
 
-from __future__ import annotations
-
 import json
 from itertools import permutations
 from typing import Any

@@ -1,7 +1,5 @@
 """The format, part 1.2: the other fields of a case. One test for each thing it says."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """The format, part 1.3: the suite file. One test for each thing it says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from textwrap import dedent

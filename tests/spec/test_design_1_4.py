@@ -1,7 +1,5 @@
 """The format, part 1.4: files in content. One test for each thing it says."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The format: `var_files`, `matrix` and `rows`. One test for each thing it says."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

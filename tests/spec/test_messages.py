@@ -1,7 +1,5 @@
 """The format, part 1.1: messages. One test for each thing it says of them."""
 
-from __future__ import annotations
-
 import json
 import operator
 import pickle

@@ -4,8 +4,6 @@ Each runs through every way in: the library (`load`, `loads`, `iter_cases`, `par
 command, for a case written in YAML, in JSON and as a line of JSONL.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

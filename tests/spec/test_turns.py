@@ -1,7 +1,5 @@
 """Conversations in turns, sentence by sentence of their specification."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -15,16 +13,7 @@ from evalcase.types.answer import Usage
 from tests.for_each import for_each
 from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
-from tests.spec.talking import (
-    TUTOR,
-    Stateful,
-    busy,
-    grades,
-    hold,
-    pairs,
-    run,
-    said,
-)
+from tests.spec.talking import TUTOR, Stateful, busy, grades, hold, pairs, run, said
 
 
 @pytest.fixture(autouse=True)

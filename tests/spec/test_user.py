@@ -1,7 +1,5 @@
 """Conversations with a simulated user, sentence by sentence of their specification."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The format: `vars` and their tags. One test for each thing it says."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from math import exp, lgamma, log, sqrt
@@ -7,11 +5,7 @@ from operator import mul
 
 import pytest
 
-from evalcase.stats.agreement import (
-    cohen_kappa,
-    estimate_true_share,
-    estimate_youden,
-)
+from evalcase.stats.agreement import cohen_kappa, estimate_true_share, estimate_youden
 from evalcase.stats.intervals import Estimate, estimate_share
 from tests.for_each import for_each
 

@@ -1,8 +1,6 @@
 """What scipy 1.17, statsmodels 0.15 and scikit-learn 1.9 find for the same numbers; too large to be
 installed for a test, so what they found is kept in a file."""
 
-from __future__ import annotations
-
 import json
 from math import sqrt
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two runs of the same cases: intervals, tests and planning, to the digit."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from math import comb

@@ -1,7 +1,5 @@
 """What may be said at every look: bounds that hold, and decisions that are seldom wrong."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb, sqrt
 

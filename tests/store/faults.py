@@ -1,7 +1,5 @@
 """Disks that break in the ways that disks break."""
 
-from __future__ import annotations
-
 import errno
 import os
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Rows of a journal as plain dicts, for tests that look at what was written, and for those that
 write what evalcase would not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows as a run makes them, and short ways to write and read a journal."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """Services on loopback with the batch endpoints of OpenAI and of Anthropic, written from their
 descriptions. They answer each question with its last text, and do what a test tells them."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A service with the API of OpenAI, and what a target sends it and makes of its replies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Questions and targets as the engine has them, for tests."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterable

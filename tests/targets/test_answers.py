@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import math
 from base64 import b64decode

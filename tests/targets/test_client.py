@@ -1,7 +1,5 @@
 """How every target that speaks HTTP treats connections, statuses, keys and addresses."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import socket

@@ -1,7 +1,5 @@
 """Proxies, TLS and connections, against servers that say exact bytes."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from base64 import b64encode

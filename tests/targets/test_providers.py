@@ -1,7 +1,5 @@
 """Providers that speak OpenAI's API, and the APIs that it has beside chat."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Runs that are replayed, from their folder or from a report in JSONL: what graders see is what
 they saw then, or the trial is errored."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

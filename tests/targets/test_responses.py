@@ -1,7 +1,5 @@
 """What OpenAI's Responses API answers, as its library dumps it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Python code may return the objects that its libraries gave it."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """What a function is given, by its parameters: named, annotated, in every way Python has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """Spans of code in this process: whose they are, and what becomes of them."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

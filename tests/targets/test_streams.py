@@ -1,7 +1,5 @@
 """Server-sent events, and streams of very many pieces."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whoever is asked elsewhere is told of a trace: programs, workers, services."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sys

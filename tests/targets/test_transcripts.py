@@ -1,7 +1,5 @@
 """What coding agents print becomes answers, or an error: by recorded transcripts of each agent."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import make_dataclass
 from pathlib import Path

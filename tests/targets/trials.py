@@ -1,7 +1,5 @@
 """Trials as the engine has them, for tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evalcase.types.case import canonical_case

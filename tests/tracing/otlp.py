@@ -1,7 +1,5 @@
 """OTLP JSON as programs write it, for tests."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 from typing import Any

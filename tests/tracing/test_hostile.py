@@ -1,8 +1,6 @@
 """Whatever a file of traces holds, it is read or refused: nothing else, and in time that grows with
 its size alone."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from copy import deepcopy
@@ -15,12 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import TargetError
-from evalcase.importers.harvest import (
-    HarvestOptions,
-    draft_case,
-    even_question,
-    question_text,
-)
+from evalcase.importers.harvest import HarvestOptions, draft_case, even_question, question_text
 from evalcase.targets.otlp import answer_of
 from evalcase.tracing.context import TraceLabels
 from evalcase.tracing.otlp import MAX_SPANS, BadTraceError, TraceStore, read_pieces

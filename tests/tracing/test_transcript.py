@@ -1,7 +1,5 @@
 """What a trace tells, in the ways in which instrumentations write it down."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

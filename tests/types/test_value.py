@@ -1,7 +1,5 @@
 """Values are written as JSON and read back as the same; nothing else is read."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

@@ -1,8 +1,6 @@
 """An event loop that never waits: its clock leaps to whatever is due next, however busy the
 machine is. For code that waits for timers only."""
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 from collections.abc import Coroutine

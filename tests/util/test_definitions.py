@@ -1,7 +1,5 @@
 """What a Python file defines, found out by reading it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import resource
 import stat
@@ -8,12 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.util.environment import (
-    allow_descriptors,
-    make_key,
-    read_key,
-    state_folder,
-)
+from evalcase.util.environment import allow_descriptors, make_key, read_key, state_folder
 from tests.for_each import for_each
 
 

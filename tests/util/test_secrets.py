@@ -1,7 +1,5 @@
 """Fault 14: secrets in logs, reports and the record."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 from urllib.parse import unquote

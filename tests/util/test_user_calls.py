@@ -1,7 +1,5 @@
 """User code that does what it should not, and what its caller sees of that."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

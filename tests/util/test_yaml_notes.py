@@ -1,7 +1,5 @@
 """Comments and blank lines in a suite: where they stand, and that they never change its value."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A project with a template, and an agent that does what the prompt says, line by line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

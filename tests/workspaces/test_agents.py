@@ -1,7 +1,5 @@
 """Coding agents as targets, with a program in their place that prints what they print."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an agent does to its workspace costs its own trial at most."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What copies begin with: commits of repositories, and what `prepare` makes, once for all runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a suite may say of a workspace, and what is wrong with the rest."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

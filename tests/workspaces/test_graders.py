@@ -1,7 +1,5 @@
 """The graders of workspaces: `run`, `files`, `diff`, `skill_used`."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

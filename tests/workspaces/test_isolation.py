@@ -1,7 +1,5 @@
 """What an isolated agent sees, with bwrap, and with a program in the place of docker."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

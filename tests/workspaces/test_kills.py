@@ -1,7 +1,5 @@
 """Runs of agents that are killed at random points lose no result and leave no workspace."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """`run --oracle` checks the cases themselves, and `evalcase workspace` makes one again."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A trial works in a fresh copy, and what it changed is in the record."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,7 +1,5 @@
 """Sessions of agents that were recorded elsewhere are graded without an agent."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Targets that extend others, what they lay over a workspace, and the limits of programs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

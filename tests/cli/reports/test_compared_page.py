@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.report.page.opened import Opened, open_page
 from tests.run.project import Project, case
 

@@ -2,8 +2,6 @@
 `python -m tests.cli.reports.test_golden` writes what they are now, to be looked at before it is
 committed."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

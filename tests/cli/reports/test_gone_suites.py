@@ -1,7 +1,5 @@
 """A report needs only the record. The lines of cases come from suites that are still the same."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Every form of a report says the same of how long answers took."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

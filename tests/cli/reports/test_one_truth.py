@@ -1,7 +1,5 @@
 """What the exit code says, every form of a report says, too."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 

@@ -1,7 +1,5 @@
 """Reports for pull requests: Markdown and annotations."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A report as OTLP JSON: what others read of it, and what comes of reading it again."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -4,8 +4,6 @@ Without Gnumeric these are skipped, and say so; with `EVALCASE_SPREADSHEET=neede
 that is a failure.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

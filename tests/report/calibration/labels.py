@@ -1,7 +1,5 @@
 """Answers that a judge gave verdicts on, and labels on them, without a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from evalcase.report.calibrate import Calibration, Section, calibrate_grader

@@ -1,7 +1,5 @@
 """Which labels count, and what several people come to."""
 
-from __future__ import annotations
-
 from evalcase.stats.agreement import Confusion
 from tests.report.calibration.labels import judged, label, only, whole
 

@@ -1,7 +1,5 @@
 """The text as a whole, and that nothing in it can steer a terminal or break its edge."""
 
-from __future__ import annotations
-
 from evalcase.report.calibrate import Calibration, calibration_lines
 from evalcase.report.terminal import Screen
 from tests.report.calibration.labels import judged, label, only, whole

@@ -1,7 +1,5 @@
 """What the figures are, and where they are refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.for_each import for_each

@@ -1,7 +1,5 @@
 """Sides that are made up: what a case comes to, as few words as can be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,20 +1,12 @@
 """Gates that go by scores: a case that has none is never passed over in silence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from evalcase.report.compare import compare_sides
 from evalcase.report.evaluated import pair_targets
-from evalcase.report.gates import (
-    GateFinding,
-    Measure,
-    find_gated,
-    judge_gates,
-    read_gate,
-)
+from evalcase.report.gates import GateFinding, Measure, find_gated, judge_gates, read_gate
 from tests.report.compare.fakes import side
 
 SCORE: dict[str, Any] = {"measure": "score"}

@@ -1,7 +1,5 @@
 """Results in few words, and the figures of some."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

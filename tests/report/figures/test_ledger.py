@@ -1,7 +1,5 @@
 """What is counted, and of what each figure is."""
 
-from __future__ import annotations
-
 import pytest
 
 from evalcase.report.figures import Mean

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 
 from evalcase.report.github import as_github

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from typing import Any
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """Scripts of the page, run by node: what they make of a value."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

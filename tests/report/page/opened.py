@@ -1,7 +1,5 @@
 """A page as a browser would unpack it: what it says of the run, its columns and its details."""
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

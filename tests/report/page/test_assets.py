@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256
@@ -8,13 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcase import report
-from evalcase.report.page import (
-    RUNS_SCRIPTS,
-    SCRIPTS,
-    SERVED_SCRIPTS,
-    build_shell,
-    read_script,
-)
+from evalcase.report.page import RUNS_SCRIPTS, SCRIPTS, SERVED_SCRIPTS, build_shell, read_script
 
 FOLDER = Path(report.__path__[0]) / "html"
 

@@ -1,7 +1,5 @@
 """What the charts of the page say, and when there is none: their script is run by node."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What differs between two texts, as the page finds it: its script is run by node."""
 
-from __future__ import annotations
-
 import random
 
 from tests.report.page.in_node import run_script

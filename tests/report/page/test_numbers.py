@@ -1,7 +1,5 @@
 """Numbers of the page and of the terminal are rounded by one rule: the script is run by node."""
 
-from __future__ import annotations
-
 from evalcase.report.figures import write_percent
 from tests.report.page.in_node import run_script
 

@@ -1,7 +1,5 @@
 """Results of every sort, and their summary."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """A small terminal: what was written in, what a person would see out."""
 
-from __future__ import annotations
-
 import re
 
 _ESCAPE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])")

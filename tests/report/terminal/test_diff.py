@@ -1,7 +1,5 @@
 """What graders compared, and what broke, as a terminal shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a summary says of figures, in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evalcase.report.figures import Figures, write_rate

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import io
 
 from rich.file_proxy import FileProxy

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from textwrap import dedent
 
 from evalcase.report.problems import Checked, as_text, problem_lines

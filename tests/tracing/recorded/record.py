@@ -8,8 +8,6 @@ versions, and an environment for each.
     python record.py openllmetry-old
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
