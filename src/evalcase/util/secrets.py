@@ -12,6 +12,7 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -138,7 +139,14 @@ def _clean_value(value: JSON, clean_text: Callable[[str], str]) -> JSON:
     if isinstance(value, list | tuple):
         return [_clean_value(item, clean_text) for item in value]
     if isinstance(value, Mapping):
-        return {clean_text(key): _clean_value(item, clean_text) for key, item in value.items()}
+        copy: dict[str, JSON] = {}
+        for key, item in value.items():
+            clean, numbers = clean_text(key), count(2)
+            free = clean
+            while free in copy:  # two keys may differ in their secrets only
+                free = f"{clean}-{next(numbers)}"
+            copy[free] = _clean_value(item, clean_text)
+        return copy
     if isinstance(value, int | float) and not isinstance(value, bool):
         clean = clean_text(repr(value))
         return value if clean == repr(value) else clean
