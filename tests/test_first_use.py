@@ -142,7 +142,7 @@ def test_what_is_no_grader_says_what_to_write(grader: Any, words: str) -> None:
 
 
 def test_a_grader_without_its_argument_shows_one() -> None:
-    with pytest.raises(evalcase.SuiteError, match=r"<graders>.*needs a text(.|\n)*contains: "):
+    with pytest.raises(evalcase.SuiteError, match=r"<graders>.*needs `value`(.|\n)*contains: "):
         run(graders="contains")
     assert run(graders={"contains": "4"}, cases="small").ok
     assert run(graders=Judge(), cases="small").ok
