@@ -14,7 +14,7 @@ import click
 
 from evalcase import __version__
 from evalcase.cli.options import WrongUsageError, stdin_format
-from evalcase.cli.terminal import is_live, print_lines, screen_for, scrub_problems
+from evalcase.cli.terminal import is_live, print_lines, prose_screen, screen_for, scrub_problems
 from evalcase.config.catalogue import Catalogue, check_project
 from evalcase.config.config import read_config
 from evalcase.format.migrate import Rewrite, fix_file
@@ -144,9 +144,9 @@ def check_command(
                 yield scrub_problems(loaded.problems) if loaded.problems else []
 
         if output == "text":
-            screen, is_terminal = screen_for(sys.stdout), sys.stdout.isatty()
-            print_lines(as_text(problems(), checked, screen, is_broken=is_terminal))
-            for code, _ in [*found][:1] if is_terminal else ():
+            screen = prose_screen(sys.stdout)
+            print_lines(as_text(problems(), checked, screen))
+            for code, _ in [*found][:1] if sys.stdout.isatty() else ():
                 print_lines([screen.paint(f"evalcase explain {code} tells more", "dim")])
         else:
             print_lines(_FORMS[output](chain.from_iterable(problems())))

@@ -11,7 +11,7 @@ from typing import TextIO
 import click
 
 from evalcase.cli.options import checked, stdin_format
-from evalcase.cli.terminal import print_lines, print_problems, screen_for
+from evalcase.cli.terminal import print_lines, print_problems, prose_screen, screen_for
 from evalcase.config.catalogue import Catalogue
 from evalcase.config.config import load_config
 from evalcase.errors import ConfigError
@@ -348,7 +348,7 @@ def _write_diff(migration: Rewrite) -> None:
 
 
 def _report_migration(migration: Rewrite, talk: TextIO, *, done: bool) -> Iterator[str]:
-    screen = screen_for(talk)
+    screen = prose_screen(talk)
     path = screen.paint(make_visible(migration.path), "place")
     for span, old, new, _ in migration.changes:
         yield f"{path}:{span.line}:{span.column}: {old} → {screen.paint(new, 'good')}"
@@ -357,4 +357,4 @@ def _report_migration(migration: Rewrite, talk: TextIO, *, done: bool) -> Iterat
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"
     for problem in (*migration.left, *migration.errors):
-        yield from problem_lines(problem, screen, is_broken=talk.isatty())
+        yield from problem_lines(problem, screen)

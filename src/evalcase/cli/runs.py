@@ -13,14 +13,14 @@ import click
 from rich.cells import cell_len
 
 from evalcase.cli.options import WrongUsageError, checked, runs_dir_option
-from evalcase.cli.terminal import find_project, print_lines, screen_for, write_prose
+from evalcase.cli.terminal import find_project, print_lines, prose_screen, write_prose
 from evalcase.errors import ConfigError, RecordError
 from evalcase.report.aggregate import rate_of
 from evalcase.report.evaluated import read_evaluated, remark_on
 from evalcase.report.figures import write_interval, write_money, write_percent
 from evalcase.report.formats import see_suites
 from evalcase.report.json import json_line, summary_object
-from evalcase.report.terminal import Screen, cut, cut_middle, seen_from
+from evalcase.report.terminal import cut, cut_middle, seen_from
 from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
 from evalcase.store.runs import (
     ListedRun,
@@ -109,7 +109,7 @@ def list_command(
 def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     """Some runs, of so many: a line for each, and what has to be said of it."""
     # A program that reads this gets one line for each run, however long.
-    screen = screen_for(sys.stdout) if sys.stdout.isatty() else Screen(sys.maxsize)
+    screen = prose_screen(sys.stdout)
     environment = this_environment()
     now, sealer = wall_time(), find_sealer(environment.state, root)
     rows, remarks = [list(_COLUMNS)], [""]

@@ -41,6 +41,11 @@ def screen_for(stream: TextIO) -> Screen:
     return Screen(max(20, columns or 80), colour=colour)
 
 
+def prose_screen(stream: TextIO) -> Screen:
+    """The same, but as wide as a line is where a program may read: one line for each thing."""
+    return screen_for(stream) if stream.isatty() else Screen(sys.maxsize)
+
+
 def is_live(stream: TextIO) -> bool:
     """Whether lines can be drawn anew: a terminal that understands more than text."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
@@ -225,6 +230,5 @@ def print_problems(problems: Iterable[Problem]) -> None:
     """Print problems to standard error, without secrets."""
     from evalcase.report.problems import fold_problems  # most commands have none to print
 
-    screen, is_broken = screen_for(sys.stderr), sys.stderr.isatty()
-    for lines in fold_problems(scrub_problems(list(problems)), screen, is_broken=is_broken):
+    for lines in fold_problems(scrub_problems(list(problems)), prose_screen(sys.stderr)):
         print_lines((*lines, ""), sys.stderr)

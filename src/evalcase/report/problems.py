@@ -4,6 +4,7 @@ JSON and as SARIF. Pages of the documentation explain their codes."""
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -23,7 +24,7 @@ SHOWN = 3
 _FRAME_WIDTH = 100
 _INDENT = 4
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-_PLAIN = Screen()
+_PLAIN = Screen(sys.maxsize)
 
 
 class Checked(Struct):
@@ -34,28 +35,22 @@ class Checked(Struct):
 
 
 def as_text(
-    files: Iterable[Sequence[Problem]], checked: Checked, screen: Screen = _PLAIN, *,
-    is_broken: bool = False,
-) -> Iterator[str]:  # fmt: skip
-    """Each problem with its source line and hint, a blank line after each, then the summary.
-
-    The problems of a file are shown before the next is read. Prose is broken at the width only if
-    it `is_broken`: programs read a line as one problem.
-    """
+    files: Iterable[Sequence[Problem]], checked: Checked, screen: Screen = _PLAIN
+) -> Iterator[str]:
+    """Each problem with its source line and hint, a blank line after each, then the summary. The
+    problems of a file are shown before the next is read."""
     counts: Counter[Severity] = Counter()
     at_fault: set[str] = set()
     for found in files:
         at_fault.update(problem.path for problem in found if problem.span is not None)
         counts.update(problem.severity for problem in found)
-        for lines in fold_problems(found, screen, is_broken=is_broken):
+        for lines in fold_problems(found, screen):
             yield from lines
             yield ""
     yield summary_line(counts, checked, len(at_fault), screen)
 
 
-def fold_problems(
-    problems: Iterable[Problem], screen: Screen = _PLAIN, *, is_broken: bool = False
-) -> Iterator[list[str]]:
+def fold_problems(problems: Iterable[Problem], screen: Screen = _PLAIN) -> Iterator[list[str]]:
     """The lines of each problem. Of several that say the same of a file only the first are shown,
     the last of them with how many more there are."""
     problems = list(problems)
@@ -66,7 +61,7 @@ def fold_problems(
         shown[kind] += 1
         if shown[kind] > SHOWN:
             continue
-        lines = list(problem_lines(problem, screen, is_broken=is_broken))
+        lines = list(problem_lines(problem, screen))
         more = of_kind[kind] - SHOWN if shown[kind] == SHOWN else 0
         if more > 0:
             lead = f"{' ' * _margin(problem.span)}{screen.paint('=', 'dim')} "
@@ -78,10 +73,8 @@ def _kind_of_problem(problem: Problem) -> tuple[str, str, str]:
     return problem.path, problem.code, problem.message
 
 
-def problem_lines(
-    problem: Problem, screen: Screen = _PLAIN, *, is_broken: bool = False
-) -> Iterator[str]:
-    width, below = screen.width if is_broken else None, _margin(problem.span)
+def problem_lines(problem: Problem, screen: Screen = _PLAIN) -> Iterator[str]:
+    width, below = screen.width, _margin(problem.span)
     place, label = f"{make_visible(problem.place)}:", f"{problem.severity}[{problem.code}]"
     taken = cell_len(f"{place} {label}: ")
     first, *more = hang_text(make_visible(problem.message), width, indent=_INDENT, taken=taken)
@@ -90,7 +83,7 @@ def problem_lines(
     yield from more
     if problem.span and problem.excerpt:
         # Beside the source there are its number, a space, and an ellipsis at each end.
-        room = _FRAME_WIDTH if width is None else min(_FRAME_WIDTH, max(20, width - below - 4))
+        room = min(_FRAME_WIDTH, max(20, width - below - 4))
         source, carets = underline_span(problem.span, problem.excerpt, room)
         yield f"{screen.paint(f'  {problem.span.line} |', 'dim')} {source}".rstrip()
         marks = screen.paint(carets.lstrip(), problem.severity)

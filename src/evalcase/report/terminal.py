@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -82,10 +83,10 @@ class Screen:
         return list(map(self.line, self._break(text, width or self.width)))
 
     def _break(self, text: str, width: int) -> list[str]:
-        room = max(1, width)
-        lines = spell(text).split("\n")
-        wrapped = (Text(line).wrap(self._console, room) for line in lines)
-        return [row.plain.rstrip() for rows in wrapped for row in rows]
+        rows: list[str] = []
+        for line in spell(text).split("\n"):
+            rows += [row.plain.rstrip() for row in Text(line).wrap(self._console, max(1, width))]
+        return rows
 
     def flow(self, parts: Iterable[tuple[str, str]]) -> list[str]:
         texts = (Text(make_visible(text), STYLES.get(style, "")) for text, style in parts)
@@ -208,7 +209,7 @@ def _beside(sizes: Sequence[int]) -> int:
 
 def spell(text: str) -> str:
     """A text without tabs and control characters; line ends stay."""
-    return "\n".join(make_visible(line) for line in text.expandtabs(_TAB).split("\n"))
+    return "\n".join(map(make_visible, text.expandtabs(_TAB).split("\n")))
 
 
 def cut(text: str, width: int) -> str:
@@ -235,7 +236,7 @@ def hang_text(text: str, width: int | None, *, indent: int = INDENT, taken: int 
     The first row begins where `taken` cells are taken already. A word that is wider than a row
     stays whole, and so does a command: they are there to be copied.
     """
-    if width is None:
+    if width is None or width == sys.maxsize:
         return [text]
     whole = _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text)
     first, *rows = textwrap.wrap(
