@@ -59,12 +59,13 @@ def _is_nested(session: str) -> bool:
 class Worker(ABC):
     """A worker, as the run sees it."""
 
+    pool: Pool
+
     def __init__(self) -> None:
         self.tasks: dict[int, Task] = {}
         self.is_ready = False
         self.is_lost = False
         self.is_blocked = False
-        self.pool: Pool | None = None
 
     @abstractmethod
     async def start(self) -> None:
@@ -95,13 +96,11 @@ class Worker(ABC):
         except ValueError as error:
             self.kill(f"{NO_MESSAGE}: {error!s:.200}")
         else:
-            assert self.pool is not None
             self.pool.receive(self, message)
 
     def lose(self, how: str) -> None:
         """Report, once, that it has ended."""
         if not self.is_lost:
-            assert self.pool is not None
             self.pool.lose(self, how)
 
 
@@ -251,8 +250,6 @@ class Pool:
     def lose(self, worker: Worker, how: str) -> None:
         """A worker has ended. Another is started once there is something to do."""
         worker.is_lost = True
-        if worker not in self._workers:
-            return
         self._workers.remove(worker)
         if not self._is_closed:
             self._warn_lost(how)

@@ -103,7 +103,7 @@ class KnownSecrets:
                 if len(form) >= _SHORTEST or form in values:
                     names[form] = name
                 self._pieces |= dict.fromkeys(_pieces_of(form), name)
-        self._names = {form: names[form] for form in sorted(names, key=len, reverse=True)}
+        self._names = dict(sorted(names.items(), key=lambda each: len(each[0]), reverse=True))
 
     def data(self, value: JSON) -> JSON:
         """A copy of a value without secrets in its keys, texts and numbers."""
