@@ -72,6 +72,22 @@ print("ok")
     alive.await_none()
 
 
+def test_fault_12_a_hidden_child_that_holds_the_pipes_keeps_no_trial_waiting(
+    project: Project,
+) -> None:
+    hidden = """
+hear, say = os.pipe()  # it is closed once the child has its clean environment
+start(lambda: start(lambda: os.execve("/bin/sleep", ["sleep", "4"], {})))
+os.close(say)
+os.read(hear, 1)
+print("ok")
+"""
+    name = program(project, START + hidden)
+    project.suite(case("one"))
+    assert project.run_process("run", "--json", "--target", name).counts() == {"errored": 1}
+    assert "stays open after the command has ended" in str(project.rows())
+
+
 BOMB = """
 import os, resource, time
 # The bound is the test's own; where it does not hold, as for root, the depth does.
