@@ -70,7 +70,7 @@ dist: $(DIST)/.dist ## build wheel and sdist, check them, and run the demo from 
 	PATH="$(CURDIR)/.venv-wheel/bin:$$PATH" bash examples/demo.sh >/dev/null
 	rm -rf .venv-wheel
 
-frameworks: $(VENV)/.dev $(FRAMEWORKS)/.frameworks ## hold recorded answers to the packages that gave them, and targets to real coding agents (1.8 GB to install)
+frameworks: $(VENV)/.dev $(FRAMEWORKS)/.frameworks ## hold recorded answers to the packages that gave them, and targets to real coding agents (1.5 GB to install)
 	$(BIN)/python -m pytest tests/frameworks/check_recorded.py tests/frameworks/check_agents.py
 
 model: $(VENV)/.dev $(SERVERS)/.servers $(MODEL)/.model ## have a real, small model judge (220 MB to install, some minutes)

@@ -13,7 +13,8 @@ import pytest
 from tests.frameworks.scripted import DONE, serving
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAMS = ROOT / ".venv-frameworks" / "node_modules" / ".bin"
+INSTALLED = ROOT / ".venv-frameworks"
+MODULES = INSTALLED / "node_modules"
 EDIT = "sed -i 's/ \\* len(prices)//' cart.py"
 SUITE = {
     "workspace": {"template": "shop"},
@@ -32,19 +33,10 @@ SUITE = {
     ],
 }
 CODEX = '{name = "loop", base_url = "<url>/v1", env_key = "OPENAI_API_KEY", wire_api = "responses"}'
-OPENCODE = {
-    "permission": {"*": "allow"},
-    "provider": {
-        "loop": {
-            "npm": "@ai-sdk/openai-compatible",
-            "options": {"baseURL": "<url>/v1", "apiKey": "a-key-of-nothing"},
-            "models": {"m": {}},
-        }
-    },
-}
 AGENTS: dict[str, dict[str, Any]] = {
     "claude": {
-        "model": "claude-sonnet-4-5", "max_turns": 5, "max_cost_usd": 1.0, "allow": ["Bash"],
+        "model": "claude-sonnet-4-5", "program": "./claude", "max_turns": 5, "max_cost_usd": 1.0,
+        "allow": ["Bash"],
         "permission": "acceptEdits", "system": "Be brief.", "mcp": "mcp.json",
         "env": {"ANTHROPIC_BASE_URL": "<url>", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
     },
@@ -63,13 +55,11 @@ AGENTS: dict[str, dict[str, Any]] = {
             "COPILOT_PROVIDER_API_KEY": "a-key-of-nothing",
         },
     },
-    "opencode": {
-        "model": "loop/m",
-        "env": {
-            "OPENCODE_CONFIG_CONTENT": json.dumps(OPENCODE), "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        },
-    },
 }  # fmt: skip
+CLAUDE = """#!/bin/sh
+exec node {modules}/@anthropic-ai/claude-code/cli-wrapper.cjs "$@"
+"""
+"""A script of the package, which is not run here, would put the program in its place."""
 GEMINI = """#!{python}
 import json, os, sys
 path = os.path.join(os.environ["GEMINI_CLI_HOME"], ".gemini", "settings.json")
@@ -88,9 +78,13 @@ def test_an_agent_is_run_and_read(kind: str, tmp_path: Path) -> None:
         "def total(prices, discount):\n    return sum(prices) - discount * len(prices)\n"
     )
     (tmp_path / "cart.eval.yaml").write_text(json.dumps(SUITE))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "node").symlink_to(INSTALLED / "bin" / "node")
     (tmp_path / "mcp.json").write_text('{"mcpServers": {}}')
-    (tmp_path / "gemini").write_text(GEMINI.format(python=sys.executable))
-    (tmp_path / "gemini").chmod(0o755)
+    for name, text in (("claude", CLAUDE), ("gemini", GEMINI)):
+        script = text.format(python=sys.executable, modules=MODULES)
+        (tmp_path / name).write_text(script)
+        (tmp_path / name).chmod(0o755)
     with serving(EDIT) as url:
         table = {"kind": kind, **AGENTS[kind]}
         env = table.pop("env", {})
@@ -113,7 +107,7 @@ def test_an_agent_is_run_and_read(kind: str, tmp_path: Path) -> None:
 
 def _variables(home: Path) -> dict[str, str]:
     """A proxy that is not there: agents look for news elsewhere, and are to find none."""
-    path = f"{PROGRAMS}:{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
+    path = f"{home / 'bin'}:{MODULES / '.bin'}:{os.environ['PATH']}"
     keys = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY")
     return {
         "PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "HTTPS_PROXY": "http://127.0.0.1:9",
