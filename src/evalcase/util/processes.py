@@ -351,23 +351,17 @@ class LineWorkers:
             self._idle.append(process)
 
     async def close(self) -> None:
-        """Close the input of each worker, and end those that don't end by themselves."""
-        for session in list(self._held):
-            self.release(session)
-        idle, self._idle = self._idle, []
-        try:
-            for process in idle:
-                process.close_stdin()
-            async with asyncio.timeout(_CLOSE_S):
-                for process in idle:
-                    await process.wait()
-        except TimeoutError:
-            return  # ended below
-        finally:
-            await asyncio.gather(*(self._end(process) for process in idle))
+        processes = [*self._idle, *self._held.values()]
+        self._idle, self._held = [], {}
+        await asyncio.gather(*map(self._end, processes))
 
     async def _end(self, process: Process) -> None:
+        """Close its input, and end it if it doesn't end by itself."""
+        process.close_stdin()
         try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_S):
+                    await process.wait()
             rest = await process.read_rest()
         finally:
             await process.end()
