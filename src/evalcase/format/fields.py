@@ -466,10 +466,7 @@ def settle_names(
     named = Named(values, base, {})
     for name, value in raw.items():
         if name in aliases:
-            message = f"`{name}` is called `{aliases[name]}` here"
-            if _take_older((name,), aliases[name], value, named, findings):
-                hint = "`evalcase migrate` renames it"
-                findings.add("deprecated-name", (*base, name), message, hint, "key")
+            _take_older((name,), aliases[name], value, named, findings)
         elif name == EXECUTION and vocabulary.has_execution:
             message = "`execution` is no longer used: write its fields directly"
             hint = (
@@ -488,25 +485,25 @@ def settle_names(
 
 def _take_older(
     written: tuple[str, ...], primary: str, value: Any, named: Named, findings: Findings
-) -> bool:
+) -> None:
     """Take the value of an older name for its field, unless the field is written otherwise, too."""
     values, where = named.values, named.where
-    rival = "targets" if primary == "target" and "targets" in values else primary
-    if rival not in values:
-        if value is not None:
-            values[primary], where[primary] = value, written
-        return True
     path, name = named.path + written, ".".join(written)
-    if rival not in where and primary != "cases":
+    rival = "targets" if primary == "target" and "targets" in values else primary
+    is_taken = rival in values
+    if is_taken and rival not in where and primary != "cases":
         message = f"`{name}` is ignored, because `{rival}` is there too"
         findings.add("ignored-alias", path, message, f"remove `{name}`", "key")
-    elif value is not None:
+    elif is_taken and value is not None:
         other = ".".join(map(str, where.get(rival, (rival,))))
         message = f"`{name}` and `{other}` are two names of one field"
         findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
     else:
-        return True
-    return False
+        if value is not None:
+            values[primary], where[primary] = value, written
+        if len(written) == 1:  # `execution` has one warning for all that it holds
+            message, hint = f"`{name}` is called `{primary}` here", "`evalcase migrate` renames it"
+            findings.add("deprecated-name", path, message, hint, "key")
 
 
 def _take_execution(value: Any, named: Named, findings: Findings) -> None:

@@ -211,19 +211,13 @@ def check_spelling(written: Named, findings: Findings) -> None:
     """Look for expected numbers in a file that has some in another spelling than ours: versions and
     codes are easily taken for numbers."""
     for part in (written, *written.values.get("turns", ())):
-        value, at = part.values.get("expected_output"), part.at("expected_output")
-        for path, each in _expected_values(value, at):
+        value, path = part.values.get("expected_output"), part.at("expected_output")
+        numbered = enumerate(value) if type(value) is list else ()
+        contents = [((*path, at, "content"), each) for at, each in numbered if is_message(each)]
+        if is_message(value):
+            contents = [((*path, "content"), value)]
+        placed = [(at, message.get("content")) for at, message in contents] or [(path, value)]
+        for at, each in placed:
             if type(each) in (int, float):
                 message = f"this is read as the number {each!r}, so the way it is written is lost"
-                findings.add("lost-spelling", path, message, QUOTE_IT)
-
-
-def _expected_values(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
-    if type(value) is list:
-        for index, item in enumerate(value):
-            if is_message(item):
-                yield (*path, index, "content"), item.get("content")
-    elif is_message(value):
-        yield (*path, "content"), value.get("content")
-    else:
-        yield path, value
+                findings.add("lost-spelling", at, message, QUOTE_IT)
