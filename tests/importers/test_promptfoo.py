@@ -285,3 +285,12 @@ def test_no_folder_outside_is_searched(tmp_path: Path, name: str) -> None:
     assert [problem.message for problem in imported.problems] == [
         "left out: this prompt: it lies outside the folder of the file"
     ]
+
+
+def test_a_comment_that_cuts_a_text_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text(
+        "prompts: ['{{q}}']\ntests:\n  - vars: {q: hi}\n    description: a tag #urgent\n"
+    )
+    imported = import_suite(str(path), None, Choices({}), str(tmp_path))
+    assert "input: hi" in imported.text

@@ -76,6 +76,11 @@ class Document(Struct, eq=False, dict=True):
         return Positions(self.lines, self.root or _COMPOSERS[self.format](self.text))
 
     @property
+    def is_sound(self) -> bool:
+        """Whether its text has no errors."""
+        return all(CODES[fault.code].severity != "error" for fault in self.faults)
+
+    @property
     def problems(self) -> list[Problem]:
         """The faults of the text itself."""
         spans = [self.lines.span(each.start, each.end) for each in self.faults]

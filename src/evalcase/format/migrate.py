@@ -14,7 +14,7 @@ from evalcase.format.case import ADDS_NO_JUDGE, NOTHING_SHARED, Ids
 from evalcase.format.document import Document, Findings, parse_document
 from evalcase.format.fields import CASE_ALIASES, SUITE_ALIASES
 from evalcase.format.graders import SPELLINGS, Spelling
-from evalcase.format.load import has_errors, load_text
+from evalcase.format.load import load_text
 from evalcase.format.positions import LINE_BREAK, Edit, Format, Lines, apply_edits
 from evalcase.format.source import (
     BOM,
@@ -101,7 +101,7 @@ def migrate_bytes(data: bytes, format: Format, path: str, known: Known) -> Rewri
             errors.append(tell_undecodable(error, path, number + 1))
             continue
         document.first_line = number + 1
-        if has_errors(document.problems):
+        if not document.is_sound:
             errors += document.problems
             continue
         planned, others = _plan_renames(document, format, known)
@@ -128,9 +128,7 @@ def _plan_renames(
 
     def keeps_meaning(renames: list[Change]) -> bool:
         after = parse_document(_change_all(document, renames), format, document.path)
-        if has_errors(after.problems):
-            return False
-        return are_same(_resolve(after, format, known)[0], meaning)
+        return after.is_sound and are_same(_resolve(after, format, known)[0], meaning)
 
     renames = _find_safe([rename for rename, _ in planned.values()], keeps_meaning)
     hint = "another name here may change what the file means"

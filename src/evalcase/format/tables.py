@@ -250,7 +250,7 @@ def _check_schema(path: str, shown: str, check: Check) -> list[Problem]:
         document = parse_document(read_source(path, LARGEST_TEXT, shown=shown), "json", shown)
     except UnreadableError as error:
         return [error.problem]
-    if not document.readable or document.faults:
+    if not document.is_sound:
         return document.problems
     return document.place(
         each._replace(path=each.path[1:], fix=None)

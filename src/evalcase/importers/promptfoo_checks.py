@@ -336,7 +336,7 @@ def _map_json(mapper: Mapper, assertion: Assertion) -> list[Grader]:
         return [_STRICT]
     if isinstance(schema, str):
         document = parse_document(schema, "yaml", "schema")
-        if document.problems:
+        if not document.is_sound:
             raise NoCounterpartError(f"`{assertion.name}`: its schema can't be read")
         schema = document.value
     if not isinstance(schema, dict | bool):

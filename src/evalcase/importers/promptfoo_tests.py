@@ -67,7 +67,7 @@ def _read_chat(text: str) -> JSON:
             return None
     elif text.lstrip().startswith(("- role:", '- "role":', "- content:")):
         document = parse_document(text, "yaml", "prompt")
-        value = None if document.problems else document.value
+        value = document.value if document.is_sound else None
     return value if isinstance(value, list) and value and all(map(is_message, value)) else None
 
 
