@@ -129,8 +129,13 @@ def _split(hint: Any) -> tuple[Any, list[Meta]]:
 @cache
 def option_of(hint: Any) -> Option:
     """What a type hint says of values."""
-    plain, metas = _split(hint)
-    extra = {name: each for meta in metas for name, each in (meta.extra or {}).items()}
+    return _make_option(*_split(hint))
+
+
+def _make_option(plain: Any, metas: list[Meta], **named: Any) -> Option:
+    extra: dict[str, Any] = {}
+    for meta in metas:
+        extra |= meta.extra or {}
     if "written" in extra:  # the type of the value in a file, where the field holds another
         plain, inner = _split(extra["written"])
         metas = [*inner, *metas]
@@ -155,7 +160,7 @@ def option_of(hint: Any) -> Option:
     json = "union" if alternatives else bounds.get("type", "any")
     if origin is Literal:
         json, bounds["enum"] = "choice", list(args)  # msgspec sorts them
-    said = {name: extra[name] for name in Option.__struct_fields__ if name in extra}
+    said = named | {name: extra[name] for name in extra if name in Option.__struct_fields__}
     if item is not None:
         said.setdefault("names", item.names)
     words = said.pop("words", None) or _describe_type(json, bounds, item, alternatives)
@@ -190,11 +195,11 @@ def fields_of(declared: type[Struct]) -> Mapping[str, Option]:
     sentence is no option."""
     found = {}
     for each in structs.fields(declared):
-        if any(meta.description for meta in _split(each.type)[1]):
+        plain, metas = _split(each.type)
+        if any(meta.description for meta in metas):
             default = each.default if each.default_factory is NODEFAULT else each.default_factory()
-            found[each.encode_name] = replace(
-                option_of(each.type), name=each.encode_name, field=each.name, default=default
-            )
+            name = each.encode_name
+            found[name] = _make_option(plain, metas, name=name, field=each.name, default=default)
     return MappingProxyType(found)
 
 
