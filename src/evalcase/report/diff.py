@@ -43,8 +43,10 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
     left, right = expected.split("\n"), got.split("\n")
     blank = name_blank(expected), name_blank(got) and (nothing or name_blank(got))
     if any(blank):
-        marked = ([SideLine(name, note=True)] if name else map(_mark_whole, lines)
-                  for name, lines in zip(blank, (left, right), strict=True))  # fmt: skip
+        marked = [
+            [SideLine(name, note=True)] if name else list(map(_mark_whole, lines))
+            for name, lines in zip(blank, (left, right), strict=True)
+        ]
         yield from zip_longest(*marked)
         return
     if len(left) == len(right) == 1:
@@ -64,10 +66,7 @@ def pair_texts(expected: str, got: str, nothing: str = "") -> Iterator[LinePair]
                 if one is not None and other is not None:
                     yield _mark_differing(one, other, "," if is_data else "")
                 else:
-                    yield (
-                        None if one is None else _mark_whole(one),
-                        (None if other is None else _mark_whole(other)),
-                    )
+                    yield _mark_whole(one), _mark_whole(other)
 
 
 def _align_lines(left: list[str], right: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
@@ -123,8 +122,8 @@ def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _mark_whole(text: str) -> SideLine:
-    return SideLine(text, 0, len(text))
+def _mark_whole(text: str | None) -> SideLine | None:
+    return None if text is None else SideLine(text, 0, len(text))
 
 
 def _shorten_equal(lines: list[str], first: bool, last: bool) -> Iterator[SideLine]:

@@ -73,24 +73,23 @@ def _make_spans(run: str, result: Result, case: Case | None) -> Iterator[dict[st
     start_ns = 0  # where a stranger's record has no time
     with suppress(ValueError, OverflowError):
         start_ns = int(datetime.fromisoformat(result.started_at).timestamp() * 1e6) * 1000
-    exchanges = result.exchanges
-    if not exchanges:
-        about = whole | _of_input(said) | _of_answer(result.answer)
-        took_s = _seconds_of_answer(result.answer, result.duration_s)
-        yield _make_span(run, result, 0, start_ns, took_s, about, result.grades)
-        return
-    for number, (spoken, answer, took_s) in enumerate(exchanges, 1):
+    turns = len(result.exchanges)
+    exchanges: list[tuple[int, Sequence[Message], Answer | None, float]]
+    exchanges = [(number, *each) for number, each in enumerate(result.exchanges, 1)]
+    for number, spoken, answer, took_s in exchanges or [(0, (), result.answer, result.duration_s)]:
         said += spoken
-        is_last = number == len(exchanges)
-        about = {TURN: number, **_of_input(said), **_of_answer(answer)} | (whole if is_last else {})
+        is_last = number == turns
+        about = whole if is_last else {}
+        about = about | ({TURN: number} if number else {}) | _of_input(said) | _of_answer(answer)
         grades = [
-            each for each in result.grades if each.turn == number or (is_last and each.turn is None)
+            each
+            for each in result.grades
+            if not turns or each.turn == number or (is_last and each.turn is None)
         ]
-        yield _make_span(
-            run, result, number, start_ns, _seconds_of_answer(answer, took_s), about, grades
-        )
+        seconds = _seconds_of_answer(answer, took_s)
+        yield _make_span(run, result, number, start_ns, seconds, about, grades)
         start_ns += int(took_s * 1e9)
-        said += answer.messages
+        said += answer.messages if answer is not None else ()
 
 
 def _make_span(
