@@ -20,6 +20,7 @@ from evalcase.types.problem import Finding
 from evalcase.types.read_options import fields_of
 from evalcase.types.target import Question, Surroundings, TargetKind
 from evalcase.types.value import JSON, replace
+from evalcase.types.workspace import Space
 from evalcase.util.files import read_file
 from evalcase.util.json import parse_object
 
@@ -222,11 +223,7 @@ class AgentTarget(CommandTarget):
         alone = {} if self._options.isolation == "none" else {"IS_SANDBOX": "1"}
         return {**kept, **alone, **self.agent.variables, **self._options.env}
 
-    def _enter_workspace(
-        self, question: Question, argv: list[str], environment: dict[str, str]
-    ) -> str:
-        space = question.workspace
-        assert space is not None
+    def _enter_workspace(self, space: Space, argv: list[str], environment: dict[str, str]) -> str:
         environment["HOME"] = space.home
         for name, below in self.agent.homes.items():
             environment[name] = os.path.join(space.home, below)
@@ -236,7 +233,7 @@ class AgentTarget(CommandTarget):
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-        return super()._enter_workspace(question, argv, environment)
+        return super()._enter_workspace(space, argv, environment)
 
     async def answer(self, question: Question) -> Answer:
         if question.workspace is None:

@@ -42,7 +42,7 @@ from evalcase.types.target import (
     WorkspaceOptions,
 )
 from evalcase.types.value import JSON, replace
-from evalcase.types.workspace import Isolation
+from evalcase.types.workspace import Isolation, Space
 from evalcase.util.calls import CALLS
 from evalcase.util.code import program_sources
 from evalcase.util.files import read_start
@@ -325,39 +325,36 @@ class CommandTarget(Target):
             if self._stdin != "none":
                 is_text = self._stdin == "text"
                 stdin = self._prompt(question).encode() if is_text else _to_line(question)
-            async with self._start(question, argv, environment, folder) as process:
+            space = question.workspace
+            async with self._start(space, argv, environment, folder) as process:
                 code, output = await process.run(stdin, self._watch)
                 if process.stopped == "idle":
                     what = f"the command printed nothing for {options.idle_s:g} s"
                     raise TargetError(what, kind="timeout", details=process.details())
                 # Coding agents exit with a code of their own, and say more in their transcript.
                 if code != 0 and (options.output not in FORMATS or not output.data.strip()):
-                    raise process.failure(self._name_command(question, argv), output.data)
+                    raise process.failure(self._name_command(space, argv), output.data)
                 if "output_file" in self._used:
                     output = self._read_file(process, folder)
-                if question.workspace is not None:
-                    data = hide_paths(question.workspace, output.data)
-                    output = output._replace(data=data)
+                if space is not None:
+                    output = output._replace(data=hide_paths(space, output.data))
                 return self._read(output, process, code)
 
     def _start(
-        self, question: Question, argv: list[str], environment: dict[str, str], folder: str
+        self, space: Space | None, argv: list[str], environment: dict[str, str], folder: str
     ) -> AbstractAsyncContextManager[Process]:
-        space, most_bytes = question.workspace, self._options.max_output_bytes
+        most_bytes = self._options.max_output_bytes
         if space is None:
             if self._options.isolation != "none":
                 raise TargetError("`isolation` needs cases with a `workspace`", kind="workspace")
             return Process(argv, self._cwd, environment, most_bytes)
-        cwd = self._enter_workspace(question, argv, environment)
+        cwd = self._enter_workspace(space, argv, environment)
         writable = [folder] if folder else []
         return process_in(space, argv, environment, most_bytes, cwd=cwd, writable=writable)
 
-    def _enter_workspace(
-        self, question: Question, argv: list[str], environment: dict[str, str]
-    ) -> str:
+    def _enter_workspace(self, space: Space, argv: list[str], environment: dict[str, str]) -> str:
         """The folder to run in: the workspace, unless the target names one of its own."""
-        space = question.workspace
-        if space is None or self._options.cwd is not None:
+        if self._options.cwd is not None:
             return self._cwd
         if os.path.dirname(argv[0]) and not os.path.isabs(argv[0]):
             argv[0] = os.path.join(self._cwd, argv[0])  # a program of the project
@@ -367,9 +364,9 @@ class CommandTarget(Target):
         environment |= space.env
         return space.path
 
-    def _name_command(self, question: Question, argv: list[str]) -> str:
+    def _name_command(self, space: Space | None, argv: list[str]) -> str:
         """How a failure begins: with what to write if only the project has the file it runs."""
-        space, script = question.workspace, find_script(argv)
+        script = find_script(argv)
         if space is None or script is None or self._options.cwd is not None:
             return "the command"
         in_workspace = os.path.lexists(os.path.join(space.path, script))
