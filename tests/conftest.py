@@ -132,6 +132,14 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of nothing yet, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evalcase.toml").write_text("")
+    return tmp_path
+
+
+@pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Gate]:
     gate = Gate(tmp_path)
     yield gate

@@ -3,19 +3,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import evalcase
 from evalcase import Case
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "evalcase.toml").write_text("")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def agent(question: str) -> str:

@@ -32,11 +32,7 @@ def assert_case(request: pytest.FixtureRequest) -> Assert:
     return function
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "evalcase.toml").write_text("")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 SUM = Case(id="sum", input="What is 2+2?", expected_output="4")

@@ -15,12 +15,7 @@ from tests.run.project import Project
 from tests.spec.found import only_problem, places, problems_of
 from tests.spec.talking import TUTOR, Stateful, busy, grades, hold, pairs, run, said
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "evalcase.toml").write_text("")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 # The format

@@ -36,11 +36,7 @@ def with_user(**fields: Any) -> dict[str, Any]:
     return {**FLIGHT, "user": {**FLIGHT["user"], **fields}}
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "evalcase.toml").write_text("")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 # The format

@@ -21,7 +21,7 @@ from evalcase.report.figures import write_interval, write_money, write_percent
 from evalcase.report.formats import see_suites
 from evalcase.report.json import json_line, summary_object
 from evalcase.report.terminal import cut, cut_middle, seen_from
-from evalcase.store.folder import Run, Sealer, describe_commit, find_sealer
+from evalcase.store.folder import Sealer, describe_commit, find_sealer
 from evalcase.store.runs import (
     ListedRun,
     OldRun,
@@ -38,7 +38,6 @@ from evalcase.types.value import fits_pattern
 from evalcase.util.environment import this_environment, wall_time
 from evalcase.util.text import make_visible, write_count
 
-_LONGEST = 100
 _MOST_RUNS = 20
 _MOST_CELLS, _MOST_CELLS_OF_NAME = 40, 32
 _COLUMNS = (
@@ -88,7 +87,7 @@ def list_command(
         if glob is None:
             continue
         # One that can't be read names nothing.
-        named = [(each, _names_of(each.run, key) if each.run else ()) for each in wanted]
+        named = [(each, getattr(each.run.about, key) if each.run else ()) for each in wanted]
         wanted = [each for each, names in named if any(fits_pattern(name, glob) for name in names)]
         if named and not wanted and not as_json:
             hint = did_you_mean(glob, [name for _, names in named for name in names])
@@ -152,7 +151,7 @@ def _object_of_run(listed: ListedRun) -> dict[str, object]:
     run = listed.run
     return {
         **summary, "created_at": run.created_at,
-        "suites": list(_names_of(run, "suites")), "targets": list(_names_of(run, "targets")),
+        "suites": list(run.about.suites), "targets": list(run.about.targets),
         "name": run.about.name, "note": run.about.note, "commit": run.about.commit,
         "branch": run.about.branch, "dirty": run.about.dirty,
     }  # fmt: skip
@@ -175,10 +174,10 @@ def _make_row(
         rate, totals = rate_of(read_evaluated(kept)).rate, kept.totals
     except RecordError as error:
         return [listed.id, age, *unknown], f"damaged: {error}"
-    counts, targets = totals.cases, _names_of(run, "targets")
+    counts, targets = totals.cases, run.about.targets
     per_target, left = divmod(counts.total, max(1, len(targets)))
     several = len(targets) > 1 and not left
-    suites = list(map(see_suites(run, root, os.getcwd()), _names_of(run, "suites")))
+    suites = list(map(see_suites(run, root, os.getcwd()), run.about.suites))
     return [
         listed.id, age, cut(run.about.name or "", _MOST_CELLS_OF_NAME),
         f"{per_target:,}×{len(targets)}" if several else f"{counts.total}",
@@ -191,11 +190,6 @@ def _make_row(
 def _name_several(names: Sequence[str]) -> str:
     first, *more = [cut_middle(name, _MOST_CELLS) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first
-
-
-def _names_of(run: Run, key: str) -> tuple[str, ...]:
-    names = run.about.suites if key == "suites" else run.about.targets
-    return tuple(name[:_LONGEST] for name in names)
 
 
 def _write_age(created_at: str, now: float) -> str:
