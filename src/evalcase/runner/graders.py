@@ -4,7 +4,7 @@ their verdicts rest on."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
@@ -55,12 +55,6 @@ class GraderFault(NamedTuple):
     """The first case that asks for it."""
 
 
-def _find_forbidden(named: NamedGrader) -> Iterator[GraderFault]:
-    for each in all_in(named):
-        if each.grader.runs_code:
-            yield _make_fault(each, describe_forbidden(each))
-
-
 def _load_grader(named: NamedGrader, around: Surroundings) -> list[GraderFault]:
     """Have a grader ready. Return all reasons why it, or those inside of it, can't be."""
     try:
@@ -84,12 +78,6 @@ def _make_fault(named: NamedGrader, message: str) -> GraderFault:
 
 
 # The graders of a run
-
-
-@cache
-def _is_simple_class(kind: type[Grader]) -> bool:
-    """Whether graders of a class are their options, and ask no target."""
-    return is_light_class(kind) and kind.asks is Grader.asks
 
 
 @cache
@@ -136,9 +124,10 @@ class Graders:
     def find_forbidden(self) -> list[GraderFault]:
         """All that is wanted and would run code. Nothing is loaded for it."""
         return [
-            fault._replace(suite=suite, case=case)
+            _make_fault(each, describe_forbidden(each))._replace(suite=suite, case=case)
             for text, (suite, case) in self._wanted.items()
-            for fault in _find_forbidden(make_grader(json.loads(text), self._config))
+            for each in all_in(make_grader(json.loads(text), self._config))
+            if each.grader.runs_code
         ]
 
     def make_ready(self) -> list[GraderFault]:
@@ -232,10 +221,9 @@ class Graders:
         return prints
 
     def _print(self, named: NamedGrader) -> str:
-        if _is_simple_class(type(named.grader)) and not self.only_given:
-            return ""
-        may_ask = bool(named.grader.asks())
-        if is_light_class(type(named.grader)) and not may_ask and not self.only_given:
+        made_by = type(named.grader)
+        asks_none = made_by.asks is Grader.asks or not named.grader.asks()
+        if asks_none and is_light_class(made_by) and not self.only_given:
             return ""
         # By identity, because an option may have no hash: these graders are kept.
         key = id(named if self.only_given else named.grader)

@@ -144,7 +144,13 @@ class Execution:
         self, record: Run, journal: Journal, index: Index, targets: OpenTargets, calls: UserCalls
     ) -> Pending | Regrading:
         """Ask, grade and record every trial that is left."""
-        plan, emit, limits = self.plan, self._request.emit, self._find_limits()
+        plan, emit = self.plan, self._request.emit
+        # No more workers than trials, and no more than a target can take.
+        per_target = {
+            name: min([count, *bounds_of(name, plan.targets[name], plan.config)])
+            for name, count in plan.trials.items()
+        }
+        limits = Limits.of(plan.options, plan.config, per_target)
         engine = self.engine = Engine(limits, targets.context)
         tally = index.tally()
         self._budget = Budget(plan.options.max_cost_usd, tally.totals().spent_usd or 0.0)
@@ -253,15 +259,6 @@ class Execution:
             late = f"took more than {CLOSE_S:g} s"
             what = late if outcome.is_late else f"failed: {outcome.error}"
             self.plan.warn(f"tear-down of the graders {what}")
-
-    def _find_limits(self) -> Limits:
-        """No more workers than trials, and no more than a target can take."""
-        plan = self.plan
-        per_target = {
-            name: min([count, *bounds_of(name, plan.targets[name], plan.config)])
-            for name, count in plan.trials.items()
-        }
-        return Limits.of(plan.options, plan.config, per_target)
 
     def _open_workspaces(self, record: Run) -> Workspaces:
         from evalcase.runner.workspaces import Workspaces  # which few suites have
