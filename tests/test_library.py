@@ -88,7 +88,7 @@ for first in modules:
         import_module(first)
         found.append(kinds(sys.modules["evalcase"]) == expected)
 chance = random.Random(1)
-for _ in range(10):
+for _ in range(4):
     forget()
     chance.shuffle(names)
     package = import_module("evalcase")
