@@ -61,7 +61,7 @@ ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
 """Makes a grader of what a file writes."""
 
 
-def load(path: str | os.PathLike[str]) -> Suite:
+def load(path: Path) -> Suite:
     """Load a suite file. Raise SuiteError with all of its problems if it is not valid."""
     return _take_valid(load_file(os.fspath(path), Catalogue()))
 
@@ -84,7 +84,7 @@ def parse_case(text: str) -> Case:
     return case
 
 
-def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
+def iter_cases(path: Path) -> Iterator[Case]:
     """Give the cases of a file one by one; a JSONL file of any size is never held in memory.
 
     At the first error no more cases are given: the rest of the file is only checked, and then
@@ -104,10 +104,7 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
             log_warnings([item], logged)
 
 
-def check(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    root: str | os.PathLike[str] | None = None,
-) -> list[Problem]:
+def check(paths: Path | Iterable[Path], root: Path | None = None) -> list[Problem]:
     """Every problem of every file, in order. It never raises for what files hold.
 
     Graders and targets have to be there, and their options right; the configuration is that of the
@@ -120,9 +117,7 @@ def check(
     return [problem for loaded in files for problem in loaded.problems]
 
 
-def check_text(
-    text: str, path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
-) -> list[Problem]:
+def check_text(text: str, path: Path, root: Path | None = None) -> list[Problem]:
     """The same for a text that isn't saved yet, as if it stood at its path: for editors.
 
     A path that ends in `evalcase.toml` or `pyproject.toml` is that of a configuration.
@@ -137,9 +132,7 @@ def check_text(
     return load_text(text, format, catalogue, name).problems
 
 
-def write_suite(
-    suite: Suite | Iterable[Case], path: str | os.PathLike[str], *, overwrite: bool = False
-) -> None:
+def write_suite(suite: Suite | Iterable[Case], path: Path, *, overwrite: bool = False) -> None:
     """Write a suite, or cases, to a YAML file that loads as exactly the same.
 
     Raise FileExistsError if there is a file already and it isn't to be overwritten, SuiteError if

@@ -15,6 +15,7 @@ Anything else that escapes is a bug in evalcase.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -89,9 +90,6 @@ class GraderError(EvalcaseError):
         self.details = details or {}
 
 
-_FOR_EVER = float("inf")
-
-
 class TargetError(EvalcaseError):
     """A target could not answer. What happened goes into the record of the trial."""
 
@@ -112,6 +110,6 @@ class TargetError(EvalcaseError):
         """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""
         # Whoever raises it may have taken it from a header as it stood.
         number = retry_after_s if isinstance(retry_after_s, int | float) else -1
-        self.retry_after_s = retry_after_s if 0 <= number < _FOR_EVER else None
+        self.retry_after_s = retry_after_s if 0 <= number < inf else None
         self.overloaded = overloaded
         """Whether the target has too much to do (429, 529): the engine asks it less at once."""

@@ -21,6 +21,7 @@ __all__ = [
     "passes",
 ]  # fmt: skip
 
+_NO_MORE = object()
 HANGS = object()
 """A step of a script that never comes to its end, so that the time limit has to."""
 
@@ -41,15 +42,15 @@ class ScriptedTarget(Target):
         """Every question it was asked, in order."""
         self.opened = 0
         self.closed = 0
-        self._by_case = dict(script) if isinstance(script, Mapping) else None
-        self._steps = [] if isinstance(script, Mapping) else list(script)
+        self._script = script if isinstance(script, Mapping) else list(script)
+        self._taken: Counter[str] = Counter()
 
     async def open(self) -> None:
         self.opened += 1
 
     async def answer(self, question: Question) -> Answer:
         self.asked.append(question)
-        step = self._step(question.case)
+        step = self._step(question)
         if step is HANGS:
             await asyncio.Event().wait()
         if isinstance(step, BaseException):
@@ -59,22 +60,27 @@ class ScriptedTarget(Target):
     async def close(self) -> None:
         self.closed += 1
 
-    def _script_of(self, case: str) -> object:
-        if self._by_case is None:
-            return self._steps
-        if case not in self._by_case:
-            raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
-        return self._by_case[case]
-
-    def _step(self, case: str) -> object:
-        steps = self._script_of(case)
+    def _step(self, question: Question) -> object:
+        steps = self._steps_for(question.case)
         if not isinstance(steps, list):
             return steps
-        place = sum(self._by_case is None or each.case == case for each in self.asked) - 1
-        if place >= len(steps):
-            message = f"the script ends after {len(steps)} steps, and case `{case}` came next"
-            raise TargetError(message, kind="protocol")
-        return steps[place]
+        step = self._take(steps, question.case if isinstance(self._script, Mapping) else "")
+        if step is _NO_MORE:
+            said = f"the script ends after {len(steps)} steps, and case `{question.case}` came next"
+            raise TargetError(said, kind="protocol")
+        return step
+
+    def _steps_for(self, case: str) -> object:
+        if not isinstance(self._script, Mapping):
+            return self._script
+        if case not in self._script:
+            raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
+        return self._script[case]
+
+    def _take(self, steps: list[object], name: str) -> object:
+        """The next step of those that are taken under a name."""
+        self._taken[name] += 1
+        return steps[self._taken[name] - 1] if self._taken[name] <= len(steps) else _NO_MORE
 
 
 class ScriptedUser(ScriptedTarget):
@@ -86,17 +92,10 @@ class ScriptedUser(ScriptedTarget):
     once, each has the same. What a case has the user say `first` is not among them.
     """
 
-    def __init__(self, script: Sequence[object] | Mapping[str, object]) -> None:
-        super().__init__(script)
-        self._said: Counter[str] = Counter()
-
-    def _step(self, case: str) -> object:
-        steps = self._script_of(case)
-        said = steps if isinstance(steps, list) else [steps]
-        session = self.asked[-1].session
-        place = self._said[session]
-        self._said[session] += 1
-        return said[place] if place < len(said) else "DONE"
+    def _step(self, question: Question) -> object:
+        steps = self._steps_for(question.case)
+        step = self._take(steps if isinstance(steps, list) else [steps], question.session)
+        return "DONE" if step is _NO_MORE else step
 
 
 class FixedGrader(Grader):
