@@ -125,8 +125,10 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
         news = [each for each in news if each[0] not in _WORDS]
         for number, row in enumerate(words[1:], 1):
             known = [word for word in row if word]
-            room = (screen.width + 1) // max(1, len(known)) - 3
-            below[number] = " · ".join(cut_middle(word, room) for word in known)
+            room, most = screen.width + 1 - 3 * len(known), screen.width
+            while most > 1 and sum(min(cell_len(word), most) for word in known) > room:
+                most -= 1
+            below[number] = " · ".join(cut_middle(word, most) for word in known)
     table = screen.table(list(zip(*news, strict=True)), narrowest=max(map(len, news[0])))
     for line, told, remark in zip(table, below, remarks, strict=True):
         painted = screen.paint(remark, "warning")

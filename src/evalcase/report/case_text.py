@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.cells import cell_len
+
 from evalcase.report.details import (
     UNFINISHED,
     case_facts,
@@ -91,9 +93,11 @@ def trial_lines(
         verdict = outcome.verdict or UNFINISHED
         yield from (f"{screen.paint(verdict, verdict)} {head}", "")
     told = f"in trial {result.key.repeat}" if repeated else f"at {target}"
-    head = ", ".join([told, *_list_measures(result)])
-    level = screen.inset() if repeated else screen
+    measures, level = ", ".join(_list_measures(result)), screen.inset() if repeated else screen
+    fits = cell_len(f"{result.verdict} {told}, {measures}") <= level.width
+    head = f"{told}, {measures}" if fits and measures else told
     yield level.line(f"{screen.paint(result.verdict, result.verdict)} {head}")
+    yield from () if fits else level.inset().wrap(measures)
     if case is not None and (words := mean_words(result, case)):
         yield from level.inset().label("mean", words)
     yield from _trial_lines(result, level.inset())
