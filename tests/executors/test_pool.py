@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from evalcase.executors.pool import NO_MESSAGE, Pool, Size, Task, Worker
+from evalcase.executors.pool import NO_MESSAGE, Pool, Task, Worker
 from evalcase.executors.protocol import Ask, Setup, ToWorker
 from evalcase.types.message import Message
 from evalcase.types.target import Question
@@ -47,8 +47,8 @@ class Played:
     def __init__(self, size: int, share: int) -> None:
         self.workers: list[Scripted] = []
         self.lost: list[str] = []
-        sizes = Size(size, size, share)
-        self.pool = Pool(sizes, self._make, SETUP, lambda *_: None, self.lost.append)
+        listen = lambda *_: None  # noqa: E731
+        self.pool = Pool((size, size), share, self._make, SETUP, listen, self.lost.append)
         self.pool.open()
         for worker in self.workers:
             worker.receive(READY)

@@ -15,7 +15,7 @@ from evalcase.config.config import EngineSettings, read_env_file
 from evalcase.config.graders import is_ours
 from evalcase.errors import ConfigError, TargetError
 from evalcase.executors import protocol
-from evalcase.executors.pool import Pool, Size, Task, Worker
+from evalcase.executors.pool import Pool, Task, Worker
 from evalcase.graders.base import Asker, Context, NamedGrader
 from evalcase.runner.calls import Attempted
 from evalcase.runner.dispatch import RemoteKey
@@ -102,8 +102,8 @@ class WorkerExecutor(ABC):
         fails."""
 
     def _pool_of(self, first: int, most: int, make: Callable[[], Worker]) -> Pool:
-        size = Size(first, most, ceil(self._concurrency / most))
-        return Pool(size, make, self._setup, self.listen, self.warn_lost)
+        share = ceil(self._concurrency / most)
+        return Pool((first, most), share, make, self._setup, self.listen, self.warn_lost)
 
     async def __aenter__(self) -> WorkerExecutor:
         self.pool = self._stack.enter_context(self.make_pool())
@@ -206,20 +206,18 @@ class RemoteTarget(Target):
 
     def __init__(self, name: str, executor: WorkerExecutor) -> None:
         self.traits = Traits()
+        self._opened = protocol.Opened(self.traits, {})
         self._name = name
         self._executor = executor
-        self._sources: dict[str, str] = {}
-        self._holds_sessions = False
         self.remembers = False
         """Whether all questions of a session must go to the same worker."""
 
     async def open(self) -> None:
-        opened: protocol.Opened = await self._executor.request(protocol.OpenTarget(self._name))
-        self._sources = opened.sources
-        self._holds_sessions = opened.traits.holds_sessions
-        self.remembers = opened.traits.holds_sessions or not opened.traits.stateless
+        self._opened = await self._executor.request(protocol.OpenTarget(self._name))
+        traits = self._opened.traits
+        self.remembers = traits.holds_sessions or not traits.stateless
         # The executor must hear of the end of each session whose worker it remembers.
-        self.traits = replace(opened.traits, holds_sessions=self.remembers)
+        self.traits = replace(traits, holds_sessions=self.remembers)
 
     async def answer(self, question: Question) -> Answer:
         raise AssertionError(f"case {question.case} is answered by a worker")
@@ -230,8 +228,8 @@ class RemoteTarget(Target):
 
     async def end_session(self, session: str) -> None:
         worker = self._executor.pool.end_session(session)
-        if worker is not None and self._holds_sessions:
+        if worker is not None and self._opened.traits.holds_sessions:
             await self._executor.request(protocol.EndSession(self._name, session), worker)
 
     def sources(self) -> dict[str, str]:
-        return self._sources
+        return self._opened.sources

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from os import urandom
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.executors import protocol
@@ -104,27 +104,20 @@ class Worker(ABC):
             self.pool.lose(self, how)
 
 
-class Size(NamedTuple):
-    """How many workers there are."""
-
-    first: int
-    most: int
-    """How many there may be if all others are busy."""
-    share: int
-    """How many requests each gets before the others are ready."""
-
-
 class Pool:
     """Sends requests to workers."""
 
     def __init__(
-        self, size: Size, make: Callable[[], Worker], setup: protocol.Setup,
+        self, counts: tuple[int, int], share: int, make: Callable[[], Worker],
+        setup: protocol.Setup,
         listen: Callable[[Worker, protocol.AskJudge | protocol.Warned], None],
         warn_lost: Callable[[str], None],
     ) -> None:  # fmt: skip
-        """`listen` gets what workers write that is no reply, and `warn_lost` how one ended."""
-        self._size = size
-        self._count = size.first
+        """There are as many workers as the first of `counts` says, and up to the second while all
+        are busy. Each gets its `share` of requests before the others are ready. `listen` gets what
+        workers write that is no reply, and `warn_lost` how one ended."""
+        self._count, self._most = counts
+        self._share = share
         self._make = make
         self._setup = setup
         self._listen = listen
@@ -348,11 +341,11 @@ class Pool:
         if not free:
             return None if task.is_new else reserved
         least = min(free, key=lambda each: len(each.tasks))
-        if not task.is_new or len(least.tasks) < self._size.share:
+        if not task.is_new or len(least.tasks) < self._share:
             return least
         if len(ready) < len(self._workers):
             return None  # workers that start get their share
-        if self._count == self._size.most:
+        if self._count == self._most:
             return least
         self._count += 1
         self.open()
