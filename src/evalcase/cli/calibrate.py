@@ -22,7 +22,7 @@ from evalcase.report.calibrate import (
     shares_of,
 )
 from evalcase.report.json import json_line
-from evalcase.report.labels import Judge, Judged, Label, append_label, read_judge, read_labels
+from evalcase.report.labels import Judge, Label, append_label, read_judge, read_labels
 from evalcase.report.terminal import cut
 from evalcase.store.runs import find_run
 from evalcase.store.stored import StoredRun
@@ -30,82 +30,65 @@ from evalcase.types.target import TrialKey
 from evalcase.util.environment import this_environment
 from evalcase.util.text import make_visible, write_count
 
-_KEYS = {"p": True, "pass": True, "f": False, "fail": False}
+_WORDS = ("pass", "fail", "skip", "back", "quit")
 _PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
 _NO_KEY = "is not an answer: type p, f, s, b or q, or the whole word, and Enter"
 
 
-class _Labelling:
-    def __init__(
-        self, stored: StoredRun, judge: Judge, criterion: str | None, path: str, by: str
-    ) -> None:
-        self._stored = stored
-        self._judge = judge
-        self._criterion = criterion
-        self._path = path
-        self._by = by
-        drawn = draw_answers(first_of_each(judge.said).values(), criterion, stored.run.id)
-        if not drawn:
-            what = "" if criterion is None else f" on `{criterion}`"
-            raise ConfigError(f"`{judge.name}` returned no verdict{what} in run {stored.run.id}")
-        self._shares = shares_of(drawn, criterion)
-        known = read_labels(path) if os.path.lexists(path) else []
-        done = {each.answer for each in known if (each.by, each.criterion) == (by, criterion)}
-        self._left = [judged for judged in drawn if judged.answer not in done]
-        """What this person has not labelled yet, in the order in which it is drawn."""
-        self._written = 0
+def _label_answers(
+    stored: StoredRun, judge: Judge, criterion: str | None, path: str, by: str
+) -> None:
+    """Ask for a label of each answer that this person has not labelled yet."""
+    drawn = draw_answers(first_of_each(judge.said).values(), criterion, stored.run.id)
+    if not drawn:
+        what = "" if criterion is None else f" on `{criterion}`"
+        raise ConfigError(f"`{judge.name}` returned no verdict{what} in run {stored.run.id}")
+    known = read_labels(path) if os.path.lexists(path) else []
+    done = {each.answer for each in known if (each.by, each.criterion) == (by, criterion)}
+    left = [judged for judged in drawn if judged.answer not in done]
+    if not left:
+        print_lines([f"nothing left to label for {by}"])
+        return
+    shares, at, written = shares_of(drawn, criterion), 0, 0
+    try:
+        while at < len(left):
+            name, repeat = left[at].answer, left[at].repeat
+            screen = screen_for(sys.stdout)
+            title = f"── answer {at + 1:,} of {len(left):,} "
+            print_lines(["", title.ljust(screen.width, "─")])
+            result = stored.find_result(TrialKey(*name[:3], repeat))
+            if result is not None:
+                case = stored.find_case(name.suite, name.case)
+                print_lines(question_lines(case, result, judge.name, criterion, screen))
+            word = _ask_word()
+            if word == "quit":
+                break
+            if word in ("pass", "fail"):
+                share = shares[bool(left[at].verdict_on(criterion))]
+                label = Label(
+                    *name, word == "pass", by, repeat=repeat, criterion=criterion, drawn_from=share
+                )
+                append_label(path, label)
+                written += 1
+            at = max(0, at - 1) if word == "back" else at + 1
+    finally:
+        print_lines(["", f"{write_count(written, 'label')} written to {make_visible(path)}"])
 
-    def ask(self) -> None:
-        if not self._left:
-            print_lines([f"nothing left to label for {self._by}"])
-            return
-        at = 0
-        try:
-            while at < len(self._left) and (step := self._ask_one(at)):
-                at = max(0, at + step)
-        finally:
-            labels = write_count(self._written, "label")
-            print_lines(["", f"{labels} written to {make_visible(self._path)}"])
 
-    def _ask_one(self, at: int) -> int:
-        """How far to go on: 1 to the next answer, -1 to the one before; 0 to stop."""
-        judged = self._left[at]
-        self._show(judged, f"answer {at + 1:,} of {len(self._left):,}")
-        while True:
-            sys.stdout.write(_PROMPT)
-            sys.stdout.flush()
-            typed = sys.stdin.readline()
-            word = typed.strip().lower()
-            if not typed:
-                print_lines([""])
-            if not typed or word in ("q", "quit"):
-                return 0
-            if word in ("s", "skip"):
-                return 1
-            if word in ("b", "back"):
-                return -1
-            if word in _KEYS:
-                self._save(judged, _KEYS[word])
-                return 1
-            if word:
-                print_lines([f"`{cut(make_visible(word), 20)}` {_NO_KEY}"])
-
-    def _show(self, judged: Judged, title: str) -> None:
-        name, screen = judged.answer, screen_for(sys.stdout)
-        result = self._stored.find_result(TrialKey(*name[:3], judged.repeat))
-        case = self._stored.find_case(name.suite, name.case)
-        print_lines(["", f"── {title} ".ljust(screen.width, "─")])
-        if result is not None:
-            print_lines(question_lines(case, result, self._judge.name, self._criterion, screen))
-
-    def _save(self, judged: Judged, passed: bool) -> None:
-        name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
-        label = Label(
-            *name, passed, self._by, repeat=judged.repeat, criterion=self._criterion,
-            drawn_from=self._shares[verdict],
-        )  # fmt: skip
-        append_label(self._path, label)
-        self._written += 1
+def _ask_word() -> str:
+    while True:
+        sys.stdout.write(_PROMPT)
+        sys.stdout.flush()
+        typed = sys.stdin.readline()
+        if not typed:
+            print_lines([""])
+            return "quit"
+        said = typed.strip().lower()
+        for word in _WORDS:
+            if said in (word, word[0]):
+                return word
+        if said:
+            print_lines([f"`{cut(make_visible(said), 20)}` {_NO_KEY}"])
 
 
 _LABELS = "labels.jsonl"
@@ -163,7 +146,7 @@ def calibrate_command(
             by = by or next(filter(None, users), None)
             if by is None:
                 raise ConfigError("your user name is not known: give --by NAME")
-            _Labelling(kept, judge, criterion, path, by).ask()
+            _label_answers(kept, judge, criterion, path, by)
             return 0
         kept.refuse_interrupted()
         try:
