@@ -60,8 +60,7 @@ class Call(NamedTuple):
         return f"{self.name} {canonical_text(self.given)}"
 
     def __str__(self) -> str:
-        given = arguments_text(self.arguments)
-        return f"{self.name}({given if len(given) <= _LONGEST else given[:_LONGEST] + '…'})"
+        return f"{self.name}({shorten_text(arguments_text(self.arguments), _LONGEST)})"
 
     def whole(self) -> str:
         """The same with all of its arguments, however long."""
@@ -69,11 +68,11 @@ class Call(NamedTuple):
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
-    kinds = [call.get("kind") or kind_of_tool(call.name) for call in calls]
-    return [
-        Call(call.name, call.arguments, kind=f"@{kind}" if kind else "")
-        for call, kind in zip(calls, kinds, strict=True)
-    ]
+    read = []
+    for call in calls:
+        kind = call.get("kind") or kind_of_tool(call.name)
+        read.append(Call(call.name, call.arguments, kind=f"@{kind}" if kind else ""))
+    return read
 
 
 def expected_calls(case: Case) -> list[Call]:
@@ -145,23 +144,20 @@ def without_steps(answer: Answer, name: str) -> str:
     return f"no step is called {name!r}; there are {list_some(names[:_MOST_STEPS], len(names))}"
 
 
-def calls_of_steps(steps: Sequence[Step], *, whole: bool = True) -> list[Call]:
-    """Steps as calls: of tools by the names of those, of others by the names of their spans. Raise
-    EvalcaseError where all that they were given has to be known, and isn't."""
-    for step in steps:
-        if whole and step.is_cut:
-            raise EvalcaseError(f"the step `{step.name}` was given more than is kept of it")
-    return [Call(step.tool or step.name, step.input) for step in steps]
-
-
 def calls_of(
     answer: Answer, agents: AgentsName, steps: str | None, *, whole: bool
 ) -> tuple[list[Call], str]:
-    """The calls of an answer, or its steps of a name; and what to say where there is none of it."""
+    """The calls of an answer, or its steps of a name: of tools by the names of those, of others by
+    the names of their spans; and what to say where there is none of it. Raise EvalcaseError where
+    all that they were given has to be known, and isn't."""
     if steps is None:
         return read_calls(seen_calls(calls_by(answer, agents), whole=whole)), ""
     found = steps_like(answer, steps)
-    return calls_of_steps(found, whole=whole), "" if found else without_steps(answer, steps)
+    cut = [step.name for step in found if whole and step.is_cut]
+    if cut:
+        raise EvalcaseError(f"the step `{cut[0]}` was given more than is kept of it")
+    made = [Call(step.tool or step.name, step.input) for step in found]
+    return made, "" if found else without_steps(answer, steps)
 
 
 # Whether a call is the expected one

@@ -24,7 +24,6 @@ from evalcase.graders.judge_prompt import (
     count_tokens,
     find_chunks,
     has_context,
-    hidden_faults,
     make_criterion,
     show_blocks,
     shows_block,
@@ -62,11 +61,7 @@ class JudgeGrader(Grader):
 
     value: Annotated[
         Text | None,
-        about(
-            "What a good answer does; by default, what the case says.",
-            example="Says when the shop opens.",
-            elsewhere=("criteria",),
-        ),
+        about("What a good answer does; by default, what the case says.", elsewhere=("criteria",)),
     ] = None
     prompt: Annotated[
         PromptText | None,
@@ -124,8 +119,11 @@ class JudgeGrader(Grader):
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
             yield Finding((where,), message, "make it an odd number")
-        if self.rubric is not None:
-            yield from hidden_faults(self.template, self.rubric, read_rubric(self.rubric).needs)
+        for what, block in (("expected_output", "reference"), ("context", "context")):
+            needs = read_rubric(self.rubric).needs if self.rubric is not None else ()
+            if what in needs and not shows_block(self.template, block):
+                message = f"the rubric `{self.rubric}` needs {{{{{block}}}}} in the `template`"
+                yield Finding(("template",), message)
         if self.value is not None and not self.value.strip():
             yield Finding(("value",), BLANK)
         yield from rubric_faults(self.rubrics)
@@ -143,9 +141,9 @@ class JudgeGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         self.prompt_text = self.prompt or ""
-        if self.prompt is None or not names_file(self.prompt):
+        if not names_file(self.prompt_text):
             return
-        self.prompt_path = os.path.join(surroundings.root, self.prompt)
+        self.prompt_path = os.path.join(surroundings.root, self.prompt_text)
         try:
             read = read_file(self.prompt_path, _LARGEST_PROMPT, inside=surroundings.root)
             self.prompt_text = read.decode()
@@ -154,9 +152,7 @@ class JudgeGrader(Grader):
             raise ConfigError(f"grader `judge`: {self.prompt}: {why}") from None
 
     def sources(self) -> dict[str, str]:
-        return (
-            {self.prompt: digest_file(self.prompt_path)} if self.prompt_path and self.prompt else {}
-        )
+        return {str(self.prompt): digest_file(self.prompt_path)} if self.prompt_path else {}
 
     def missing_in(self, case: Case, chunks: Sequence[str] | None = None) -> str | None:
         if self.judges_case():
@@ -218,27 +214,23 @@ class JudgeGrader(Grader):
             return CriteriaForm(number_criteria(items), are_chunks=True)
         if self.judges_case():
             return CriteriaForm(number_criteria(criteria_of_case(context.case)))
-        prose = [{"id": "criteria", "text": self.value}] if self.value is not None else []
+        items = [{"id": "criteria", "text": self.value}] if self.value is not None else []
         if self.prompt is not None:
             criterion = make_criterion(self.prompt_text or self.prompt, context.case)
-            prose = [{"id": "prompt", "text": criterion}]
-        return CriteriaForm(number_criteria([*prose, *map(describe_rubric, self.rubrics)]))
+            items = [{"id": "prompt", "text": criterion}]
+        return CriteriaForm(number_criteria([*items, *map(describe_rubric, self.rubrics)]))
 
     async def _ask_votes(
         self, context: Context, blocks: Mapping[str, str], form: JudgeForm
     ) -> tuple[list[Vote], dict[str, Any]]:
         """Every vote, all asked at once, and what is kept of them. Raise GraderError if none
         counts."""
-        voters = [target for target in self.asks() for _ in range(self.votes)]
-        prompts = []
-        for number in range(1, len(voters) + 1):
+        voters, asked = [target for target in self.asks() for _ in range(self.votes)], []
+        for number, target in enumerate(voters, 1):
             criteria, closing = form.write(number)
             shown = {**blocks, "criteria": criteria}
-            prompts.append(write_prompt(shown, closing, number, self.template))
-        asked = [
-            ask_vote(context.ask, target, prompt, form)
-            for target, prompt in zip(voters, prompts, strict=True)
-        ]
+            prompt = write_prompt(shown, closing, number, self.template)
+            asked.append(ask_vote(context.ask, target, prompt, form))
         votes = await asyncio.gather(*asked)
         for vote in votes:
             if len(votes) > 1 and vote.failure is None:

@@ -101,14 +101,6 @@ def shows_block(template: str | None, name: str) -> bool:
     return template is None or any(found[1] == name for found in _PLACE.finditer(template))
 
 
-def hidden_faults(template: str | None, rubric: str, needs: Sequence[str]) -> Iterator[Finding]:
-    """What a rubric needs to be shown, and a template leaves out."""
-    for what, block in (("expected_output", "reference"), ("context", "context")):
-        if what in needs and not shows_block(template, block):
-            message = f"the rubric `{rubric}` needs {{{{{block}}}}} in the `template`"
-            yield Finding(("template",), message)
-
-
 def _check_template(value: str, place: Place) -> Iterator[Finding]:
     used = [found[1] for found in _PLACE.finditer(value)]
     blocks = f"the blocks are {', '.join(f'{{{{{name}}}}}' for name in BLOCKS)}"
@@ -233,8 +225,7 @@ def find_chunks(context: Context, place: str | None) -> list[str]:
     found = _in_metadata(context.case.metadata, place or "context")
     if found is None and place is None:
         return _tool_outputs(context.answer.messages)
-    items = found if isinstance(found, list) else [found]
-    return _as_texts(items)
+    return _as_texts(found if isinstance(found, list) else [found])
 
 
 def has_context(case: Case, place: str | None) -> bool:

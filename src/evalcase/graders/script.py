@@ -65,7 +65,6 @@ class ScriptGrader(Grader):
         Argv,
         about(
             "The program and its arguments. It runs in the project folder, without a shell.",
-            example=["python3", "evals/polite.py"],
             elsewhere=("command", "cmd"),
         ),
     ]

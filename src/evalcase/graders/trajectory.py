@@ -82,7 +82,6 @@ class TrajectoryGrader(Grader):
         tuple[Text | WrittenCall, ...] | None,
         about(
             "The calls, of tools or kinds such as `@shell`; by default, those expected.",
-            example=[{"tool": "search", "input": {"q": "Peru"}}],
             elsewhere=("expected", "calls"),
             words="a list of tool calls",
         ),

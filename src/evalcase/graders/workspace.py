@@ -84,7 +84,6 @@ class RunGrader(_LooksAtWorkspace):
         Words,
         about(
             "The program and its arguments; `{report}` is where a report is written.",
-            example=["pytest", "-q"],
             elsewhere=("command", "cmd", "argv"),
         ),
     ]
@@ -268,7 +267,6 @@ class FilesGrader(_LooksAtWorkspace):
         dict[str, Literal["absent", "unchanged"] | FileMatcher],
         about(
             "Paths or patterns, each with `absent`, `unchanged` or a matcher.",
-            example={"CHANGELOG.md": {"contains": "Fixed"}},
             words="a mapping of paths to matchers",
         ),
     ]
