@@ -398,7 +398,7 @@ def _map_evaluator(item: Item, kind: str, fields: dict[str, JSON], mapper: Mappe
     target = fields.pop("target", fields.pop("provider", None))
     command = fields.pop("command", fields.pop("value", None))
     given = {"script": command, "target": None if isinstance(target, str) else target}
-    written = {**fields, **{name: each for name, each in given.items() if each is not None}}
+    written = add_options(fields, given)
     if _OF_TEST.search(str(written)):
         raise NoCounterpartError(f"{name} that differs from test to test")
     findings = Findings(Catalogue(needs_graders=True), SuiteFiles(mapper.folder.path))

@@ -217,21 +217,21 @@ def _read_task(case: CaseDraft, item: Item, suite: SuiteDraft) -> None:
 
 def _read_user(item: Item, suite: SuiteDraft, first: JSON) -> dict[str, JSON] | None:
     scenario = item.at("user_scenario")
-    text = scenario.at("instructions").value or item.at("instruction").value
-    facts: list[JSON] = []
-    if isinstance(text, dict):
-        facts = [text[name] for name in ("known_info", "unknown_info") if _is_text(text.get(name))]
-        several = (text.get(name) for name in ("reason_for_call", "task_instructions"))
-        text = "\n\n".join(str(each).strip() for each in several if _is_text(each))
-    if not isinstance(text, str) or not text.strip():
-        return None
-    persona = scenario.at("persona").value
-    named = persona if _is_text(persona) else None
-    return suite.user(text.strip(), _TAU_TURNS, named, facts, first)
+    told = scenario.at("instructions")
 
+    def text_at(item: Item) -> str:
+        return item.value.strip() if isinstance(item.value, str) else ""
 
-def _is_text(value: JSON) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    facts = [
+        told.at(name).value for name in ("known_info", "unknown_info") if text_at(told.at(name))
+    ]
+    goal = text_at(told) or "\n\n".join(
+        filter(None, (text_at(told.at(name)) for name in ("reason_for_call", "task_instructions")))
+    )
+    goal = goal or text_at(item.at("instruction"))
+    persona = scenario.at("persona")
+    named = persona.value if text_at(persona) else None
+    return suite.user(goal, _TAU_TURNS, named, facts, first) if goal else None
 
 
 def _read_history(case: CaseDraft, state: Item) -> tuple[list[JSON], JSON]:
@@ -277,8 +277,8 @@ def _expect_calls(case: CaseDraft, actions: Item) -> None:
     exact: list[JSON] = []
     for each in actions.items():
         call = each.mapping()
-        name, given = call.get("name"), call.get("arguments", call.get("kwargs", {}))
-        compared = call.get("compare_args")
+        name, compared = call.get("name"), call.get("compare_args")
+        given = call.get("arguments", call.get("kwargs", {}))
         if not isinstance(name, str) or not isinstance(given, dict):
             case.lose(each, "this one of `actions`, which is no call of a tool")
         elif call.get("requestor") == "user":

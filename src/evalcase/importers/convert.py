@@ -93,8 +93,7 @@ def import_suite(
     name = name or detect_format(source)
     importer = IMPORTERS[name]
     given = {"--map": choices.columns, "--rest": choices.keeps_rest, "--expected": choices.expected}
-    option = next((option for option, value in given.items() if value), None)
-    if option is not None and not importer.has_columns:
+    for option in filter(given.get, given if not importer.has_columns else ()):
         message = f"{option} is about columns, and a file for {importer.tool} has none"
         raise UnusableError([Problem("unknown-option", message, path, hint="leave it out")])
     suite = SuiteDraft(path, folder, origin=Item(None, source.documents[0]))
@@ -140,7 +139,7 @@ def detect_format(source: ForeignFile) -> str:
         return "agentv"
     foreign = None if source.is_table else name_foreign(source.root.value, ())
     foreign = foreign or (name_foreign_cases(rows, ()) if rows else None)
-    if foreign is not None and foreign.format and " " not in foreign.format:
+    if foreign is not None and foreign.format in IMPORTERS:
         return foreign.format
     names = {name for row in rows for name in row}
     turns = rows[0].get("turns") if rows and "input" not in names else None

@@ -48,9 +48,8 @@ class Provider(NamedTuple):
     def prompts(self) -> list[str] | None:
         """The labels of the only prompts that it is asked; None for all."""
         wanted = self.whole.at("prompts")
-        if not isinstance(wanted.value, str | list):
-            return None
-        return [str(each.value) for each in wanted.several()]
+        is_given = isinstance(wanted.value, str | list)
+        return [str(each.value) for each in wanted.several()] if is_given else None
 
 
 def read_providers(several: Item, folder: Folder) -> Iterator[Provider]:
@@ -62,13 +61,12 @@ def read_providers(several: Item, folder: Folder) -> Iterator[Provider]:
                 yield from read_providers(folder.parse(value).root, folder)
         elif isinstance(value, str):
             yield Provider(value, item)
-        elif isinstance(value, dict) and not isinstance(value.get("id"), str) and len(value) == 1:
-            (id,) = value
-            own = item.at(id, "id").value
-            yield Provider(own if isinstance(own, str) else id, item.at(id))
         elif isinstance(value, dict):
-            named = value.get("id")
-            yield Provider(named if isinstance(named, str) else "", item)
+            id, name = value.get("id"), ""
+            if not isinstance(id, str) and len(value) == 1:
+                (name,) = value
+                item, id = item.at(name), item.at(name, "id").value  # noqa: PLW2901
+            yield Provider(id if isinstance(id, str) else name, item)
 
 
 class Providers(Struct):
