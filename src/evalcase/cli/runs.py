@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 from rich.cells import cell_len
+from rich.filesize import decimal
 
 from evalcase.cli.options import WrongUsageError, checked, runs_dir_option
 from evalcase.cli.terminal import find_project, print_lines, prose_screen, write_prose
@@ -250,7 +251,7 @@ def prune_command(
     staying = [each for each in found if each.kept_for]
     for each in () if as_json else (*going, *staying):
         what = f"kept: {each.kept_for}" if each.kept_for else each.run.status
-        print_lines([f"{each.run.id}  {_say_size(each.bytes):>8}  {what}"])
+        print_lines([f"{each.run.id}  {decimal(each.bytes):>8}  {what}"])
     if not as_json and not (yes and going):
         would = f"{_count_runs(going)} would be removed; add --yes to remove them"
         print_lines([would if going else "nothing to remove"])
@@ -281,12 +282,5 @@ def _object_of_old(old: OldRun) -> dict[str, object]:
 
 
 def _count_runs(several: Sequence[OldRun]) -> str:
-    size = _say_size(sum(each.bytes for each in several))
+    size = decimal(sum(each.bytes for each in several))
     return f"{write_count(len(several), 'run')}, {size}"
-
-
-def _say_size(count: int) -> str:
-    for size, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} B"

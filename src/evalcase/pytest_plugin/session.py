@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -160,15 +161,12 @@ def read_settings(config: pytest.Config) -> EvalSettings:
 
 
 def _read_value(flag: RunFlag, asked: str | bool, where: str) -> object:
-    json = flag.option.json
-    if json not in ("integer", "number"):
+    read = {"integer": int, "number": float}.get(flag.option.json)
+    if read is None:
         return asked
-    try:
-        number = float(asked)
-        if isfinite(number):
-            return int(asked) if json == "integer" else number
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        if isfinite(number := read(asked)):
+            return number
     raise pytest.UsageError(f"{where} is {flag.option.words}, not {asked!r}")
 
 
