@@ -106,6 +106,7 @@ _HOMES = {
     "report.evaluated": "Evaluated",
     "report.figures": "Figures",
     "targets.transcripts": "read_transcript",
+    "types": "options",
     "types.answer": "Answer Usage",
     "types.case": "Case Suite",
     "types.grade": "Grade Score",
@@ -119,16 +120,13 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: `import evalcase` itself costs nothing."""
-    from importlib import import_module
+    from pkgutil import resolve_name
 
-    if name == "options":
-        return import_module(f"{__name__}.types.options")
-    home = next((home for home, names in _HOMES.items() if name in names.split()), None)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names.split():
+            value = globals()[name] = resolve_name(f"{__name__}.{home}.{name}")
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
