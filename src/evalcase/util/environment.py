@@ -125,4 +125,7 @@ def collector_paused(*, for_good: bool = False) -> Iterator[None]:
         if was_enabled:
             if for_good:
                 gc.freeze()
+            elif gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()  # what was made is old now: else it would all be looked at next
             gc.enable()
