@@ -74,10 +74,8 @@ class JsonGrader(Grader):
                 is_fenced = self.strict and text.lstrip()[:3] in ("```", "~~~")
                 fence = " (a fence is not allowed by `strict`)" if is_fenced else ""
                 return Score(0.0, f"it is not JSON: {error}{fence}")
-        shown = describe_kind(content)
-        if isinstance(content, dict | list):
-            shown = f"{shown} of {len(content)}"
-        return Score(1.0, f"it is JSON: {shown}")
+        size = f" of {len(content)}" if isinstance(content, dict | list) else ""
+        return Score(1.0, f"it is JSON: {describe_kind(content)}{size}")
 
 
 # json_schema

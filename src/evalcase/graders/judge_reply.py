@@ -125,9 +125,8 @@ def _read_object(text: str, keys: Sequence[str]) -> dict[str, JSON]:
 
 
 def _read_part(value: JSON, texts: Sequence[str], verdicts: Sequence[str], what: str) -> Said:
-    names = [*texts, "verdict"]
-    said = {k: v for k, v in value.items() if isinstance(v, str)} if isinstance(value, dict) else {}
-    if said != value or said.keys() != set(names):
+    said, names = value if isinstance(value, dict) else {}, [*texts, "verdict"]
+    if said.keys() != set(names) or not all(isinstance(each, str) for each in said.values()):
         raise BadJudgeReplyError(f"{what} is not an object of the texts {', '.join(names)}")
     if said["verdict"] not in verdicts:
         raise BadJudgeReplyError(f"the verdict of {what} is none of {', '.join(verdicts)}")

@@ -92,18 +92,17 @@ class RubricItem(Value, frozen=True):
 
 def rubric_faults(rubrics: Sequence[Any]) -> Iterator[Finding]:
     """What is wrong with several rubrics that are right one by one."""
-    weights = [each.weight if isinstance(each, RubricItem) else 1.0 for each in rubrics]
-    if weights and not any(weights):
+    said = [describe_rubric(each) for each in rubrics]
+    if said and not any(each.get("weight", 1.0) for each in said):
         yield Finding(("rubrics",), "the weights are all 0, so there is no score")
     ids: set[str] = set()
-    for number, each in enumerate(rubrics):
-        if not (each.text if isinstance(each, RubricItem) else each).strip():
+    for number, each in enumerate(said):
+        if not each["text"].strip():
             yield Finding(("rubrics", number), BLANK)
-        id = each.id if isinstance(each, RubricItem) else None
+        id = each.get("id")
         if id in ids:
             yield Finding(("rubrics", number, "id"), f"two rubrics have the id `{id}`")
-        elif id is not None:
-            ids.add(id)
+        ids |= {id} if id is not None else set()
 
 
 def describe_rubric(rubric: str | RubricItem) -> Mapping[str, Any]:

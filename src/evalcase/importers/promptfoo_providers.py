@@ -165,8 +165,8 @@ class Providers(Struct):
     def simulated_user(self, item: Item | None) -> Provider | None:
         """A provider that plays the user of a conversation."""
         with suppress(ValueError):
-            for each in read_providers(item, self.folder) if item is not None else ():
-                return each if each.id == _SIMULATED_USER else None
+            found = None if item is None else next(read_providers(item, self.folder), None)
+            return found if found is not None and found.id == _SIMULATED_USER else None
         return None
 
 
