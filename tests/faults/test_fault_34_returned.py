@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
@@ -131,6 +131,7 @@ def test_fault_34_whatever_targets_return_the_record_can_be_read(values: list[An
 
 @anyhow
 @given(values=st.lists(st.one_of(VALUES, SCORES), min_size=1, max_size=8))
+@example(values=[unchecked(Score(None))(-1, "", {}, None)])
 def test_fault_34_whatever_graders_return_the_record_can_be_read(values: list[Any]) -> None:
     def grader(value: Any) -> Any:
         async def grade(text: str) -> Any:

@@ -329,7 +329,7 @@ def check_score(outcome: object) -> Score:
         raise EvalcaseError(f"returned a {type(outcome).__name__}, which is not a Score")
     value, details = outcome.value, outcome.details
     is_plain = type(value) in _PLAIN and type(outcome.reason) is str and type(details) is dict
-    if is_plain and not details:
+    if is_plain and not details and (value is None or 0 <= value <= 1):
         return outcome
     try:
         copied = copy_json(details)
