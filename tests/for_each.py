@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 _Test = Callable[..., None]
-_FAILURES = (Exception, BaseExceptionGroup, pytest.fail.Exception)
+_FAILURES = (Exception, BaseExceptionGroup, pytest.fail.Exception, pytest.skip.Exception)
+"""A row can't be skipped: the rows after it would be, too."""
 
 
 def for_each(
