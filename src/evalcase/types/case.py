@@ -21,6 +21,7 @@ FIELDS = (
 ).split()
 """The fields of a case in the order of the canonical form."""
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
+_OF_PARTS = frozenset((list, dict))
 T = TypeVar("T")
 
 
@@ -115,7 +116,7 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        return any(isinstance(each.get("content"), list | dict) for each in self._written())
+        return not _OF_PARTS.isdisjoint([type(each.get("content")) for each in self._written()])
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:
