@@ -37,7 +37,7 @@ from evalcase.util.secrets import Scrubber
 
 Done = Callable[[], None]
 
-REST_S = 0.005
+REST_S = 0.01
 """How long after a sync lines may wait for others, unless a caller waits for them: a sync takes as
 much CPU as three trials."""
 _MOST_BYTES = 4 * 1024 * 1024
