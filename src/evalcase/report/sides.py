@@ -411,11 +411,11 @@ def tell_kind(base: CaseTrials | None, head: CaseTrials) -> ChangeKind:
         return "skipped"
     if (verdicts[0] == "passed") != (verdicts[1] == "passed"):
         return "fixed" if verdicts[1] == "passed" else "broken"
-    came_to = [
-        (
-            case.verdict, case.outcome.passed, case.outcome.trials, case.score,
-            sorted(trial.answer.fingerprint() for trial in case.trials if trial.answer),
-        )
-        for case in (base, head)
-    ]  # fmt: skip
-    return "same" if came_to[0] == came_to[1] else "changed"
+    return "same" if _came_to(base) == _came_to(head) else "changed"
+
+
+def _came_to(case: CaseTrials) -> tuple[object, ...]:
+    """What may differ; how often a case was tried is no part of it."""
+    score = None if case.score is None else round(case.score, 12)
+    answers = {trial.answer.fingerprint() for trial in case.trials if trial.answer}
+    return case.verdict, case.outcome.passed / case.outcome.trials, score, answers

@@ -5,7 +5,7 @@ from evalcase.report.compare import Comparison, compare_sides
 from evalcase.report.comparison_forms import comparison_lines
 from evalcase.report.evaluated import pair_targets
 from evalcase.report.gates import Compared, find_gated, gates_exit_code, judge_gates, read_gate
-from evalcase.report.sides import Side
+from evalcase.report.sides import ChangeKind, Side
 from evalcase.report.terminal import Screen
 from tests.for_each import for_each
 from tests.report.compare.fakes import FakeKept, side
@@ -83,6 +83,15 @@ def test_kinds() -> None:
     assert counts(comparison) == {
         "broken": 2, "fixed": 1, "changed": 1, "same": 4, "skipped": 1
     }  # fmt: skip
+
+
+@for_each(
+    ("base", "head", "kind"),
+    [("P", "PPP", "same"), ("PF", "PPFF", "same"), ("PPFF", "PFFF", "changed")],
+)
+def test_how_often_a_case_was_tried_is_no_change(base: str, head: str, kind: ChangeKind) -> None:
+    found = compare(side({"a": base}), side({"a": head}))
+    assert counts(found) == {kind: 1}
 
 
 def test_shares_of_trials() -> None:
