@@ -136,17 +136,51 @@ def test_calls_in_odd_places_are_seen() -> None:
     assert [each.name for each in answer.tool_calls] == ["command_execution"]
 
 
-def test_an_api_error_may_be_tried_again_and_says_its_status() -> None:
-    end = {
-        "type": "result", "subtype": "success", "is_error": True, "api_error_status": 529,
-        "result": "API Error: overloaded",
-    }  # fmt: skip
-    with pytest.raises(TargetError, match="overloaded") as found:
-        evalcase.read_transcript([end], CLAUDE)
-    assert (found.value.overloaded, found.value.may_succeed_later) == (True, True)
-    with pytest.raises(TargetError) as found:
-        evalcase.read_transcript([{**end, "api_error_status": 401}], CLAUDE)
-    assert not found.value.may_succeed_later
+def claude_error(**fields: Any) -> dict[str, Any]:
+    return {"type": "result", "subtype": "success", "is_error": True, **fields}
+
+
+def codex_error(message: str) -> dict[str, Any]:
+    return {"type": "turn.failed", "error": {"message": message}}
+
+
+def opencode_error(**data: Any) -> dict[str, Any]:
+    return {"type": "error", "error": {"name": "APIError", "data": data}}
+
+
+NEVER, LATER, OVERLOADED = (False, False), (True, False), (True, True)
+
+
+@pytest.mark.parametrize(
+    ("event", "format", "status", "when"),
+    [
+        (claude_error(result="No", api_error_status=401), CLAUDE, 401, NEVER),
+        (claude_error(result="Later", api_error_status=529), CLAUDE, 529, OVERLOADED),
+        (claude_error(result='API Error: 400 {"type":"error"}'), CLAUDE, 400, NEVER),
+        (claude_error(result="Invalid API key"), CLAUDE, None, NEVER),
+        (codex_error("exceeded retry limit, last status: 401 Unauthorized"), CODEX, 401, NEVER),
+        (codex_error("unexpected status 503 Service Unavailable"), CODEX, 503, LATER),
+        (codex_error("429 Too Many Requests"), CODEX, 429, OVERLOADED),
+        (codex_error("stream disconnected before completion: 12 of 401 bytes"),
+         CODEX, None, LATER),
+        (opencode_error(message="No key", statusCode=401), "opencode-json", 401, NEVER),
+        (opencode_error(message="Later", statusCode="429"), "opencode-json", 429, OVERLOADED),
+        (opencode_error(message="Connection reset"), "opencode-json", None, LATER),
+        ({"type": "session.error", "data": {"message": "No", "statusCode": 403}},
+         "copilot-jsonl", 403, NEVER),
+        ({"type": "result", "status": "error",
+          "error": {"message": '[API Error: {"error":{"code":429}}]'}},
+         "gemini-stream-json", 429, OVERLOADED),
+    ],
+)  # fmt: skip
+def test_the_status_of_a_failure_decides_whether_it_is_tried_again(
+    event: dict[str, Any], format: TranscriptFormat, status: int | None, when: tuple[bool, bool]
+) -> None:
+    with pytest.raises(TargetError, match="failed") as found:
+        evalcase.read_transcript([event], format)
+    error = found.value
+    assert error.details.get("status") == status
+    assert (error.may_succeed_later, error.overloaded) == when
 
 
 def test_a_call_without_a_name_and_a_result_of_no_call_are_errors() -> None:

@@ -23,6 +23,14 @@ _STARTS = (
     (b"GIF8", "image/gif"),
 )
 
+OVERLOADED = (429, 529)
+"""The HTTP statuses of a service that has too much to do."""
+
+
+def may_pass(status: int) -> bool:
+    """Whether a service that says this HTTP status may answer later."""
+    return status in (408, 429) or 500 <= status <= 599
+
 
 def list_faults(*rows: tuple[str, object, str]) -> Iterator[Finding]:
     """A finding for each option that is wrong: its name, whether it is, and what to say."""

@@ -32,6 +32,7 @@ from yarl import URL
 
 from evalcase import __version__
 from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.base import OVERLOADED, may_pass
 from evalcase.targets.web import (
     WebOptions,
     connection_error,
@@ -335,9 +336,9 @@ def _status_error(
         f"HTTP {_status_name(status)}{': ' + said if said else ''}, from {place}",
         kind="http",
         details=details,
-        may_succeed_later=status in (408, 429) or 500 <= status <= 599,
+        may_succeed_later=may_pass(status),
         retry_after_s=wait_s,
-        overloaded=status in (429, 529) or (status == 503 and wait_s is not None),
+        overloaded=status in OVERLOADED or (status == 503 and wait_s is not None),
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import is_dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 from evalcase.errors import TargetError
-from evalcase.targets.base import count_of, objects_of, part_of
+from evalcase.targets.base import OVERLOADED, count_of, may_pass, objects_of, part_of
 from evalcase.targets.usage import read_usage
 from evalcase.types.answer import Answer, Usage, sum_usage
 from evalcase.types.message import Message
@@ -37,8 +37,12 @@ _Events = list[dict[str, Any]]
 _LAST = ("result", "turn.completed", "turn.failed")
 """The types of the events after which an agent prints nothing."""
 _SESSIONS = ("session_id", "sessionId", "sessionID", "thread_id")
-_OVERLOADED = (429, 529)
-"""Statuses of a service that has too much to do."""
+_STATUS = re.compile(
+    r"(?:[:(=]\s*|\b(?:status|code|error|HTTP)\s+)([45]\d\d)\b"
+    r"|\b([45]\d\d)(?=\s+[A-Z])",  # with its name
+)  # fmt: skip
+_PASSING = re.compile("connect|overloaded|rate.?limit", re.IGNORECASE)
+"""What failures without a status say that may not come again."""
 
 
 def read_transcript(
@@ -225,8 +229,17 @@ def unreadable(what: str) -> TargetError:
     return TargetError(f"the transcript has {what}", kind="protocol")
 
 
-def failed(agent: str, said: object, **more: Any) -> TargetError:  # noqa: ANN401 - as of TargetError
-    return TargetError(f"{agent} failed: {said}"[:500], **{"may_succeed_later": True, **more})
+def failed(agent: str, said: object, status: object = None) -> TargetError:
+    """The error of an agent that says why it failed; the HTTP status may be within the text."""
+    what = f"{agent} failed: {said}"[:500]
+    found = _STATUS.search(f"status {status}: {said}")
+    if found is None:
+        return TargetError(what, may_succeed_later=_PASSING.search(str(said)) is not None)
+    number = int(found[1] or found[2])
+    return TargetError(
+        what, kind="http", details={"status": number}, may_succeed_later=may_pass(number),
+        overloaded=number in OVERLOADED,
+    )  # fmt: skip
 
 
 def calls_of(value: object) -> list[dict[str, Any]]:
@@ -316,14 +329,8 @@ def _end_claude(end: Mapping[str, Any], model: object) -> End:
     limit = _CLAUDE_LIMITS.get(str(subtype))
     is_error = end.get("is_error") or subtype != "success"
     if limit is None and is_error and reason != "refusal":
-        status = count_of(end.get("api_error_status"))
-        raise failed(
-            "Claude Code", end.get("result") or end.get("errors") or subtype,
-            kind="http" if status is not None else "exception",
-            details={"status": status, "subtype": subtype},
-            may_succeed_later=status is None or status in _OVERLOADED or status >= 500,
-            overloaded=status in _OVERLOADED,
-        )  # fmt: skip
+        said = end.get("result") or end.get("errors") or subtype
+        raise failed("Claude Code", said, end.get("api_error_status"))
     # `usage` leaves out subagents, so `modelUsage` comes first.
     by_model = [part_of(each) for each in part_of(end, "modelUsage").values()]
     usage = count_tokens(by_model or [part_of(end, "usage")])
@@ -497,7 +504,7 @@ def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
         error.get("type") == "FatalTurnLimitedError" or transcript.exit_code == _GEMINI_TURN_LIMIT
     )
     if end.get("status") != "success" and not limited:
-        raise failed("Gemini CLI", error.get("message"), may_succeed_later=False)
+        raise failed("Gemini CLI", error.get("message"))
     given, total = count_of(stats.get("input_tokens")), count_of(stats.get("total_tokens"))
     # `output_tokens` leaves out thoughts, which the total has.
     output = count_of(total - given) if total is not None and given is not None else None
@@ -540,7 +547,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
         elif kind in ("result", "session.shutdown"):
             end = data
         elif kind == "session.error":
-            raise failed("Copilot", data.get("message"))
+            raise failed("Copilot", data.get("message"), data.get("statusCode"))
         elif kind != "assistant.tool_call_delta":  # the call comes again as a whole
             transcript.skip(event)
     if end is None or end.get("exitCode", transcript.exit_code):
@@ -569,7 +576,8 @@ def _read_opencode(events: _Events, transcript: Transcript) -> End | None:
             case "step_finish":
                 steps.append(part)
             case "error":
-                raise failed("opencode", part_of(event, "error", "data").get("message"))
+                error = part_of(event, "error", "data")
+                raise failed("opencode", error.get("message"), error.get("statusCode"))
             case "step_start" | "reasoning":
                 pass
             case _:
