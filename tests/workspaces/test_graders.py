@@ -34,6 +34,9 @@ FILES: list[tuple[str, Any, str]] = [
     ("./p[id].txt", "unchanged", "0.00"),
     ("tests/**", "unchanged", "0.00"),
     ("test/**", "unchanged", "0.00"),  # there are none
+    ("?.txt", "absent", "0.00"),
+    ("?.txt", "unchanged", "0.00"),
+    ("test*", "absent", "0.00"),  # an empty folder is one
     ("tests/test_cart.py", "absent", "1.00"),
     ("*.txt", "absent", "0.00"),
     ("data.json", {"json": {"version": "2.0", "items.0": {"number": 3, "within": 1}}}, "1.00"),
@@ -53,6 +56,18 @@ def test_files_are_compared_as_their_matchers_say(shop: Shop) -> None:
     graders = [{"files": {path: matcher}} for path, matcher, _ in FILES]
     found = verdicts(shop, prompt, *graders)
     assert [got for got, _ in found] == [wanted for *_, wanted in FILES], found
+
+
+def test_a_file_that_is_not_there_is_not_otherwise(shop: Shop) -> None:
+    gone = {"type": "files", "value": {"gone.py": {"contains": "x"}}, "not": True}
+    ((got, reason),) = verdicts(shop, "?", gone)
+    assert (got, shop.trials()[0]["verdict"]) == ("0.00", "failed"), reason
+
+
+def test_files_are_named_from_the_workspace(shop: Shop) -> None:
+    for path in ("/etc/passwd", "../x"):
+        shop.suite(case("?", {"files": {path: "absent"}}))
+        assert f"`{path}` leaves the workspace" in shop.evalcase("check").out
 
 
 DIFFS: list[tuple[dict[str, Any], str]] = [
@@ -82,11 +97,12 @@ open(sys.argv[1], "w").write('''<testsuite>
 <testcase classname="tests.t" name="two"><failure message="no"/></testcase>
 <testcase classname="tests.t" name="three"><skipped type="pytest.skip"/></testcase>
 <testcase classname="tests.t" name="four"><skipped type="pytest.xfail"/></testcase>
+<testcase classname="tests.t" name="five" status="failed"/>
 </testsuite>''')
 sys.exit(1)
 """
 JUNIT: list[tuple[dict[str, Any], str]] = [
-    ({}, "0.67"),
+    ({}, "0.50"),
     ({"must_pass": ["tests/t.py::C::one[a::b]"]}, "1.00"),
     ({"must_pass": ["tests/t.py::two"]}, "0.00"),
     ({"must_pass": ["tests/t.py::three"]}, "0.00"),
@@ -113,6 +129,7 @@ ODD = [
     ('<a><testcase name="x"><skipped/></testcase></a>', 0, "skipped tests only"),
     (f"<a>{ONE}{ONE}</a>", 0, "twice"),
     (f"<a>{ONE}</a>", 2, "no test in its report failed"),
+    (f'<testsuite failures="2">{ONE}</testsuite>', 0, "shows none of them"),
 ]
 
 

@@ -192,6 +192,11 @@ _PART_KEYS = {
 }  # fmt: skip
 """The types of parts that mean something here, each with the key that it needs. Parts of other
 types are kept as they are."""
+_IMAGE_KEYS = frozenset((
+    "path", "url", "data", "value", "image", "image_url", "source", "file_id", "bytes",
+    "inline_data", "inlineData", "file_data", "fileData",
+))  # fmt: skip
+"""Keys of an image, ours and those of providers."""
 
 
 def _check_content(content: Any, usual: UsualRole, path: KeyPath, findings: Findings) -> None:
@@ -217,8 +222,7 @@ def _check_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None
     key = _PART_KEYS.get(kind)
     if name is not None:
         findings.add_file(name, (*path, "path" if part.get("path") == name else "value"))
-    # An image may be in the shape of some provider, which has other keys.
-    elif key and said_text(part) is None and (kind != "image" or len(part) == 1):
+    elif key and said_text(part) is None and (kind != "image" or _IMAGE_KEYS.isdisjoint(part)):
         message = f"a part of the type `{kind}` needs `{key}`"
         findings.add("odd-part", path, message, f"write {{type: {kind}, {key}: …}}")
 

@@ -68,11 +68,13 @@ class Call(NamedTuple):
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
-    read = []
-    for call in calls:
-        kind = call.get("kind") or kind_of_tool(call.name)
-        read.append(Call(call.name, call.arguments, kind=f"@{kind}" if kind else ""))
-    return read
+    return [_read_call(call.name, call.arguments, call.get("kind")) for call in calls]
+
+
+def _read_call(name: str, arguments: JSON, said: object = None) -> Call:
+    """A call; `said` is the kind that it came with, which others may call otherwise."""
+    kind = said if said in CALL_KINDS else kind_of_tool(name)
+    return Call(name, arguments, kind=f"@{kind}" if kind else "")
 
 
 def expected_calls(case: Case) -> list[Call]:
@@ -156,7 +158,7 @@ def calls_of(
     cut = [step.name for step in found if whole and step.is_cut]
     if cut:
         raise EvalcaseError(f"the step `{cut[0]}` was given more than is kept of it")
-    made = [Call(step.tool or step.name, step.input) for step in found]
+    made = [_read_call(step.tool or step.name, step.input) for step in found]
     return made, "" if found else without_steps(answer, steps)
 
 

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.base import Context, Grader
-from evalcase.graders.differences import cut_around, first_difference, quote_value
+from evalcase.graders.differences import cut_around, first_difference, quote_value, unseen
 from evalcase.graders.fields import FieldMatchers, match_field
 from evalcase.graders.script import read_script_reply
 from evalcase.graders.text import Searcher, settle
@@ -200,6 +200,9 @@ def _junit_name(id: str) -> str:
     return ".".join([module, *names]) + bracket + parameters
 
 
+_FAILED_COUNTS = ("failures", "errors")
+
+
 def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
     """The tests of a JUnit report by their names. Raise GraderError if there is none."""
     try:
@@ -217,6 +220,10 @@ def _read_report(path: str, details: dict[str, Any]) -> dict[str, _Test]:
             tests["(the suite)"] = _Test("failed", "it has an error beside its tests")
         if not tests:
             raise ValueError("has no tests")
+        claims = [suite.get(name) for suite in root.iter("testsuite") for name in _FAILED_COUNTS]
+        is_claimed = any(claim not in (None, "", "0") for claim in claims)
+        if is_claimed and all(test.outcome != "failed" for test in tests.values()):
+            raise ValueError("counts failed tests, and shows none of them")
         return tests
     except OSError as error:
         what = "is too large" if isinstance(error, OversizeError) else "was not written"
@@ -231,6 +238,8 @@ def _read_test(element: ET.Element) -> _Test:
         if found is not None:
             message = (found.get("message") or found.text or "").strip()
             return _Test("failed", message.partition("\n")[0][:200])
+    if "failed" in (element.get("status"), element.get("result")):
+        return _Test("failed")
     skipped = element.find("skipped")
     is_run = element.get("status") not in ("notrun", "disabled")
     if is_run and (skipped is None or skipped.get("type") == "pytest.xfail"):
@@ -275,7 +284,10 @@ class FilesGrader(_LooksAtWorkspace):
         if not self.value:
             yield Finding(("value",), "`value` is empty: it names no file")
         for path, each in self.value.items():
-            if "*" in path and isinstance(each, FileMatcher):
+            if path.startswith("/") or ".." in path.split("/"):
+                hint = "write it from the workspace's folder: a/b.txt"
+                yield Finding(("value", path), f"`{path}` leaves the workspace", hint, "key")
+            if _is_pattern(path) and isinstance(each, FileMatcher):
                 what = f"`{path}` names several files: they can only be `absent` or `unchanged`"
                 yield Finding(("value", path), what)
 
@@ -289,14 +301,16 @@ class FilesGrader(_LooksAtWorkspace):
         space, changes = _workspace_of(context), _changes_of(context)
 
         def judge(searcher: Searcher) -> Score:
-            wrong = []
-            for path, wanted in self.value.items():
-                why = self._object_to(space.path, path, wanted, changes, searcher)
-                wrong += [f"`{path}`: {why}"] if why else []
-            count = len(self.value)
+            found = {
+                path: self._object_to(space.path, path, wanted, changes, searcher)
+                for path, wanted in self.value.items()
+            }
+            wrong = [f"`{path}`: {why}" for path, why in found.items() if why]
+            count = len(found)
             right = f"{count - len(wrong)} of {write_count(count, 'file')} as expected"
             told = "; ".join([right, *wrong]) if count > 1 or not wrong else wrong[0]
-            return Score((count - len(wrong)) / count, told)
+            score = Score((count - len(wrong)) / count, told)
+            return unseen(score) if _MISSING in found.values() else score
 
         return settle(judge)
 
@@ -308,18 +322,18 @@ class FilesGrader(_LooksAtWorkspace):
             if found:
                 return f"{_list(found)} changed"
             is_there = any(matches(each, [path]) for each in scan(root))
-            return None if is_there else "there is no such file"
+            return None if is_there else _MISSING
         if isinstance(wanted, FileMatcher) and wanted.exists is not False:
             data = _read_file(root, path)
             if data is None:
-                return "there is no such file"
+                return _MISSING
             file = wanted.equals_file
             if file is not None and self._read_project_file(file) != data:
                 return f"it is not equal to {file}"
             return _object_to_text(data, wanted, searcher)
-        if "*" not in path:
+        if not _is_pattern(path):
             return "it is there" if os.path.lexists(os.path.join(root, path)) else None
-        found = [each for each in scan(root) if matches(each, [path])]
+        found = [each for each in _list_all(root) if matches(each, [path])]
         return f"{_list(found)} there" if found else None
 
     def _read_project_file(self, name: str) -> bytes:
@@ -329,6 +343,22 @@ class FilesGrader(_LooksAtWorkspace):
             return read_file(os.path.join(root, name), _MOST_FILE, root)
         except OSError as error:
             raise GraderError("workspace", f"{name} can't be read: {error}") from None
+
+
+_MISSING = "there is no such file"
+
+
+def _is_pattern(path: str) -> bool:
+    return "*" in path or "?" in path
+
+
+def _list_all(root: str) -> Iterator[str]:
+    """All files and folders of a workspace but its own repository, whatever they are."""
+    for folder, folders, files in os.walk(root):
+        if folder == root and ".git" in folders:
+            folders.remove(".git")
+        for name in (*folders, *files):
+            yield os.path.relpath(os.path.join(folder, name), root)
 
 
 def _object_to_text(data: bytes, wanted: FileMatcher, searcher: Searcher) -> str | None:
