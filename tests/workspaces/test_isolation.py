@@ -134,10 +134,11 @@ def test_a_container_gets_mounts_and_names_of_variables_and_is_removed(shop: Sho
     shop.write("data/x", "x")
     code = "import pathlib; pathlib.Path('cart.py').write_text('fixed'); print('done')"
     target(shop, "docker:shop:1", "-c", code, mounts=["data"], env={"KEY": "s3cret"}, stdin="none")
-    shop.suite(case("?", {"run": ["grep", "fixed", "cart.py"]}, {"diff": {"only": ["cart.py"]}}))
-    done = shop.run(PATH=path)
+    graders = {"run": ["grep", "fixed", "cart.py"]}, {"diff": {"only": ["cart.py"]}}
+    shop.suite(case("?", *graders), teardown=[["true"]])
+    done = shop.run(PATH=path, EDGE="k3y")
     assert done.code == 0, (done.out, done.err)
-    info, agent, removed, grader, _ = calls(log)
+    info, agent, removed, grader, _, teardown, _ = calls(log)
     assert info[0] == ["info"]
     argv = agent[0]
     assert argv[:4] == ["run", "--rm", "-i", "--init"]
@@ -146,7 +147,8 @@ def test_a_container_gets_mounts_and_names_of_variables_and_is_removed(shop: Sho
     assert agent[1]["HOME"] == str(Path.home())  # the client's; in the container it is another
     assert "HOME=/home/agent" in argv
     assert removed[0] == ["rm", "-f", argv[argv.index("--name") + 1]]
-    assert ("none" in argv, "none" in grader[0]) == (False, True)
+    for (words, _), is_agent in ((agent, True), (grader, False), (teardown, False)):
+        assert ("none" in words, "EDGE" in words) == (not is_agent, is_agent)
     (trial,) = shop.trials()
     assert trial["workspace"]["isolation"] == "docker:shop:1"
 

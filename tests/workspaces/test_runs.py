@@ -239,3 +239,17 @@ def test_a_merged_run_has_the_patches_of_its_shards(shop: Shop) -> None:
     assert shop.evalcase("merge", *runs).code == 0
     assert shop.evalcase("grade", "latest").code == 0
     assert len(shop.trials()) == 4
+
+
+def test_what_runs_after_the_agent_gets_no_key(shop: Shop) -> None:
+    told = shop.root / "told"
+    line = "echo $EDGE-$COLOUR-${PATH:+path}"
+    shop.suite(
+        case(FIX, {"run": ["sh", "-c", f'test "$({line})" = -red-path']},
+             {"type": "run", "value": ["true"], "fresh": True}),
+        setup=[{"sh": f"{line} >> {told}"}], teardown=[{"sh": f"{line} >> {told}"}],
+        env={"COLOUR": "red"},
+    )  # fmt: skip
+    assert shop.run(EDGE="k3y").code == 0, shop.trials()
+    bare = "-red-path\n"
+    assert told.read_text() == f"k3y{bare}{bare}{bare}{bare}", "setup, fresh setup, two teardowns"

@@ -28,8 +28,8 @@ from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import IrregularError, OutsideError, OversizeError, digest_files, read_file
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
-from evalcase.util.processes import describe_exit, process_in
-from evalcase.util.snapshots import copy_into, matches, scan, without_git
+from evalcase.util.processes import describe_exit, minimal_variables, process_in
+from evalcase.util.snapshots import copy_into, matches, scan
 from evalcase.util.text import list_some, write_count
 from evalcase.util.user_calls import waiting_in_queue
 
@@ -131,9 +131,8 @@ class RunGrader(_LooksAtWorkspace):
                 writable = [stack.enter_context(TemporaryDirectory(prefix="evalcase-"))]
                 report = os.path.join(writable[0], "report.xml")
             argv = [each.replace("{report}", report) for each in self.value]
-            environment = without_git({
-                **self.surroundings.environment, **space.env, **self.env, "PWD": space.path
-            })  # fmt: skip
+            known = minimal_variables(self.surroundings.environment)
+            environment = {**known, **space.env, **self.env, "PWD": space.path}
             async with process_in(
                 space, argv, environment, _MOST_OUTPUT, network=False, writable=writable
             ) as process:

@@ -285,15 +285,16 @@ def find_source(name: str, sources: Attachments, *, is_folder: bool | None = Fal
 
 
 async def run_command(
-    role: str, command: Command, space: Space, variables: Mapping[str, str], limit_s: float
-) -> Ran:
-    """Run a command of a suite in a workspace, such as its `setup`. Raise WorkspaceError unless
-    it succeeds."""
+    role: str, command: Command, space: Space, variables: Mapping[str, str], limit_s: float, *,
+    network: bool = True,
+) -> Ran:  # fmt: skip
+    """Run a command of a suite in a workspace, such as its `setup`. Without `network`, isolation
+    gives it none. Raise WorkspaceError unless it succeeds."""
     argv = ["/bin/sh", "-c", command.sh] if isinstance(command, Shell) else list(command)
     shown = command.sh if isinstance(command, Shell) else " ".join(command)
     environment = without_git({**variables, **space.env, "PWD": space.path})
     began = monotonic()
-    async with process_in(space, argv, environment, _MOST_OUTPUT) as process:
+    async with process_in(space, argv, environment, _MOST_OUTPUT, network=network) as process:
         try:
             code, output = await asyncio.wait_for(process.run(None), limit_s)
         except TimeoutError:

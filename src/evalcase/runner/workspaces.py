@@ -40,7 +40,7 @@ from evalcase.types.value import replace
 from evalcase.types.workspace import Changes, Ran, Shell, Space, Workspace, WorkspaceError
 from evalcase.util.environment import Environment
 from evalcase.util.files import is_inside, read_file
-from evalcase.util.processes import note_containers, remove_containers
+from evalcase.util.processes import minimal_variables, note_containers, remove_containers
 from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (
@@ -166,9 +166,12 @@ class Workspaces:
     async def make(self, space: Space) -> None:
         """Make the workspace of a trial, anew for each attempt. Raise WorkspaceError if that
         fails."""
+        await self._remake(space, self._variables)
+
+    async def _remake(self, space: Space, variables: Mapping[str, str]) -> None:
         await self._discard(space)
         try:
-            self._open[space.path] = await self._make(space)
+            self._open[space.path] = await self._make(space, variables)
         except OSError as error:
             raise WorkspaceError(f"the workspace can't be made: {error}") from None
 
@@ -255,7 +258,7 @@ class Workspaces:
             raise WorkspaceError(
                 "what was changed is not stored (too much, or a secret), or can't be read"
             )
-        await self.make(space)
+        await self._remake(space, minimal_variables(self._variables))
         assert self._place is not None
         opened = self._open[space.path]
         if hash_tree(opened.before) != changes.base:
@@ -274,11 +277,11 @@ class Workspaces:
         if space.path in self._open:
             for path in self._paths_of(space):
                 opened = self._open[path]
-                limit_s = opened.declared.timeout_s
+                limit_s, known = opened.declared.timeout_s, minimal_variables(self._variables)
                 for command in opened.declared.teardown:
                     try:
                         await run_command(
-                            "teardown", command, opened.space, self._variables, limit_s
+                            "teardown", command, opened.space, known, limit_s, network=False
                         )
                     except TargetError as error:
                         self._warn(str(error))
@@ -305,7 +308,7 @@ class Workspaces:
             del self._open[path]
         await asyncio.to_thread(remove_tree, os.path.dirname(space.path), self._warn)
 
-    async def _make(self, space: Space) -> _Open:
+    async def _make(self, space: Space, variables: Mapping[str, str]) -> _Open:
         declared, sources, overlay = self._reserved[space.path]
         assert self._place is not None
         base = await self._place.bases.find(declared, sources, overlay)
@@ -313,7 +316,7 @@ class Workspaces:
         try:
             before = await asyncio.to_thread(_copy_base, base, folder, space, declared)
             ran = [
-                await run_command("setup", command, space, self._variables, declared.timeout_s)
+                await run_command("setup", command, space, variables, declared.timeout_s)
                 for command in declared.setup
             ]
             found = os.lstat(space.path)

@@ -23,6 +23,7 @@ from evalcase.types.value import JSON, replace
 from evalcase.types.workspace import Space
 from evalcase.util.files import read_file
 from evalcase.util.json import parse_object
+from evalcase.util.processes import minimal_variables
 
 TIMEOUT_S = 1800.0
 """How long an attempt may take where neither the suite nor the command line says."""
@@ -30,8 +31,6 @@ CONCURRENCY = 4
 _MORE_S = 120.0
 """How much longer than its `time_s` an attempt may take."""
 _MOST_SETTINGS = 1_000_000
-_KEPT = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
 class AgentOptions(ProgramOptions, frozen=True, kw_only=True):
@@ -213,15 +212,12 @@ class AgentTarget(CommandTarget):
 
     def _environment(self) -> dict[str, str]:
         known = self._surroundings.environment
-        kept = {
-            name: value
-            for name, value in known.items()
-            if name in (*_KEPT, *self.agent.keys)
-            or name.startswith("LC_")
-            or name.upper() in _PROXIES
-        }
+        keys = {name: known[name] for name in self.agent.keys if name in known}
         alone = {} if self._options.isolation == "none" else {"IS_SANDBOX": "1"}
-        return {**kept, **alone, **self.agent.variables, **self._options.env}
+        return {
+            **minimal_variables(known), **keys, **alone, **self.agent.variables,
+            **self._options.env,
+        }  # fmt: skip
 
     def _enter_workspace(self, space: Space, argv: list[str], environment: dict[str, str]) -> str:
         environment["HOME"] = space.home

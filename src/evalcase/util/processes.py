@@ -415,6 +415,9 @@ def _first_line(data: bytes) -> str:
 # home and what is mounted for it. `bwrap` needs no rights and no images. `docker` and `podman` run
 # an image.
 
+_MINIMAL = ("PATH", "HOME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "SSL_CERT_FILE",
+            "SSL_CERT_DIR")  # fmt: skip
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 WORKSPACE, HOME = "/workspace", "/home/agent"
 _TMP = "/tmp"  # noqa: S108 - a folder of its own
 _ENGINES = ("docker", "podman")
@@ -422,6 +425,16 @@ _LABEL = "evalcase"
 _CHECK_S = 30.0
 _OF_CLIENT = ("HOME", "PATH", "PWD", "TMPDIR")
 """Variables that the client of containers needs as they are."""
+
+
+def minimal_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """What programs need to find their way on this machine. No key is among it: they may be an
+    agent, or what it wrote."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if name in _MINIMAL or name.startswith("LC_") or name.upper() in _PROXIES
+    }
 
 
 def check_isolation(isolation: str, variables: Mapping[str, str]) -> None:
