@@ -119,6 +119,20 @@ def test_teardown_runs_after_grading(shop: Shop) -> None:
     assert told.read_text() == "hi\n"
 
 
+def test_hidden_files_are_gone_at_teardown_and_from_workspaces_that_are_kept(shop: Shop) -> None:
+    told = shop.root / "told"
+    graders = [{"run": ["test", "-e", "tests/h.py"]}]
+    graders += [{"type": "run", "value": ["test", "-e", "tests/h.py"], "fresh": True}]
+    shop.suite(
+        case(FIX, *graders), hidden={"tests/h.py": {"text": "secret"}},
+        teardown=[{"sh": f"ls tests >> {told}"}],
+    )  # fmt: skip
+    assert shop.run("--keep-workspaces", "all").code == 0, shop.trials()
+    assert told.read_text() == "test_cart.py\n" * 2
+    (kept,) = shop.cache.glob("evalcase/work/kept/*/workspace")
+    assert [path.name for path in (kept / "tests").iterdir()] == ["test_cart.py"]
+
+
 def test_hidden_files_are_added_and_others_restored_after_the_agent(shop: Shop) -> None:
     shop.write("evals/hidden.py", "hidden\n")
     prompt = (

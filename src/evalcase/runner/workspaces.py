@@ -49,6 +49,7 @@ from evalcase.util.snapshots import (
     Side,
     Tree,
     adopt,
+    clear_way,
     copy_file,
     copy_into,
     differing,
@@ -272,11 +273,13 @@ class Workspaces:
             raise WorkspaceError("its changes gave other files then")
 
     async def remove(self, space: Space, *, keep: bool = False) -> str | None:
-        """Tear the workspace of a trial down and remove it; where it is kept, if it is."""
+        """Take the hidden files of a trial's workspace away, tear it down and remove it; where it
+        is kept, if it is."""
         kept = None
         if space.path in self._open:
             for path in self._paths_of(space):
                 opened = self._open[path]
+                await asyncio.to_thread(self._hide, opened)
                 limit_s, known = opened.declared.timeout_s, minimal_variables(self._variables)
                 for command in opened.declared.teardown:
                     try:
@@ -297,6 +300,14 @@ class Workspaces:
         await self._discard(space)
         self._reserved.pop(space.path, None)
         return kept
+
+    def _hide(self, opened: _Open) -> None:
+        try:
+            for name in opened.declared.hidden:
+                if os.path.lexists(os.path.join(opened.space.path, name)):
+                    clear_way(opened.space.path, name)
+        except OSError as error:
+            self._warn(f"`hidden` stays in a workspace: {error}")
 
     def _paths_of(self, space: Space) -> list[str]:
         """A workspace and the fresh one beside it, as far as they are there."""
