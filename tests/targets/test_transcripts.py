@@ -36,7 +36,9 @@ def calls(answer: Answer) -> list[tuple[str, str | None, bool]]:
 def test_a_limit_that_was_reached_is_an_answer(
     name: str, format: TranscriptFormat, reason: str
 ) -> None:
-    answer = recorded(name, format)
+    code = 0 if reason == "end_turn" else 1  # agents exit with any code then
+    said = (RECORDED / name).read_bytes()
+    answer = evalcase.read_transcript(said, format, exit_code=code)
     assert answer.messages[-1]["finish_reason"] == reason
     if reason == "max_turns":
         assert answer.text == ""  # what was said before is not the answer
@@ -102,6 +104,31 @@ def lines(name: str) -> list[str]:
 def test_a_transcript_that_was_cut_off_is_an_error(name: str, format: TranscriptFormat) -> None:
     with pytest.raises(TargetError, match="has no end"):
         evalcase.read_transcript(lines(name)[:-1], format)
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "agent"),
+    [
+        ("claude_code/one_call.jsonl", CLAUDE, "Claude Code"),
+        ("codex/one_call.jsonl", CODEX, "Codex"),
+        ("gemini_cli/one_call.jsonl", "gemini-stream-json", "Gemini CLI"),
+        ("opencode/one_call.jsonl", "opencode-json", "opencode"),
+    ],
+)  # fmt: skip
+def test_an_exit_code_is_an_error_whether_or_not_there_is_an_end(
+    name: str, format: TranscriptFormat, agent: str
+) -> None:
+    for said in (lines(name), lines(name)[:1]):
+        with pytest.raises(TargetError, match=f"{agent} failed with exit code 1") as found:
+            evalcase.read_transcript(said, format, exit_code=1)
+        assert (found.value.kind, found.value.may_succeed_later) == ("exit", False)
+
+
+def test_copilot_says_its_exit_code_itself() -> None:
+    *before, last = lines("copilot/one_call.jsonl")
+    end = {**json.loads(last), "exitCode": 1}
+    with pytest.raises(TargetError, match="Copilot failed with exit code 1"):
+        evalcase.read_transcript([*before, json.dumps(end)], "copilot-jsonl")
 
 
 def test_unknown_events_are_skipped_and_unknown_calls_are_errors() -> None:
@@ -273,6 +300,12 @@ def test_what_an_agent_did_until_it_was_stopped_is_an_answer() -> None:
     answer = evalcase.read_transcript(cut, CLAUDE, stopped="max_time")
     assert (len(answer.tool_calls), answer.text) == (1, "")
     assert answer.messages[-1]["finish_reason"] == "max_time"
+
+
+def test_what_gemini_said_last_before_it_was_stopped_is_its_answer() -> None:
+    said = [{"type": "message", "role": "assistant", "content": each} for each in ("Two ", "beds")]
+    answer = evalcase.read_transcript(said, "gemini-stream-json", stopped="max_time")
+    assert answer.text == "Two beds"
 
 
 def message(*blocks: Any, **more: Any) -> dict[str, Any]:

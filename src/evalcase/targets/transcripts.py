@@ -37,6 +37,8 @@ _Events = list[dict[str, Any]]
 _LAST = ("result", "turn.completed", "turn.failed")
 """The types of the events after which an agent prints nothing."""
 _SESSIONS = ("session_id", "sessionId", "sessionID", "thread_id")
+_ENDS_WITH_CODE = ("max_turns", "max_cost", "max_time", "refusal")
+"""Finish reasons of answers after which an agent may exit with a code other than 0."""
 _STATUS = re.compile(
     r"(?:[:(=]\s*|\b(?:status|code|error|HTTP)\s+)([45]\d\d)\b"
     r"|\b([45]\d\d)(?=\s+[A-Z])",  # with its name
@@ -62,14 +64,17 @@ def read_transcript(
     events = list(_read_events(items, is_cut=stopped is not None))
     if not events and stopped is None:
         raise TargetError("the agent printed no JSON", kind="protocol")
-    transcript = Transcript(exit_code)
+    transcript = Transcript()
     end = read(events, transcript)
+    code = exit_code if end is None or end.exit_code is None else end.exit_code
     if stopped is not None:
         end = (end or End())._replace(finish=stopped)
-    if end is None:
-        why = f" (exit code {exit_code})" if exit_code else ": was it cut off?"
-        what = f"the transcript of {agent} has no end{why}"
-        raise TargetError(what, kind="protocol", details={"exit_code": exit_code})
+    elif code and (end is None or end.finish not in _ENDS_WITH_CODE):
+        what = f"{agent} failed with exit code {code}"
+        raise TargetError(what, kind="exit", details={"exit_code": code})
+    elif end is None:
+        what = f"the transcript of {agent} has no end: was it cut off?"
+        raise TargetError(what, kind="protocol")
     return transcript.answer(end, next(filter(None, map(_find_session, events)), None))
 
 
@@ -146,13 +151,14 @@ class End(NamedTuple):
     usage: Usage | None = None
     cost_usd: float | None = None
     model: object = None
+    exit_code: int | None = None
+    """Where the transcript says it."""
 
 
 class Transcript:
     """Collects the texts and calls of one agent, in order."""
 
-    def __init__(self, exit_code: int) -> None:
-        self.exit_code = exit_code
+    def __init__(self) -> None:
         self._messages: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}
 
@@ -384,9 +390,7 @@ def _read_codex(events: _Events, transcript: Transcript) -> End | None:
             raise failed("Codex", part_of(event, "error").get("message"))
         elif kind not in ("item.updated", "error"):
             transcript.skip(event)
-    if end is None or transcript.exit_code:
-        return None
-    return End(usage=count_tokens([part_of(end, "usage")]))
+    return None if end is None else End(usage=count_tokens([part_of(end, "usage")]))
 
 
 def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done: bool) -> None:
@@ -469,8 +473,6 @@ def _read_response_item(transcript: Transcript, item: Mapping[str, Any]) -> None
 
 # Gemini CLI: `gemini -o stream-json`
 
-_GEMINI_TURN_LIMIT = 53
-
 
 def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
     model: object = None
@@ -497,19 +499,18 @@ def _read_gemini(events: _Events, transcript: Transcript) -> End | None:
             end = event
         else:
             transcript.skip(event)
+    transcript.say(text)
     if end is None:
         return None
     error, stats = part_of(end, "error"), part_of(end, "stats")
-    limited = (
-        error.get("type") == "FatalTurnLimitedError" or transcript.exit_code == _GEMINI_TURN_LIMIT
-    )
+    limited = error.get("type") == "FatalTurnLimitedError"
     if end.get("status") != "success" and not limited:
         raise failed("Gemini CLI", error.get("message"))
     given, total = count_of(stats.get("input_tokens")), count_of(stats.get("total_tokens"))
     # `output_tokens` leaves out thoughts, which the total has.
     output = count_of(total - given) if total is not None and given is not None else None
     usage = Usage(given, output, count_of(stats.get("cached")))
-    return End(text, "max_turns" if limited else "stop", usage, None, model)
+    return End(None, "max_turns" if limited else "stop", usage, None, model)
 
 
 # GitHub Copilot: `copilot -p … --output-format json`, in two dialects, and `events.jsonl`
@@ -550,11 +551,14 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
             raise failed("Copilot", data.get("message"), data.get("statusCode"))
         elif kind != "assistant.tool_call_delta":  # the call comes again as a whole
             transcript.skip(event)
-    if end is None or end.get("exitCode", transcript.exit_code):
+    if end is None:
         return None
     models = part_of(end, "modelMetrics")
     used = [part_of(each, "usage") for each in models.values()]
-    return End(finish="stop", usage=count_tokens(used), model=next(iter(models), None))
+    code = count_of(end.get("exitCode"))
+    return End(
+        finish="stop", usage=count_tokens(used), model=next(iter(models), None), exit_code=code
+    )
 
 
 # opencode: `opencode run --format json`
@@ -582,7 +586,7 @@ def _read_opencode(events: _Events, transcript: Transcript) -> End | None:
                 pass
             case _:
                 transcript.skip(event)
-    if transcript.exit_code or not steps:
+    if not steps:
         return None
     costs = [money_of(step.get("cost")) for step in steps]
     known = [each for each in costs if each is not None]
