@@ -401,3 +401,29 @@ def test_transcripts_of_agentv_are_read_one_test_at_a_time() -> None:
     assert (answer.usage, answer.cost_usd) == (evalcase.Usage(5, 1), 0.2)
     with pytest.raises(TargetError, match="several tests: a, b"):
         evalcase.read_transcript([*rows, {"test_id": "b"}], "agentv-transcript")
+
+
+def test_two_calls_with_one_id_are_an_error() -> None:
+    def used(command: str) -> dict[str, Any]:
+        block = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": command}}
+        return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+
+    end = {"type": "result", "subtype": "success", "result": "ok"}
+    for second in ("ls", "rm"):
+        with pytest.raises(TargetError, match="two calls with the id 'c'"):
+            evalcase.read_transcript([used("rm"), used(second), end], CLAUDE)
+
+
+def test_an_event_behind_a_warning_is_read() -> None:
+    first, *rest = lines("claude_code/one_call.jsonl")
+    text = "\n".join([first, *(f"Update available! {line}" for line in rest)])
+    assert len(evalcase.read_transcript(text, CLAUDE).tool_calls) == 1
+    with pytest.raises(TargetError, match="a line that is not JSON"):
+        evalcase.read_transcript("\n".join([first, f"Note: {rest[0][:-2]}", *rest]), CLAUDE)
+
+
+def test_commands_of_mini_swe_agent_1_are_in_an_unknown_form() -> None:
+    said = {"role": "assistant", "content": "```bash\nrm -rf /\n```"}
+    old = {"info": {"exit_status": "Submitted", "submission": ""}, "messages": [said]}
+    with pytest.raises(TargetError, match="commands in an unknown form"):
+        evalcase.read_transcript([old], "traj")

@@ -107,8 +107,11 @@ def _read_events(
     for item in items:
         if isinstance(item, str):
             found = _parse(item)
-            if found is None and item.startswith('{"') and not is_cut:
-                raise unreadable(f"a line that is not JSON: {item:.80}")
+            if found is None and (start := item.find('{"')) >= 0:
+                found = _parse(item[start:])  # behind a warning on the same line
+                is_event = start == 0 or '"type"' in item
+                if found is None and is_event and not is_cut:
+                    raise unreadable(f"a line that is not JSON: {item:.80}")
             yield from found or ()
         elif is_dataclass(item):
             yield _event_of_sdk(item)
@@ -169,14 +172,15 @@ class Transcript:
 
     def call(
         self, id: object, tool: object, input: JSON, parent: object = None,
-        kind: CallKind | None = None,
+        kind: CallKind | None = None, again: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """A call of a tool; `parent` is the call of the subagent that made it."""
+        """A call of a tool; `parent` is the call of the subagent that made it. Some agents tell of
+        a call `again` when they make it, and know more then."""
         if not isinstance(tool, str) or not tool:
             raise unreadable(f"a tool call without a name: {json.dumps(input)[:200]}")
         known = self._calls.get(id) if isinstance(id, str) else None
-        if known is not None:  # a later event of the same call knows more
-            if known["tool"] != tool or ("output" in known and known["input"] != input):
+        if known is not None:
+            if not again or known["tool"] != tool or "output" in known:
                 raise unreadable(f"two calls with the id {id!r:.80}")
             known["input"] = input
             return known
@@ -419,7 +423,7 @@ def _read_codex_item(transcript: Transcript, item: Mapping[str, Any], *, is_done
         if kind not in ("reasoning", "todo_list", "error"):
             transcript.skip(item)
         return
-    transcript.call(id, tool, given, kind=of_kind)
+    transcript.call(id, tool, given, kind=of_kind, again=is_done)
     if is_done:
         transcript.result(id, output, is_error=is_error)
 
@@ -529,7 +533,7 @@ def _read_copilot(events: _Events, transcript: Transcript) -> End | None:
                 given = call.get("arguments")
                 transcript.call(call.get("toolCallId"), call.get("name"), given, parent)
         elif kind == "tool.execution_start":
-            transcript.call(id, data.get("toolName"), data.get("arguments"), parent)
+            transcript.call(id, data.get("toolName"), data.get("arguments"), parent, again=True)
         elif kind == "tool.execution_complete":
             is_error = data.get("success") is False
             output = data.get("error") if is_error else part_of(data, "result").get("content")
@@ -633,6 +637,9 @@ def _read_mini(events: _Events, transcript: Transcript) -> End | None:
             is_run = extra.get("exception_info") != "action was not executed"
             is_error = is_run and extra.get("returncode") not in (0, None)
             transcript.result(id, extra.get("raw_output"), is_error=is_error)
+    said_by = [each for each in calls_of(whole.get("messages")) if each.get("role") == "assistant"]
+    if said_by and not any("actions" in part_of(each, "extra") for each in said_by):
+        raise unreadable("commands in an unknown form: was it written by mini-swe-agent 1?")
     info = part_of(whole, "info")
     if "messages" not in whole or info.get("exit_status") is None:
         return None
