@@ -121,8 +121,8 @@ def test_teardown_runs_after_grading(shop: Shop) -> None:
 
 def test_hidden_files_are_gone_at_teardown_and_from_workspaces_that_are_kept(shop: Shop) -> None:
     told = shop.root / "told"
-    graders = [{"run": ["test", "-e", "tests/h.py"]}]
-    graders += [{"type": "run", "value": ["test", "-e", "tests/h.py"], "fresh": True}]
+    look = ["test", "-e", "tests/h.py"]
+    graders = {"run": look}, {"type": "run", "value": look, "fresh": True}
     shop.suite(
         case(FIX, *graders), hidden={"tests/h.py": {"text": "secret"}},
         teardown=[{"sh": f"ls tests >> {told}"}],
@@ -211,6 +211,26 @@ def test_workspaces_are_kept_if_asked_for(shop: Shop, kept: str, count: int) -> 
     assert (told and told[1]) == by_count[count]
     assert len(list(shop.cache.glob("evalcase/work/kept/*/workspace/cart.py"))) == count, "in all"
     assert shop.left() == []
+
+
+def test_the_workspace_of_an_errored_trial_is_kept_and_named(shop: Shop) -> None:
+    shop.suite(case("write a.txt hi\nfail", {"diff": {"max_files": 1}}))
+    done = shop.run("--keep-workspaces", "failed")
+    assert done.code == 3
+    (kept,) = shop.cache.glob("evalcase/work/kept/*/workspace")
+    assert re.search(rf"^kept +1 workspace: {re.escape(str(kept))}", done.out, re.MULTILINE)
+    assert (kept / "a.txt").exists()
+    assert str(kept) in "".join(shop.evalcase("report", "--case", "c").out.split())
+
+
+def test_a_workspace_whose_changes_cannot_be_read_is_kept_and_named(shop: Shop) -> None:
+    shop.write("agent.py", "import os\nhere = os.getcwd()\nos.rename(here, here + '2')\n"
+               "os.mkdir(here)\nopen(here + '/a', 'w')\nprint('done')\n")  # fmt: skip
+    shop.suite(case("?", {"diff": {"max_files": 1}}))
+    done = shop.run("--keep-workspaces", "failed")
+    assert done.code == 3
+    (kept,) = shop.cache.glob("evalcase/work/kept/*/workspace")
+    assert str(kept) in "".join(done.err.split())
 
 
 def test_processes_work_in_workspaces(shop: Shop) -> None:

@@ -494,8 +494,8 @@ class Highlights:
         """Add a result, with its case if that has tags; return its case."""
         held, key = self.ledger.add(result, case), result.key
         outcome, verdict = held.outcome, result.verdict
-        if result.workspace is not None and result.workspace.kept is not None:
-            self.kept.append(result.workspace.kept)
+        if (kept := result.kept) is not None:
+            self.kept.append(kept)
         if (grid := self._grid) is not None:
             grid.setdefault(key[:2], (result.number, {}))[1][key.target] = outcome.verdict
             self._grid = grid if len(grid) <= _MOST_HELD else None

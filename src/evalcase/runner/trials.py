@@ -108,9 +108,15 @@ class Trials:
             kept = await self._workspaces.remove(space, keep=is_kept)
         finally:
             await self._workspaces.remove(space)
-        if kept is None or result.workspace is None:
+        if kept is None:
             return result
-        return replace(result, workspace=replace(result.workspace, kept=kept))
+        if result.workspace is not None:
+            return replace(result, workspace=replace(result.workspace, kept=kept))
+        if result.failure is not None:
+            details = {**result.failure.details, "kept_workspace": kept}
+            return replace(result, failure=replace(result.failure, details=details))
+        self._plan.warn(f"the workspace of case `{trial.case.id}` is in {kept}")
+        return result
 
     async def run(self, trial: Trial, space: Space | None = None) -> Result:
         """Ask, and grade the answer. Raise CancelledError if Ctrl-C ended it without a result."""

@@ -66,6 +66,14 @@ class Result(Value, frozen=True, tag="result"):
         return None if self.verdict in ("errored", "skipped") else mean_score(self.grades)
 
     @property
+    def kept(self) -> str | None:
+        """Where the workspace is, if it was left behind. Where nothing is known of what was changed
+        in it, the failure says so."""
+        if self.workspace is not None:
+            return self.workspace.kept
+        return self.failure.details.get("kept_workspace") if self.failure is not None else None
+
+    @property
     def exchanges(self) -> list[Exchange]:
         """The turns of a conversation with their messages; empty where there are none."""
         if self.answer is None or not self.turns:
