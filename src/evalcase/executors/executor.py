@@ -132,6 +132,8 @@ class WorkerExecutor(ABC):
         except TargetError as error:
             return Attempted(None, error, monotonic() - started)
         if attempt.answer is not None and attempt.answer.scrubbed:
+            if len(self._held) >= protocol.MOST_HELD:
+                del self._held[next(iter(self._held))]
             held = attempt.answer, task.worker, task.request.number
             self._held[question.session, question.turn] = held
         return attempt.read(limit_s)

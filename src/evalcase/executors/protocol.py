@@ -22,6 +22,9 @@ from evalcase.types.workspace import Changes
 from evalcase.util.errors import ErrorFacts, UserCodeError, to_user_code_error
 from evalcase.util.json import copy_json
 
+MOST_HELD = 10_000
+"""How many answers that lost a secret are held as they were, to be graded so."""
+
 # From the run.
 
 

@@ -185,6 +185,8 @@ class Service:
         )
         attempt = scrub_struct(protocol.Attempt.of(tried), self._scrubber.look())
         if tried.answer is not None and attempt.answer is not None and attempt.answer.scrubbed:
+            if len(self._held) >= protocol.MOST_HELD:
+                del self._held[next(iter(self._held))]
             self._held[number] = tried.answer
         return attempt
 

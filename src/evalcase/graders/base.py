@@ -370,7 +370,14 @@ class DeclaredGrader(NamedTuple):
 
     def faults(self, values: Mapping[str, JSON]) -> list[Finding]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
-        return problems_in(self.kind, values, f"the grader `{self.kind.name}`", beside=self.shared)
+        what = f"the grader `{self.kind.name}`"
+        found = problems_in(self.kind, values, what, beside=self.shared)
+        if self.kind.threshold == "none":
+            hint = "it passes as its name says; a mean with a threshold is `weighted`"
+            found = [
+                each._replace(hint=hint) if each.path == ("threshold",) else each for each in found
+            ]
+        return found
 
     def make(self, values: Mapping[str, JSON]) -> Grader:
         """One with these sound options."""
