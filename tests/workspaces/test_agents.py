@@ -84,6 +84,17 @@ def test_an_option_that_an_agent_lacks_is_an_error(shop: Shop) -> None:
     assert "`args` takes arguments of its own" in done.out
 
 
+def test_an_agent_may_say_more_where_its_option_allows(shop: Shop) -> None:
+    install(shop, "claude", ANSWERS / "claude_code/one_call.jsonl")
+    shop.suite(case("Fix it.", {"tool_calls": {"min": 1}}))
+    for most, code in ((500, 3), (500_000, 0)):
+        table = f'[targets.agent]\nkind = "claude"\nmax_output_bytes = {most}\n'
+        shop.write("evalcase.toml", table)
+        done = shop.run(PATH=f"{shop.root}/bin:/usr/bin:/bin")
+        assert done.code == code, (done.out, done.err)
+        assert ("larger than `max_output_bytes`" in done.out) == (code == 3)
+
+
 def test_calls_that_were_denied_are_errors_and_are_warned_of(shop: Shop) -> None:
     install(shop, "claude", ANSWERS / "claude_code/denied.jsonl")
     shop.suite(case("Fix it.", {"tool_calls": {"errors": "forbid"}}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.command import CommandOptions, CommandTarget, ProgramOptions
@@ -203,12 +203,10 @@ class AgentTarget(CommandTarget):
         if options.isolation != "none" and options.permission is None:
             argv += agent.alone
         argv += [*(options.args or ()), *agent.last]
-        return CommandOptions(
-            kind=agent.name, command=tuple(argv), output=agent.output, env=options.env,
-            stdin="text" if agent.prompt_on_stdin else "none", rpm=options.rpm, tpm=options.tpm,
-            stateless=options.stateless, isolation=options.isolation, time_s=options.time_s,
-            idle_s=options.idle_s,
-        )  # fmt: skip
+        common = {name: getattr(options, name) for name in fields_of(ProgramOptions)}
+        common |= {"kind": agent.name, "command": tuple(argv), "env": options.env}
+        stdin: Literal["text", "none"] = "text" if agent.prompt_on_stdin else "none"
+        return CommandOptions(**common, output=agent.output, stdin=stdin)
 
     def _environment(self) -> dict[str, str]:
         known = self._surroundings.environment

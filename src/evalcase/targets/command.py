@@ -97,6 +97,7 @@ class ProgramOptions(WorkspaceOptions, frozen=True, kw_only=True):
     idle_s: Annotated[
         Seconds | None, about("How long it may print nothing, before the trial is errored.")
     ] = None
+    max_output_bytes: Annotated[Count, about("How many bytes of output to keep.")] = 10000000
 
 
 class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
@@ -125,7 +126,6 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
             "How to read its output, or the transcript of a coding agent.", elsewhere=("format",)
         ),
     ] = None
-    max_output_bytes: Annotated[Count, about("How many bytes of output to keep.")] = 10000000
     mode: Annotated[
         Literal["once", "worker"],
         about("`once` starts it for each trial; a `worker` keeps running."),
