@@ -37,7 +37,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "claude": {
         "model": "claude-sonnet-4-5", "program": "./claude", "max_turns": 5, "max_cost_usd": 1.0,
         "allow": ["Bash"],
-        "permission": "acceptEdits", "system": "Be brief.", "mcp": "mcp.json",
+        "system": "Be brief.", "mcp": "mcp.json",
         "env": {"ANTHROPIC_BASE_URL": "<url>", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
     },
     "codex": {

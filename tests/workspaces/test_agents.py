@@ -95,6 +95,29 @@ def test_an_agent_may_say_more_where_its_option_allows(shop: Shop) -> None:
         assert ("larger than `max_output_bytes`" in done.out) == (code == 3)
 
 
+@for_each(
+    ["kind", "said", "permission", "argv"],
+    [
+        ("claude", "claude_code/one_call.jsonl", None, "--permission-mode acceptEdits"),
+        ("claude", "claude_code/one_call.jsonl", "plan", "--permission-mode plan"),
+        ("codex", "codex/one_call.jsonl", None, "-s workspace-write"),
+        ("codex", "codex/one_call.jsonl", "read-only", "-s read-only"),
+    ],
+)
+def test_an_agent_may_edit_files_unless_its_permission_says_otherwise(
+    shop: Shop, kind: str, said: str, permission: str | None, argv: str
+) -> None:
+    told = install(shop, kind, ANSWERS / said)
+    line = "" if permission is None else f'permission = "{permission}"'
+    shop.write("evalcase.toml", f'[targets.agent]\nkind = "{kind}"\n{line}\n')
+    shop.suite(case("Fix it.", {"tool_calls": {"min": 1}}))
+    done = shop.run(PATH=f"{shop.root}/bin:/usr/bin:/bin")
+    assert done.code == 0, (done.out, done.err)
+    called = json.loads(told.read_text())["argv"]
+    assert f" {argv} " in f" {' '.join(called)} "
+    assert called.count(argv.split(maxsplit=1)[0]) == 1
+
+
 def test_calls_that_were_denied_are_errors_and_are_warned_of(shop: Shop) -> None:
     install(shop, "claude", ANSWERS / "claude_code/denied.jsonl")
     shop.suite(case("Fix it.", {"tool_calls": {"errors": "forbid"}}))

@@ -104,8 +104,10 @@ class Agent(NamedTuple):
     """Where it has another name."""
     files: _Files = lambda *_: {}
     """Texts by their paths in its home."""
+    edits: tuple[str, ...] = ()
+    """What lets it edit files, where `permission` says nothing."""
     alone: tuple[str, ...] = ()
-    """What is said where evalcase isolates it, unless `permission` says otherwise."""
+    """What is said in its place where evalcase isolates it."""
 
 
 AGENTS = (
@@ -122,6 +124,7 @@ AGENTS = (
             "plugins": ("--plugin-dir", "{}"),
         },
         ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"), {"CLAUDE_CONFIG_DIR": ".claude"},
+        edits=("--permission-mode", "acceptEdits"),
         alone=("--permission-mode", "bypassPermissions"),
     ),
     Agent(
@@ -131,7 +134,7 @@ AGENTS = (
         "codex-json",
         {"model": ("-m", "{}"), "permission": ("-s", "{}")},
         ("CODEX_API_KEY", "OPENAI_API_KEY"), {"CODEX_HOME": ".codex"}, last=("-",),
-        alone=("--dangerously-bypass-approvals-and-sandbox",),
+        edits=("-s", "workspace-write"), alone=("--dangerously-bypass-approvals-and-sandbox",),
     ),
     Agent(
         "gemini-cli", "Gemini CLI",
@@ -200,8 +203,8 @@ class AgentTarget(CommandTarget):
                 text = _path_in(root, each) if in_project else str(each)
                 text = text.replace("{", "{{").replace("}", "}}")
                 argv += [word.replace("{}", text) for word in words]
-        if options.isolation != "none" and options.permission is None:
-            argv += agent.alone
+        if options.permission is None:
+            argv += agent.edits if options.isolation == "none" else agent.alone
         argv += [*(options.args or ()), *agent.last]
         common = {name: getattr(options, name) for name in fields_of(ProgramOptions)}
         common |= {"kind": agent.name, "command": tuple(argv), "env": options.env}
