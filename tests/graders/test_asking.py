@@ -69,6 +69,23 @@ def test_similarity_by_embeddings_is_their_cosine(project: Path) -> None:
     assert similarity(project, "The city of Lima", 0.97).verdict == "failed"
 
 
+def test_embeddings_are_cached_and_their_cost_is_counted_apart(project: Path) -> None:
+    (project / "agents.py").write_text(
+        f"{AGENTS}\n"
+        "from evalcase import Answer, Message\n"
+        "def embed(text):\n"
+        "    open('asked', 'a').write('x')\n"
+        "    said = Message({'role': 'assistant', 'content': [3.0, 4.0]})\n"
+        "    return Answer((said,), cost_usd=0.25)\n"
+    )
+    spec = {"type": "similarity", "value": "Rome", "embedding": "embed", "threshold": 0.5}
+    case = Case(input="Lima", graders=[spec])
+    for cost_usd in (0.5, 0.0):
+        done = evalcase.evaluate([case], "echo", root=project, cache=True)
+        assert (done.totals.cost_usd, done.totals.grading_usd) == (None, cost_usd)
+    assert (project / "asked").read_text() == "xx"
+
+
 def test_an_answer_that_is_no_embedding_is_errored(project: Path) -> None:
     result = similarity(project, "Other", 0.5)
     assert result.verdict == "errored"
