@@ -198,6 +198,35 @@ def test_a_fresh_copy_has_only_what_is_recorded(shop: Shop) -> None:
     assert shop.left() == []
 
 
+def test_whatever_looks_at_a_workspace_takes_turns(shop: Shop) -> None:
+    program = shop.root / "turns.py"
+    shop.write(
+        "turns.py",
+        f"""
+import os, time
+
+def look(workspace):
+    os.mkdir({str(shop.root / "busy")!r})
+    time.sleep(0.1)
+    os.rmdir({str(shop.root / "busy")!r})
+    return True
+
+if __name__ == "__main__":
+    look("")
+    print('{{"passed": true}}')
+""",
+    )
+    look = ["python3", str(program)]
+    run = {"run": ["sh", "-c", f"mkdir here && python3 {program} && rmdir here"]}
+    files = {"files": {"here": "absent"}}
+    graders = [
+        run, files, {"script": look}, {"python": "turns:look"}, {"all": [files, run, files]},
+        {"type": "run", "fresh": True, "value": look}, files,
+    ]  # fmt: skip
+    found = verdicts(shop, "?", *graders)
+    assert [got for got, _ in found] == ["1.00"] * len(graders), found
+
+
 def test_commands_run_one_after_another_and_no_limit_counts_the_others(shop: Shop) -> None:
     shop.write("evalcase.toml", f"grader_timeout_s = 2\n{CONFIG}")
     command = {"run": ["sh", "-c", "mkdir here && sleep 0.8 && rmdir here"]}

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple
-from weakref import WeakValueDictionary
 from xml.etree import ElementTree as ET
 
 from msgspec import UNSET, Struct, UnsetType
@@ -31,12 +30,9 @@ from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import describe_exit, minimal_variables, process_in
 from evalcase.util.snapshots import copy_into, matches, scan
 from evalcase.util.text import list_some, write_count
-from evalcase.util.user_calls import waiting_in_queue
 
 _MOST_OUTPUT, _MOST_REPORT, _MOST_FILE = 1_000_000, 20_000_000, 10_000_000
 _SHOWN = 5
-_one_at_a_time: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-"""Programs that grade one workspace don't run at the same time."""
 
 
 class _LooksAtWorkspace(Grader, kw_only=True):
@@ -109,15 +105,6 @@ class RunGrader(_LooksAtWorkspace):
 
     async def grade(self, context: Context) -> Score:
         space = _workspace_of(context, fresh=self.fresh)
-        lock = _one_at_a_time.setdefault(space.path, asyncio.Lock())
-        with waiting_in_queue():
-            await lock.acquire()
-        try:
-            return await self._run(space)
-        finally:
-            lock.release()
-
-    async def _run(self, space: Space) -> Score:
         assert self.surroundings is not None, "load() comes first"
         with ExitStack() as stack:
             if self.fresh:

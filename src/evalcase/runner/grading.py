@@ -8,11 +8,12 @@ graded one by one, and all of them have to pass.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import cache, lru_cache, partial
 from inspect import isawaitable
 from types import CoroutineType, NoneType
 from typing import NamedTuple, TypeAlias
+from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 
@@ -55,9 +56,11 @@ from evalcase.util.json import (
     plain_text,
 )
 from evalcase.util.text import as_json, write_score
-from evalcase.util.user_calls import QueueTime, UserCalls
+from evalcase.util.user_calls import QueueTime, UserCalls, waiting_in_queue
 
 _PLAIN = (float, int, NoneType)
+_one_at_a_time: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+"""Graders that look at the files of one workspace don't run at the same time: some change it."""
 _MOST_SHOWN = 3
 _LONGEST = 80
 
@@ -163,14 +166,19 @@ def _begin(
                 context, grades=tuple(filter(None, before)),
                 asker=None if asking is None else asking.ask,
             )  # fmt: skip
-            if named.grader.inner():
+            is_own, has_others = is_own_class(kind), bool(named.grader.inner())
+            if has_others:
                 below = partial(_grade_below, context, calls, timeout_s)
                 context = replace(context, grading=below)
-            if is_own_class(kind):
-                outcome = _look_at_answer(named, context)
+            look = partial(_look_at_answer, named, context if is_own else context.copy())
+            space = context.workspace
+            if space and not has_others and (kind.workspace == "files" or not is_own):
+                outcome = _take_turn(space.path, look)
+            elif is_own:
+                outcome = look()
             else:  # it is user code
                 with calls.attend(_find_limit(named, timeout_s)):
-                    outcome = _look_at_answer(named, context.copy())
+                    outcome = look()
         if isinstance(outcome, Score):
             return grade_of(named, check_score(outcome))
         if type(outcome) is not CoroutineType and not isawaitable(outcome):
@@ -180,6 +188,18 @@ def _begin(
     return _await_grade(
         named, outcome, asking, _find_limit(named, timeout_s), calls, context.case.id
     )
+
+
+async def _take_turn(path: str, look: Callable[[], _Seen | Awaitable[_Seen]]) -> _Seen:
+    """What a grader says, once those that began to look at the same workspace before are done."""
+    lock = _one_at_a_time.setdefault(path, asyncio.Lock())
+    with waiting_in_queue():
+        await lock.acquire()
+    try:
+        seen = look()
+        return await seen if isawaitable(seen) else seen
+    finally:
+        lock.release()
 
 
 async def _grade_below(
@@ -193,7 +213,8 @@ def _is_alone(kind: type[Grader]) -> bool:
     """Whether graders of a kind see the case and the answer, and nothing else: they ask no target,
     are made of no others, and read no grades of others."""
     has_others = kind.asks is not Grader.asks or kind.inner is not Grader.inner
-    return is_own_class(kind) and not kind.runs_code and not has_others
+    looks_at_files = kind.runs_code or kind.workspace == "files"
+    return is_own_class(kind) and not looks_at_files and not has_others
 
 
 async def _await_grade(
