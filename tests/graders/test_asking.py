@@ -74,7 +74,7 @@ def test_embeddings_are_cached_and_their_cost_is_counted_apart(project: Path) ->
         f"{AGENTS}\n"
         "from evalcase import Answer, Message\n"
         "def embed(text):\n"
-        "    open('asked', 'a').write('x')\n"
+        f"    open({str(project / 'asked')!r}, 'a').write('x')\n"
         "    said = Message({'role': 'assistant', 'content': [3.0, 4.0]})\n"
         "    return Answer((said,), cost_usd=0.25)\n"
     )
