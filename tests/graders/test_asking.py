@@ -74,7 +74,8 @@ def test_embeddings_are_cached_and_their_cost_is_counted_apart(project: Path) ->
         f"{AGENTS}\n"
         "from evalcase import Answer, Message\n"
         "def embed(text):\n"
-        f"    open({str(project / 'asked')!r}, 'a').write('x')\n"
+        f"    with open({str(project / 'asked')!r}, 'a') as file:\n"
+        "        file.write('x')\n"
         "    said = Message({'role': 'assistant', 'content': [3.0, 4.0]})\n"
         "    return Answer((said,), cost_usd=0.25)\n"
     )
