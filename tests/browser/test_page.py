@@ -138,6 +138,52 @@ def test_the_keyboard_is_enough(page: Page, project: Project) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+def test_the_buttons_of_a_case_lead_to_its_neighbours(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    rows(page).first.click()
+    steps = panel(page).get_by_role("navigation", name="Cases")
+    for name in (*ORDER[1:], ORDER[-1]):
+        steps.get_by_role("button", name="Next case").click()
+        expect(panel(page).get_by_role("heading", name=name)).to_be_visible()
+    for name in (*ORDER[-2::-1], ORDER[0]):
+        steps.get_by_role("button", name="Previous case").click()
+        expect(panel(page).get_by_role("heading", name=name)).to_be_visible()
+
+
+def test_an_indicator_is_named_and_does_not_look_like_a_failure(
+    page: Page, project: Project
+) -> None:
+    shown = {"type": "regex", "value": "never", "indicator": True}
+    project.suite(case("a", "say no", graders=[shown]))
+    project.run_process("run")
+    open_report(page, project)
+    rows(page).first.click()
+    grades = panel(page).locator(".grades > li")
+    expect(grades).to_have_count(2)
+    assert grades.locator(".kind").all_inner_texts() == ["indicator"]
+    filled = "mark => getComputedStyle(mark).fill"
+    one, other = (each.locator(".outline").evaluate(filled) for each in grades.all())
+    assert one != other
+
+
+def test_data_is_set_in_one_width_and_a_call_has_its_id_apart(page: Page, project: Project) -> None:
+    call = {"tool": "Write", "id": "t2", "input": {}}
+    asked = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "user", "content": '{"a": [1]}'},
+    ]
+    project.suite({"id": "a", "input": asked, "expected_output": '{"a": 2}'})
+    project.run_process("run", "--target", "echo")
+    open_report(page, project)
+    rows(page).first.click()
+    expect(panel(page).locator(".call").first).to_contain_text("Write t2")
+    sides = panel(page).locator(".trial .diff .text").all()
+    assert [each.get_attribute("class") for each in sides] == ["text data", "text data"]
+    assert "data" in (panel(page).locator(".message .text").last.get_attribute("class") or "")
+
+
 def test_a_case_shows_what_differs_word_by_word(page: Page, project: Project) -> None:
     project.suite(
         {

@@ -36,7 +36,7 @@ async function updatePanel() {
 const closePanel = () => change(opening());
 
 function drawTitle(row) {
-  const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, disabled: !shown.lines[list.cursor + by], onclick: () => moveCursor(list.cursor + by) }, sign);
+  const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, onclick: () => moveCursor(list.cursor + by) }, sign);
   return h('header.title',
     h('div.line', drawMark(verdictOf(row)), h('h2', drawWord(cells.case[row])),
       h('nav', { 'aria-label': 'Cases' }, step(-1, 'Previous case', '↑'), step(1, 'Next case', '↓'), button('Close', { class: 'plain', 'aria-label': 'Close the case', title: 'Close (Esc)', onclick: closePanel }, '✕'))),

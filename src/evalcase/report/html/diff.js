@@ -105,7 +105,7 @@ function drawDiff(left, right, labels, nothing) {
   const alike = runs.filter(([same]) => same).reduce((sum, [, one]) => sum + one.length, 0);
   // Marks everywhere would say no more than none.
   const isAlike = alike * 4 > Math.min(left.length, right.length);
-  const side = (at, tag) => h('div.text', { dir: 'auto' }, runs.map(([same, ...texts]) => {
+  const side = (at, tag) => drawPlace(isData([left, right][at]), runs.map(([same, ...texts]) => {
     if (!texts[at]) return null;
     return same || !isAlike ? spellText(texts[at]) : h(tag, spellText(texts[at]));
   }));

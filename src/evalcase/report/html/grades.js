@@ -2,7 +2,7 @@
 
 // `seen` is the pair of texts that stands above already; `nothing` stands for an answer without text.
 function drawGrades(grades, seen, nothing) {
-  return h('ul.grades', grades.map((grade) => h('li', drawGrade(grade, seen, nothing))));
+  return h('ul.grades', grades.map((grade) => h(grade.indicator ? 'li.indicator' : 'li', drawGrade(grade, seen, nothing))));
 }
 
 function drawGrade(grade, seen, nothing) {
@@ -19,7 +19,7 @@ function drawGrade(grade, seen, nothing) {
     grade.details && drawFold('details', drawText(grade.details, 'json')),
   ].filter(Boolean);
   const head = [drawMark(grade.verdict), drawWord(grade.grader, { class: 'grader' }), h('span.score', sayScore(grade.score)),
-    grade.weight !== undefined && h('span.kind', `weight ${grade.weight}`), grade.required && h('span.kind', 'required')];
+    grade.weight !== undefined && h('span.kind', `weight ${grade.weight}`), grade.required && h('span.kind', 'required'), grade.indicator && h('span.kind', 'indicator')];
   const reason = grade.reason && !grade.failure && h('div.reason', { dir: 'auto' }, spellText(grade.reason));
   if (!more.length) return h('div.grade', h('div.grade-head', head), reason);
   return h('details.grade', { open: grade.verdict !== 'passed' || Boolean(grade.criteria || grade.claims || grade.grades) }, h('summary.grade-head', head, reason), more);

@@ -30,7 +30,7 @@ function drawPart(part) {
 
 function drawCall(call) {
   return h('div.call', h('span.kind', 'call'), drawWord(call.name, { class: 'tool-name' }),
-    call.id && drawWord(call.id, { class: 'id' }),
+    call.id && [' ', drawWord(call.id, { class: 'id' })],
     call.input !== undefined && drawText(call.input, 'json'),
     call.output !== undefined && [h('span.kind', 'returned'), drawText(call.output, 'json')]);
 }

@@ -33,8 +33,18 @@ function drawBlank(text, nothing) {
   return text.trim() ? null : h('p.nothing', spellText(nothing || (text ? '(only white space)' : '(empty)')));
 }
 
+function isData(text) {
+  try {
+    return /^\s*[[{]/.test(text) && Boolean(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
 // A text of its own, with its line ends as they are.
 function drawText(text, kind) {
-  return drawBlank(text)
-    || h(kind === 'json' ? 'div.text.data' : 'div.text', { dir: 'auto', tabindex: kind === 'json' ? '0' : null }, spellText(text));
+  return drawBlank(text) || drawPlace(kind === 'json' || isData(text), spellText(text));
 }
+
+// Data may be long, and is scrolled within its place.
+const drawPlace = (isOfData, pieces) => h(isOfData ? 'div.text.data' : 'div.text', { dir: 'auto', tabindex: isOfData ? '0' : null }, pieces);
