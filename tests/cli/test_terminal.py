@@ -30,9 +30,6 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
     assert "\x1b[1;31m" in terminal.text
     assert "\x1b[?25l" not in terminal.text, "the cursor is never hidden"
     assert terminal.screen() == [
-        'failed bad: expected "ok", got "no"',
-        "errored broken: ValueError: out of ink",
-        "",
         "failed s.eval.yaml: bad",
         "  input     say no",
         "  expected   │ got",

@@ -36,7 +36,9 @@ _BAR = range(8, 31)
 """Cells that the bar may have."""
 _PERIOD_S = 0.1
 _QUICK_S = 0.5
-"""A run that is over sooner shows no status line, and leaves failures to its summary."""
+"""A run that is over sooner shows no status line."""
+_BRIEF_S = 5.0
+"""A run that is over sooner leaves failures to its summary, which is next."""
 _MARGIN = 3
 """Cells that stay free behind the status line: a terminal echoes `^C` there, and must not fold."""
 _LOG_PERIOD_S, _LOG_WIDTH = 30.0, 120
@@ -218,8 +220,10 @@ class LiveView(RunView):
             get_renderable=self._draw_status, console=self.console, auto_refresh=False,
             transient=True, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
-        self._lines: deque[tuple[str, bool]] = deque()
-        """Lines to be written above the status line, and whether the summary will say them."""
+        self._lines: deque[str] = deque()
+        """To be written above the status line."""
+        self._failures: deque[str] = deque()
+        """Held back while the summary may be near: it says them in full."""
         self._is_active = False
 
     def begin(self) -> None:
@@ -229,21 +233,24 @@ class LiveView(RunView):
     def name(self, told: Telling) -> None:
         screen = Screen(self.console.width - 1, colour=not self.console.no_color)
         line = headline(told, screen, name_target=self.name_target)
-        self._lines.append((line, True))
+        self._failures.append(line)
 
     def tell(self, text: str) -> None:
         self.say(text)
 
     def say(self, line: str) -> None:
         for row in hang_text(make_visible(line), self.console.width - 1):
-            self._lines.append((row, False))
+            self._lines.append(row)
         if not self._is_active:
             self._write_lines()
 
     def tick(self) -> None:
         """Write what is new, if the run is not over at once."""
-        if not self._live.is_started and self.clock() - self._begun < _QUICK_S:
+        spent_s = self.clock() - self._begun
+        if not self._live.is_started and spent_s < _QUICK_S:
             return
+        while self._failures and spent_s >= _BRIEF_S:
+            self._lines.append(self._failures.popleft())
         with suppress(OSError):  # a terminal that is gone must not end the run
             if not self._live.is_started:
                 self.console.control(_TO_START)
@@ -257,20 +264,19 @@ class LiveView(RunView):
             return
         self._is_active = False
         super().close()
-        if not self._live.is_started:  # the run was quick: the summary is next
-            self._lines = deque(line for line in self._lines if not line[1])
         with suppress(OSError):
             if self._lines and not self._live.is_started:
                 self.console.control(_TO_START)
             self._write_lines()
+            has_printed = self.console.has_printed  # rich ends the status line with one more
             self._live.stop()
-            if self.console.has_printed:
+            if has_printed:
                 self.console.line()
 
     def _write_lines(self) -> None:
         with suppress(OSError):
             while self._lines:
-                self.console.print(Text.from_ansi(self._lines.popleft()[0]), soft_wrap=True)
+                self.console.print(Text.from_ansi(self._lines.popleft()), soft_wrap=True)
 
     def _draw_status(self) -> RenderableType:
         """A bar, where there is room, and behind it as much as fits."""

@@ -20,7 +20,7 @@ class Terminal:
         self.view.expect({"agent": 10})
         self.view._thread.start = lambda: None  # type: ignore[method-assign]
         self.view.begin()
-        self.now += 1.0
+        self.now += 5.0
 
     def screen(self) -> list[str]:
         screen = Screen(self.columns)
@@ -53,13 +53,24 @@ def test_failures_stand_above_one_status_line(columns: int, colour: bool) -> Non
     assert len(status) <= columns - 3
 
 
+def test_a_brief_run_leaves_failures_to_its_summary() -> None:
+    terminal = Terminal()
+    terminal.now -= 1
+    terminal.view.finished(result(1, verdict="failed"))
+    terminal.view.tick()
+    assert len(terminal.screen()) == 1, "the status line"
+    terminal.now += 1
+    terminal.view.tick()
+    assert terminal.screen()[0].startswith("failed case-1: ")
+
+
 def test_text_from_outside_can_not_steer_the_terminal() -> None:
     terminal = Terminal()
     terminal.view.finished(errored(1, "\x1b[2J\x1b[1;1Hgotcha\x07"))  # type: ignore[arg-type]
     terminal.view.say("warning: \x1b[2J")
     terminal.view.tick()
-    lines = terminal.screen()  # the screen refuses what it doesn't know
-    assert "<U+001B>[2J<U+001B>[1;1Hgotcha<U+0007>" in lines[0]
+    told = "".join(terminal.screen())  # the screen refuses what it doesn't know
+    assert "<U+001B>[2J<U+001B>[1;1Hgotcha<U+0007>" in told
 
 
 def test_what_user_code_prints_stands_above_the_line() -> None:
