@@ -112,6 +112,21 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     assert not (project.path / "out").exists()
 
 
+def test_parts_that_are_asked_for_are_shown_or_said_to_be_none(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--quiet")
+    done = project.run("report", "--by", "tag")
+    assert (done.code, done.err) == (2, "evalcase: no case has a tag to group by\n")
+    assert "suite        passed" in project.run("report", "--by", "suite").out
+    assert "suite  " not in project.run("report").out
+
+
+def test_all_figures_are_shown_however_quick_a_target_is(project: Project) -> None:
+    project.suite(case("a"))
+    assert "latency  median " not in project.run("run").out
+    assert "latency  median " in project.run("report", "-v").out
+
+
 def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(
     project: Project,
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from evalcase.report.compare import Amounts, ChangedPair, Comparison, Measured, Track
 from evalcase.report.details import UNFINISHED, asked_in, reason_of, said_by
 from evalcase.report.diff import pair_texts
-from evalcase.report.figures import write_money, write_percent
+from evalcase.report.figures import write_money, write_percent, write_seconds
 from evalcase.report.gates import Compared, Gated, gates_exit_code, write_p
 from evalcase.report.sides import NAMED_KINDS, ChangeKind, Side
 from evalcase.report.terminal import Screen, cut, cut_middle
@@ -234,7 +234,7 @@ def _make_row(name: str, measured: Measured, *, share: bool = True) -> list[str]
 def _amount_rows(amounts: Sequence[Amounts]) -> Rows:
     """Latency, tokens and cost: two rows for each that is known, base above head."""
     rows = [["", "", "median", "p95", "total", "head ÷ base"]]
-    writers: dict[str, Callable[[float], str]] = {"latency": _say_seconds, "cost": write_money}
+    writers: dict[str, Callable[[float], str]] = {"latency": write_seconds, "cost": write_money}
     for amount in amounts:
         if not any(side.total for side in amount.sides or ()) or amount.is_short:
             continue
@@ -246,12 +246,6 @@ def _amount_rows(amounts: Sequence[Amounts]) -> Rows:
         rows.append([amount.name, "base", *sides[0], left_out])
         rows.append(["", "head", *sides[1], _say_ratio(amount)])
     return rows if len(rows) > 1 else []
-
-
-def _say_seconds(value: float) -> str:
-    if value >= 0.1:
-        return f"{value:,.0f} s" if value >= 100 else f"{value:.2f} s"
-    return f"{1000 * value:.3g} ms" if value >= 0.001 else f"{1_000_000 * value:.3g} µs"
 
 
 def _say_ratio(amount: Amounts) -> str:

@@ -223,6 +223,12 @@ def write_money(usd: float | None) -> str:
     return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
 
 
+def write_seconds(seconds: float) -> str:
+    if seconds >= 0.1:
+        return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.2f} s"
+    return f"{1000 * seconds:.3g} ms" if seconds >= 0.001 else "<1 ms"
+
+
 def write_clock(seconds: float) -> str:
     """Time that goes by: 0:07, 12:05, 1:02:33."""
     minutes, second = divmod(int(seconds), 60)

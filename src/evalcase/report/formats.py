@@ -110,11 +110,13 @@ class Reported(Value, frozen=True):
         return evaluated, highlights, self.sum_up(highlights.ledger, evaluated)
 
     def sum_up(self, ledger: Ledger, evaluated: Evaluated) -> Figures:
-        """The figures of results that were added up elsewhere. Raise ConfigError for a variable
-        that no case has, or that has too many values."""
+        """The figures of results that were added up elsewhere. Raise ConfigError for tags or a
+        variable that no case has, and for one that has too many values."""
         figures = ledger.sum_up(evaluated, whole=self.wanted.is_all)
         known = figures.by_vars
         for word in self.by:
+            if word == "tag" and self.by is not PART_KINDS and not figures.by_tag:
+                raise ConfigError("no case has a tag to group by")
             name = word.removeprefix("vars.")
             if name in figures.crowded:
                 what = f"more than {MOST_VALUES} values, too many to group by"

@@ -33,6 +33,7 @@ from evalcase.report.figures import (
     write_money,
     write_percent,
     write_rate,
+    write_seconds,
 )
 from evalcase.report.formats import Reported, see_suites
 from evalcase.report.terminal import (
@@ -51,8 +52,6 @@ from evalcase.util.text import make_visible, write_count
 
 _COLUMN = LABEL - 1
 _FACT_ROWS = 4
-_SLOW_S = 0.1
-"""What is quicker is no news."""
 _MOST_PARTS = 10
 """Parts that a table shows; of more, those with the lowest rates."""
 _MOST_DIFFERING = 20
@@ -183,15 +182,16 @@ def _grid_lines(rows: Sequence[GridRow], targets: Sequence[str], screen: Screen)
 def part_tables(
     figures: Figures, by: Collection[PartKind], screen: Screen, see_suite: SeeSuite = str
 ) -> Iterator[str]:
-    """A table for each kind with several parts, and an empty line below each."""
+    """A table for each kind with several parts, or that was asked for, and an empty line below."""
     kinds: dict[PartKind, Mapping[str, Slice]] = {
         "target": figures.by_target,
         "suite": {see_suite(path): part for path, part in figures.by_suite.items()},
         "tag": figures.by_tag, "grader": figures.by_grader,
         **{f"vars.{name}": parts for name, parts in figures.by_vars.items()},
     }  # fmt: skip
+    fewest = 2 if by is PART_KINDS else 1
     for kind, parts in kinds.items():
-        if kind in by and (len(parts) > 1 or kind.startswith("vars.")):
+        if kind in by and len(parts) >= fewest:
             efforts = figures.efforts if kind == "target" else None
             yield from part_table(head_of_parts(kind, figures), parts, screen, efforts)
             yield ""
@@ -329,8 +329,9 @@ def figure_facts(
     if figures.all.partial:
         yield "scores", _write_scores(figures)
     effort = figures.effort
-    if verbose and len(effort.durations) > 1 and (effort.p95_s or 0.0) >= _SLOW_S:
-        yield "latency", f"median {effort.median_s:.2f} s, 95% within {effort.p95_s:.2f} s"
+    if verbose and effort.median_s is not None and effort.p95_s is not None:
+        median, most = write_seconds(effort.median_s), write_seconds(effort.p95_s)
+        yield "latency", f"median {median}, 95% within {most}"
     if verbose and (effort.input_tokens or effort.output_tokens):
         yield "tokens", f"{effort.input_tokens:,} in, {effort.output_tokens:,} out"
     if verbose and figures.judging is not None:
@@ -401,8 +402,8 @@ def _write_judging(judging: Judging) -> str:
         said.append(f"{write_count(judging.cached, 'answer')} from the cache")
     if judging.input_tokens or judging.output_tokens:
         said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
-    if judging.seconds >= _SLOW_S:
-        said.append(f"{judging.seconds:.1f} s in total")
+    if judging.seconds:
+        said.append(f"{write_seconds(judging.seconds)} in total")
     return ", ".join(said)
 
 
