@@ -45,11 +45,12 @@ from evalcase.util.project import Attachments, attachments_in
 from evalcase.util.secrets import Scrubber
 from evalcase.util.snapshots import (
     MOST_PATCH_BYTES,
-    Comparer,
     Side,
     Tree,
     adopt,
+    apply_patch,
     clear_way,
+    compare,
     copy_file,
     copy_into,
     differing,
@@ -83,7 +84,6 @@ class _Place(NamedTuple):
     folder: str
     lock: IO[bytes]
     bases: Bases
-    comparer: Comparer
 
 
 class Workspaces:
@@ -148,7 +148,7 @@ class Workspaces:
             own, lock = _open_folder(work, self._warn)
             kept = os.path.join(os.path.dirname(work), "bases")
             bases = Bases(own, kept, self._config, self._variables, self._warn)
-            self._place = _Place(own, lock, bases, Comparer(os.path.join(own, "git")))
+            self._place = _Place(own, lock, bases)
         folder = os.path.join(self._place.folder, f"{next(self._numbers)}")
         if isolation == "none":
             isolation = str(table.get("isolation", "none"))
@@ -178,7 +178,6 @@ class Workspaces:
 
     async def solve(self, space: Space) -> None:
         """Apply the solution of a case to its workspace. Raise WorkspaceError if that fails."""
-        assert self._place is not None
         opened = self._open[space.path]
         solution = opened.declared.solution
         if isinstance(solution, Shell):
@@ -189,7 +188,7 @@ class Workspaces:
         assert solution is not None
         path = find_source(solution, opened.sources, is_folder=None)
         try:
-            await asyncio.to_thread(_apply_solution, path, space.path, self._place.comparer)
+            await asyncio.to_thread(_apply_solution, path, space.path)
         except (OSError, ValueError) as error:
             raise WorkspaceError(f"the solution `{solution}` can't be applied: {error}") from None
 
@@ -260,12 +259,11 @@ class Workspaces:
                 "what was changed is not stored (too much, or a secret), or can't be read"
             )
         await self._remake(space, minimal_variables(self._variables))
-        assert self._place is not None
         opened = self._open[space.path]
         if hash_tree(opened.before) != changes.base:
             raise WorkspaceError("its template, files or `setup` gave other files then")
         try:
-            await asyncio.to_thread(self._place.comparer.apply, patch, space.path)
+            await asyncio.to_thread(apply_patch, patch, space.path)
         except OSError as error:
             raise WorkspaceError(f"its changes don't apply: {error}") from None
         again = await asyncio.to_thread(_look, opened)
@@ -343,11 +341,10 @@ class Workspaces:
 
     def _compare(self, opened: _Open) -> tuple[Changes, bytes | None]:
         """What was changed, and all of it as a patch; None where that is too large."""
-        assert self._place is not None
-        find = partial(_find_file, opened)
-        changes, patch = self._place.comparer.compare(opened.before, _look(opened), find)
-        isolation = opened.space.isolation
-        return replace(changes, setup=opened.setup, isolation=isolation), patch
+        space, find = opened.space, partial(_find_file, opened)
+        folder = os.path.dirname(space.path)
+        changes, patch = compare(opened.before, _look(opened), find, folder)
+        return replace(changes, setup=opened.setup, isolation=space.isolation), patch
 
     def _make_ready(self, opened: _Open) -> None:
         """Put restored files back, and add hidden ones."""
@@ -428,12 +425,12 @@ def _find_file(opened: _Open, path: str, side: Side) -> str:
     return aside if os.path.lexists(aside) else os.path.join(opened.base.root, path)
 
 
-def _apply_solution(path: str, root: str, comparer: Comparer) -> None:
+def _apply_solution(path: str, root: str) -> None:
     if os.path.isdir(path):
         for name in scan(path):
             copy_file(os.path.join(path, name), root, name)
     else:
-        comparer.apply(read_file(path, MOST_PATCH_BYTES), root)
+        apply_patch(read_file(path, MOST_PATCH_BYTES), root)
 
 
 def _texts_in(path: str) -> Iterator[str]:

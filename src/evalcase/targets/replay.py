@@ -8,7 +8,6 @@ import os
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, BinaryIO, ClassVar, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
@@ -40,7 +39,7 @@ from evalcase.util.json import (
     parse_body,
     parse_object,
 )
-from evalcase.util.snapshots import Comparer, read_patch
+from evalcase.util.snapshots import apply_patch, read_patch
 from evalcase.util.text import as_json, list_some, write_count
 
 _ANSWERS = ("answer", "messages", "text")
@@ -167,12 +166,11 @@ class ReplayTarget(Target):
 
 def _apply(patch: bytes, question: Question) -> None:
     assert question.workspace is not None
-    with TemporaryDirectory(prefix="evalcase-") as folder:
-        try:
-            Comparer(os.path.join(folder, "git")).apply(patch, question.workspace.path)
-        except OSError as error:
-            what = f"the patch of case `{question.case}` doesn't apply: {error}"
-            raise TargetError(what, kind="workspace") from None
+    try:
+        apply_patch(patch, question.workspace.path)
+    except OSError as error:
+        what = f"the patch of case `{question.case}` doesn't apply: {error}"
+        raise TargetError(what, kind="workspace") from None
 
 
 def _read_recorded(row: dict[str, Any], question: Question) -> Answer:

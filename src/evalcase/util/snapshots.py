@@ -14,12 +14,12 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from hashlib import file_digest, sha1, sha256
-from itertools import count
+from tempfile import TemporaryDirectory
 from typing import IO, Literal, NamedTuple
 
-from evalcase.errors import ConfigError
 from evalcase.types.value import replace
 from evalcase.types.workspace import Change, Changes, Status
 from evalcase.util.files import is_inside
@@ -28,10 +28,15 @@ MOST_DIFF_BYTES = 200_000
 MOST_PATCH_BYTES = 50_000_000
 _LARGE = "5m"
 """From this size on, a file is compared as bytes."""
+_PART = 1 << 20
 LEFT_OUT = (".git", ".evalcase")
 """Repositories and records, which are no part of a workspace."""
 GIT_ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 """Variables by which git obeys no settings of the machine or the user."""
+_GIT = (
+    "git", "-c", f"core.bigFileThreshold={_LARGE}", "-c", "core.quotePath=false",
+    "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false",
+)  # fmt: skip
 _OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _REFLINK = ["--reflink=auto"] if sys.platform == "linux" else []
 _AT_ONCE = 1000
@@ -56,6 +61,7 @@ class Entry(NamedTuple):
 Tree = dict[str, Entry]
 """The files of a folder, by their paths."""
 Side = Literal["before", "after"]
+_SIDES = "refs/heads/before", "refs/heads/after"
 Find = Callable[[str, Side], str]
 
 
@@ -136,143 +142,140 @@ def _hash_file(path: str, entry: Entry) -> str:
         return file_digest(file, lambda: sha1(start)).hexdigest()  # noqa: S324
 
 
-class Comparer:
-    """Compares trees in a git directory of our own, which it makes in a folder."""
+def compare(before: Tree, after: Tree, find: Find, folder: str) -> tuple[Changes, bytes | None]:
+    """What differs, and all of it as a patch; None where that is too large. `find` says where the
+    contents of a file are: before, or after. What git needs meanwhile lies in `folder`."""
+    changes = Changes(hash_tree(before), hash_tree(after), "none")
+    gone, new = differing(before, after), differing(after, before)
+    if not gone and not new:
+        return changes, b""
+    with _git_folder(folder) as variables:
+        _store(variables, {"before": (before, gone), "after": (after, new)}, find)
+        changed = tuple(_list_changes(variables, before, after))
+        patch, is_cut = _diff(variables, ["--binary", "--full-index"], MOST_PATCH_BYTES)
+        diff, is_long = _diff(variables, [], MOST_DIFF_BYTES)
+    text = diff.decode(errors="replace")
+    if is_long:
+        text = text[: text.rfind("\n") + 1]
+    changes = replace(changes, changed=changed, diff=text, diff_cut=is_long)
+    return changes, None if is_cut else patch
 
-    def __init__(self, folder: str) -> None:
-        """Raise ConfigError where git is missing."""
-        self._folder = folder
-        self._numbers = count(1)
-        self._environment = {
-            "PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_DIR": folder,
-            **GIT_ALONE,
-        }  # fmt: skip
-        try:
-            self._git(["init", "-q", "--bare", "--template=", folder])
-        except FileNotFoundError:
-            raise ConfigError("workspaces need the program `git`, and there is none") from None
+
+def apply_patch(patch: bytes, root: str) -> None:
+    """Apply a patch to a folder. Raise OSError if it doesn't fit."""
+    if patch:
+        with _git_folder(os.path.dirname(root)) as variables:
+            variables["GIT_WORK_TREE"] = root
+            _git(["apply", "--binary", "--whitespace=nowarn", "-"], variables, root, patch)
+
+
+@contextmanager
+def _git_folder(parent: str) -> Iterator[dict[str, str]]:
+    """An empty git directory, as long as it is needed: the variables by which git uses it."""
+    with TemporaryDirectory(prefix="git-", dir=parent) as folder:
+        for name in ("objects", "refs", "info"):
+            os.mkdir(os.path.join(folder, name))
         # What a workspace says of line ends and filters changes nothing.
-        os.makedirs(os.path.join(folder, "info"), exist_ok=True)
-        with open(os.path.join(folder, "info", "attributes"), "w", encoding="utf-8") as file:
-            file.write("* -text -ident -filter -working-tree-encoding\n")
+        attributes = "* -text -ident -filter -working-tree-encoding\n"
+        for name, text in (("HEAD", "ref: refs/heads/main\n"), ("info/attributes", attributes)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        path = os.environ.get("PATH", os.defpath)
+        yield {"PATH": path, "LC_ALL": "C", "GIT_DIR": folder, **GIT_ALONE}
 
-    def compare(self, before: Tree, after: Tree, find: Find) -> tuple[Changes, bytes | None]:
-        """What differs, and all of it as a patch; None where that is too large. `find` says where
-        the contents of a file are: before, or after."""
-        changes = Changes(hash_tree(before), hash_tree(after), "none")
-        gone, new = differing(before, after), differing(after, before)
-        if not gone and not new:
-            return changes, b""
-        number = next(self._numbers)
-        ends = [f"refs/heads/{name}{number}" for name in ("before", "after")]
-        self._store(ends, [(before, gone, "before"), (after, new, "after")], find)
-        changed = tuple(self._list_changes(ends, before, after))
-        patch, is_cut = self._diff(ends, ["--binary", "--full-index"], MOST_PATCH_BYTES)
-        diff, is_long = self._diff(ends, [], MOST_DIFF_BYTES)
-        text = diff.decode(errors="replace")
-        if is_long:
-            text = text[: text.rfind("\n") + 1]
-        changes = replace(changes, changed=changed, diff=text, diff_cut=is_long)
-        return changes, None if is_cut else patch
 
-    def apply(self, patch: bytes, root: str) -> None:
-        """Apply a patch to a folder. Raise OSError if it doesn't fit."""
-        if patch:
-            self._git(["apply", "--binary", "--whitespace=nowarn", "-"], root, patch)
+def _store(
+    variables: Mapping[str, str], sides: Mapping[Side, tuple[Tree, list[str]]], find: Find
+) -> None:
+    """Store the files that differ as two commits."""
+    with subprocess.Popen(  # noqa: S603 - git, with our own arguments
+        [*_GIT, "fast-import", "--quiet", "--done"], env=variables,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        for side, (tree, paths) in sides.items():
+            process.stdin.write(
+                f"commit refs/heads/{side}\ncommitter e <e> 0 +0000\ndata 0\n".encode()
+            )
+            for path in paths:
+                _store_file(process.stdin, path, tree[path], find(path, side))
+        process.stdin.write(b"done\n")
+        _, complaint = process.communicate()
+    if process.returncode != 0:
+        raise OSError(f"git fast-import: {complaint.decode(errors='replace').strip()}")
 
-    def _store(
-        self, ends: Sequence[str], sides: Sequence[tuple[Tree, list[str], Side]], find: Find
-    ) -> None:
-        """Store the files that differ as two commits."""
-        with subprocess.Popen(  # noqa: S603 - git, with our own arguments
-            self._argv(["fast-import", "--quiet", "--done"]), env=self._environment,
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        ) as process:  # fmt: skip
-            assert process.stdin is not None
-            for end, (tree, paths, side) in zip(ends, sides, strict=True):
-                process.stdin.write(f"commit {end}\ncommitter e <e> 0 +0000\ndata 0\n".encode())
-                for path in paths:
-                    self._store_file(process.stdin, path, tree[path], find(path, side))
-            process.stdin.write(b"done\n")
-            _, complaint = process.communicate()
-        if process.returncode != 0:
-            raise OSError(f"git fast-import: {complaint.decode(errors='replace').strip()}")
 
-    @staticmethod
-    def _store_file(stream: IO[bytes], path: str, entry: Entry, place: str) -> None:
-        name = os.fsencode(path)
-        for char, spelt in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
-            name = name.replace(char, spelt)
-        stream.write(b'M %b inline "%b"\n' % (entry.mode.encode(), name))
-        if entry.mode == LINK:
-            target = os.fsencode(os.readlink(place))
-            stream.write(b"data %d\n%b\n" % (len(target), target))
-            return
-        with open(place, "rb") as file:
-            stream.write(b"data %d\n" % entry.size)
-            left = entry.size
-            while left and (data := file.read(min(left, 1 << 20))):
-                left -= len(data)
-                stream.write(data)
-            stream.write(b"\0" * left + b"\n")  # a file that shrank meanwhile
+def _store_file(stream: IO[bytes], path: str, entry: Entry, place: str) -> None:
+    name = os.fsencode(path)
+    for char, spelt in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
+        name = name.replace(char, spelt)
+    stream.write(b'M %b inline "%b"\n' % (entry.mode.encode(), name))
+    if entry.mode == LINK:
+        target = os.fsencode(os.readlink(place))
+        stream.write(b"data %d\n%b\n" % (len(target), target))
+        return
+    with open(place, "rb") as file:
+        stream.write(b"data %d\n" % entry.size)
+        for begin in range(0, entry.size, _PART):
+            size = min(entry.size - begin, _PART)
+            stream.write(file.read(size).ljust(size, b"\0"))  # a file may shrink meanwhile
+        stream.write(b"\n")
 
-    def _list_changes(self, ends: Sequence[str], before: Tree, after: Tree) -> Iterator[Change]:
-        args = ["diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "--no-ext-diff",
-                "--no-textconv", *ends]  # fmt: skip
-        fields = iter(self._git(args).split(b"\0")[:-1])
-        letters: dict[bytes, tuple[str, bytes]] = {}
-        for field in fields:
-            if field.startswith(b":"):  # modes, hashes and a letter; then the path, or two
-                letter, origin = field.split(b" ")[4][:1].decode(), next(fields)
-                letters[next(fields) if letter == "R" else origin] = letter, origin
-                continue
-            added, removed, name = field.split(b"\t", 2)
-            if not name:  # of a renamed file: the names follow
-                next(fields)
-                name = next(fields)
-            letter, origin = letters[name]
-            path, binary = os.fsdecode(name), added == b"-"
-            old, new = before.get(os.fsdecode(origin)), after.get(path)
-            yield Change(
-                _readable(path), _STATUS[letter],
-                _readable(os.fsdecode(origin)) if letter == "R" else None,
-                (new or old or Entry(_FILE, 0, (0, 0, 0))).mode,
-                (old.size if old else 0, new.size if new else 0),
-                0 if binary else int(added), 0 if binary else int(removed), binary,
-            )  # fmt: skip
 
-    def _diff(self, ends: Sequence[str], options: Sequence[str], most: int) -> tuple[bytes, bool]:
-        """The differences, and whether there are more than so many bytes."""
-        args = ["diff-tree", "-r", "-M", "-p", *options, "--no-ext-diff", "--no-textconv"]
-        with subprocess.Popen(  # noqa: S603 - git, with our own arguments
-            self._argv([*args, "--no-color", *ends]), env=self._environment,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        ) as process:  # fmt: skip
-            assert process.stdout is not None
-            data = process.stdout.read(most + 1)
-            is_cut = len(data) > most
-            if is_cut:
-                process.kill()
-        if process.returncode != 0 and not is_cut:
-            raise OSError("git diff-tree failed")
-        return data[:most], is_cut
-
-    def _git(self, args: Sequence[str], root: str | None = None, given: bytes = b"") -> bytes:
-        """What git prints; `root` is the folder that it changes."""
-        variables = {} if root is None else {"GIT_WORK_TREE": root}
-        ran = subprocess.run(  # noqa: S603 - git, with our own arguments
-            self._argv(args), cwd=root, env={**self._environment, **variables}, input=given,
-            capture_output=True, check=False,
+def _list_changes(variables: Mapping[str, str], before: Tree, after: Tree) -> Iterator[Change]:
+    args = ["diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "--no-ext-diff",
+            "--no-textconv", *_SIDES]  # fmt: skip
+    fields = iter(_git(args, variables).split(b"\0")[:-1])
+    letters: dict[bytes, tuple[str, bytes]] = {}
+    for field in fields:
+        if field.startswith(b":"):  # modes, hashes and a letter; then the path, or two
+            letter, origin = field.split(b" ")[4][:1].decode(), next(fields)
+            letters[next(fields) if letter == "R" else origin] = letter, origin
+            continue
+        added, removed, name = field.split(b"\t", 2)
+        if not name:  # of a renamed file: the names follow
+            next(fields)
+            name = next(fields)
+        letter, origin = letters[name]
+        path, binary = os.fsdecode(name), added == b"-"
+        old, new = before.get(os.fsdecode(origin)), after.get(path)
+        yield Change(
+            _readable(path), _STATUS[letter],
+            _readable(os.fsdecode(origin)) if letter == "R" else None,
+            (new or old or Entry(_FILE, 0, (0, 0, 0))).mode,
+            (old.size if old else 0, new.size if new else 0),
+            0 if binary else int(added), 0 if binary else int(removed), binary,
         )  # fmt: skip
-        if ran.returncode != 0:
-            message = ran.stderr.decode(errors="replace").strip()
-            raise OSError(f"git {args[0]}: {message}")
-        return ran.stdout
 
-    @staticmethod
-    def _argv(args: Sequence[str]) -> list[str]:
-        return ["git", "-c", f"core.bigFileThreshold={_LARGE}", "-c", "core.quotePath=false",
-                "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false", *args]  # fmt: skip
+
+def _diff(variables: Mapping[str, str], options: Sequence[str], most: int) -> tuple[bytes, bool]:
+    """The differences, and whether there are more than so many bytes."""
+    args = ["diff-tree", "-r", "-M", "-p", *options, "--no-ext-diff", "--no-textconv"]
+    with subprocess.Popen(  # noqa: S603 - git, with our own arguments
+        [*_GIT, *args, "--no-color", *_SIDES], env=variables,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        data = process.stdout.read(most + 1)
+        is_cut = len(data) > most
+        if is_cut:
+            process.kill()
+    if process.returncode != 0 and not is_cut:
+        raise OSError("git diff-tree failed")
+    return data[:most], is_cut
+
+
+def _git(
+    args: Sequence[str], variables: Mapping[str, str], root: str | None = None, given: bytes = b""
+) -> bytes:
+    """What git prints."""
+    argv = [*_GIT, *args]
+    ran = subprocess.run(  # noqa: S603 - git, with our own arguments
+        argv, cwd=root, env=variables, input=given, capture_output=True, check=False
+    )
+    if ran.returncode != 0:
+        raise OSError(f"git {args[0]}: {ran.stderr.decode(errors='replace').strip()}")
+    return ran.stdout
 
 
 def differing(before: Tree, after: Tree) -> list[str]:
