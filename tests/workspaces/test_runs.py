@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from tests.cli.command import environment
 from tests.for_each import for_each
-from tests.workspaces.shop import Shop, case
+from tests.workspaces.shop import CONFIG, Shop, case
 
 FIX = "write cart.py def total(a, b):|    return a + b"
 
@@ -41,6 +43,21 @@ def test_reports_show_what_an_agent_changed(shop: Shop) -> None:
     assert "  changed   2 files, +2 −1 lines\n" in shown  # noqa: RUF001 - a minus
     assert "\n````diff\ndiff --git a/``` b/```\n" in shown
     assert "\n-    return a - b\n+    return a + b\n````\n" in shown
+
+
+def test_a_diff_that_is_cut_says_whether_the_record_has_all_of_it(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalcase.util.snapshots.MOST_DIFF_BYTES", 100)
+    shop.write("evalcase.toml", 'secrets = ["MY_API_KEY"]\n' + CONFIG)
+    for wrote, told in (
+        ("plain", "the diff goes on: the patch in the record has all of it"),
+        ("s3cr3t-0123456789", "the diff goes on: no patch was stored (too much, or a secret)"),
+    ):
+        shop.suite(case(f"{FIX}\nwrite z {wrote}", {"diff": {"only": ["none"]}}))
+        shop.run(MY_API_KEY="s3cr3t-0123456789")
+        shown = shop.evalcase("report", "--format", "markdown").out
+        assert told in " ".join(shown.split())
 
 
 def test_a_program_that_only_the_project_has_is_told_how_to_name(shop: Shop) -> None:

@@ -371,7 +371,10 @@ def describe_changes(changes: Changes) -> str:
     files = write_count(len(changes.changed), "file")
     added = sum(each.added for each in changes.changed)
     told = f"{files}, +{added} −{changes.lines - added} lines"  # noqa: RUF001 - a minus
-    cut = "\n… the diff goes on: the patch in the record has all of it" if changes.diff_cut else ""
+    where = "the patch in the record has all of it"
+    if changes.patch is None:
+        where = "no patch was stored (too much, or a secret)"
+    cut = f"\n… the diff goes on: {where}" if changes.diff_cut else ""
     return f"{told}\n{changes.diff}{cut}".rstrip("\n")
 
 
