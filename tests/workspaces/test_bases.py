@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from evalcase.types.read_options import fields_of
+from evalcase.types.workspace import Workspace
 from tests.cli.command import environment
 from tests.for_each import for_each
 from tests.workspaces.shop import CONFIG, Shop, case
@@ -241,3 +243,14 @@ def test_what_an_agent_finds_decides_whether_it_is_asked_again(shop: Shop) -> No
         assert (shop.trials()[0]["question_hash"] != before) is is_asked, workspace
         shop.suite(case("?", NOTHING))
         assert shop.evalcase("resume", "latest").code == 0
+
+
+def test_each_field_says_whether_it_decides_the_base_the_question_or_grading() -> None:
+    options = fields_of(Workspace)
+    decides = {name: option.extra.get("decides") for name, option in options.items()}
+    assert list(decides) == list(Workspace.__struct_fields__)
+    assert set(decides.values()) == {"base", "question", "grading", "nothing"}
+    # What `_fill`, `prepare` and the commit read; all of them shape what is kept.
+    assert [name for name in decides if decides[name] == "base"] == [
+        "template", "repo", "commit", "history", "files", "prepare", "env", "git",
+    ]  # fmt: skip

@@ -25,6 +25,7 @@ import msgspec
 from evalcase.config.config import Config
 from evalcase.errors import TargetError
 from evalcase.types.problem import Finding
+from evalcase.types.read_options import fields_of
 from evalcase.types.workspace import Command, Inline, Ran, Shell, Space, Workspace, WorkspaceError
 from evalcase.util.environment import monotonic
 from evalcase.util.errors import add_complaint
@@ -59,9 +60,6 @@ _COMMITTED = {
     )
 }  # fmt: skip
 """The same commit on every machine."""
-_OF_BASE = ("template", "repo", "commit", "history", "files", "prepare", "env", "git")
-_OF_GRADING = ("hidden", "restore")
-_OF_NEITHER = ("teardown", "timeout_s", "solution")
 
 
 class Base(NamedTuple):
@@ -138,7 +136,7 @@ class Bases:
     async def _find_kept(self, declared: Workspace, sources: Attachments) -> str:
         whole = await asyncio.to_thread(_digest_parts, declared, sources)
         whole["repo"] = self._find_repo(declared, sources) if declared.repo is not None else None
-        basis = {name: whole.get(name) for name in _OF_BASE}
+        basis = {name: whole.get(name) for name in _fields_that_decide("base")}
         os.makedirs(self._cache, mode=0o700, exist_ok=True)
         await asyncio.to_thread(_sweep_kept, self._cache, self._warn)
         folder = os.path.join(
@@ -225,8 +223,8 @@ def digest_workspace(
     hashes of template and files. What a target lays over it is found as well, and with `solves`
     the solution. Raise WorkspaceError if a file is missing."""
     whole = _digest_parts(declared, sources)
-    graded = {name: whole.pop(name) for name in _OF_GRADING if name in whole}
-    asked = {name: each for name, each in whole.items() if name not in _OF_NEITHER}
+    graded = {name: whole[name] for name in _fields_that_decide("grading") if name in whole}
+    asked = {name: whole[name] for name in _fields_that_decide("base", "question") if name in whole}
     if overlay:
         asked["overlay"] = {
             name: _digest_path(_find_laid(source, root)) for name, source in overlay.items()
@@ -236,6 +234,11 @@ def digest_workspace(
     elif solves:
         asked["solution"] = msgspec.to_builtins(declared.solution)
     return dumps(asked, sort_keys=True), dumps(graded, sort_keys=True)
+
+
+def _fields_that_decide(*what: str) -> list[str]:
+    options = fields_of(Workspace)
+    return [name for name, option in options.items() if option.extra["decides"] in what]
 
 
 def _digest_parts(declared: Workspace, sources: Attachments) -> dict[str, Any]:

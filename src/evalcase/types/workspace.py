@@ -93,11 +93,19 @@ Patterns = tuple[Text, ...]
 
 
 class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The folder that an agent works in. Each attempt gets a fresh copy."""
+    """The folder that an agent works in. Each attempt gets a fresh copy.
+
+    Each field says what it `decides`: the base, which is kept and decides the question as well; the
+    question, which is asked again where it differs; grading; or nothing of these.
+    """
 
     template: Annotated[
         Text | None,
-        about("A folder of the project, copied without `.git`.", example="fixtures/shop"),
+        about(
+            "A folder of the project, copied without `.git`.",
+            example="fixtures/shop",
+            decides="base",
+        ),
     ] = None
     repo: Annotated[
         Text | None,
@@ -105,45 +113,68 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "In place of a template, a git repository: a name in `[repos]` of the configuration, "
             "or a folder of the project.",
             example="shop",
+            decides="base",
         ),
     ] = None
     commit: Annotated[
-        Text | None, of_kind(check=_check_commit), about("The full id of its commit.")
+        Text | None,
+        of_kind(check=_check_commit),
+        about("The full id of its commit.", decides="base"),
     ] = None
     history: Annotated[
-        Whole, about("How many of its commits the agent finds in the copy; by default, none.")
+        Whole,
+        about(
+            "How many of its commits the agent finds in the copy; by default, none.", decides="base"
+        ),
     ] = 0
     files: Annotated[
-        Sources, about("Further files: paths in the workspace, and files of the project or texts.")
+        Sources,
+        about(
+            "Further files: paths in the workspace, and files of the project or texts.",
+            decides="base",
+        ),
     ] = {}
     prepare: Annotated[
         Commands,
         about(
-            "Commands to run once for all copies, such as an installation.", example=[["npm", "ci"]]
+            "Commands to run once for all copies, such as an installation.",
+            example=[["npm", "ci"]],
+            decides="base",
         ),
     ] = ()
     setup: Annotated[
         Commands,
-        about("Commands to run in each copy, before the agent."),
+        about("Commands to run in each copy, before the agent.", decides="question"),
     ] = ()
-    teardown: Annotated[Commands, about("Commands to run after grading.")] = ()
+    teardown: Annotated[Commands, about("Commands to run after grading.", decides="nothing")] = ()
     env: Annotated[
         dict[str, Annotated[str, of_kind(nullable=True)]],
-        about("Environment variables for these commands, the agent and `run`."),
+        about("Environment variables for these commands, the agent and `run`.", decides="base"),
     ] = {}
-    timeout_s: Annotated[Seconds, about("The time limit of each command, in seconds.")] = (
-        COMMAND_LIMIT_S
-    )
+    timeout_s: Annotated[
+        Seconds, about("The time limit of each command, in seconds.", decides="nothing")
+    ] = COMMAND_LIMIT_S
     ignore: Annotated[
         Patterns,
-        about("Files whose changes don't count, as patterns.", example=["node_modules/**"]),
+        about(
+            "Files whose changes don't count, as patterns.",
+            example=["node_modules/**"],
+            decides="question",
+        ),
     ] = ()
     restore: Annotated[
         Patterns,
-        about("Files to put back before grading, as patterns.", example=["tests/**"]),
+        about(
+            "Files to put back before grading, as patterns.",
+            example=["tests/**"],
+            decides="grading",
+        ),
     ] = ()
     hidden: Annotated[
-        Sources, about("Files that are added before grading, and that the agent never sees.")
+        Sources,
+        about(
+            "Files that are added before grading, and that the agent never sees.", decides="grading"
+        ),
     ] = {}
     solution: Annotated[
         Annotated[Text | Shell | None, of_kind("the path of a patch or a folder, or {sh: a line}")],
@@ -151,9 +182,10 @@ class Workspace(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "What `run --oracle` does in place of an agent: a patch, a folder whose files are "
             "copied, or {sh: a line for the shell}.",
             example="evals/cart.patch",
+            decides="nothing",
         ),
     ] = None
-    git: Annotated[bool, about("Whether the copy is a git repository.")] = True
+    git: Annotated[bool, about("Whether the copy is a git repository.", decides="base")] = True
 
     def conflicts(self) -> Iterator[Finding]:
         """What no case can mend. The rest is checked once the suite's part is added."""
