@@ -38,11 +38,17 @@ def install(shop: Shop, program: str, said: Path, file: str = "") -> Path:
 
 AGENTS: list[tuple[str, str, str, str, dict[str, Any], list[str]]] = [
     ("claude", "claude", "claude_code/one_call.jsonl", "",
-     {"max_turns": 3, "allow": ["Read", "Edit"]},
-     ["--max-turns", "3", "--allowedTools", "Read,Edit"]),
+     {"max_turns": 3, "allow": ["Read", "Edit"], "system": 'Say {prompt} as {"a": {path}}.',
+      "mcp": "evalcase.toml", "plugins": ["bin", "shop"]},
+     ["--max-turns", "3", "--allowedTools", "Read,Edit",
+      "--append-system-prompt", 'Say {prompt} as {"a": {path}}.',
+      "--mcp-config", "ROOT/evalcase.toml", "--strict-mcp-config",
+      "--plugin-dir", "ROOT/bin", "--plugin-dir", "ROOT/shop"]),
     ("codex", "codex", "codex/one_call.jsonl", "", {"model": "m"}, ["-m", "m", "-"]),
-    ("gemini-cli", "gemini", "gemini_cli/one_call.jsonl", "", {}, ["--skip-trust"]),
-    ("copilot", "copilot", "copilot/one_call.jsonl", "", {"model": "m"}, ["--model", "m"]),
+    ("gemini-cli", "gemini", "gemini_cli/one_call.jsonl", "", {"plugins": ["one"]},
+     ["--skip-trust", "-e", "one"]),
+    ("copilot", "copilot", "copilot/one_call.jsonl", "", {"model": "m", "mcp": "evalcase.toml"},
+     ["--model", "m", "--additional-mcp-config", "@ROOT/evalcase.toml"]),
     ("opencode", "opencode", "opencode/one_call.jsonl", "", {}, ["--auto"]),
     ("mini", "mini", "mini_swe_agent/trajectory.json", "-o", {"max_cost_usd": 2}, ["-l", "2.0"]),
 ]  # fmt: skip
@@ -61,7 +67,7 @@ def test_an_agent_is_called_with_its_options_and_read_by_its_transcript(
     assert done.code == 0, (done.out, done.err)
     called = json.loads(told.read_text())
     joined = " ".join(called["argv"])
-    assert " ".join(argv) in joined
+    assert " ".join(argv).replace("ROOT", str(shop.root)) in joined
     assert "Fix it." in (joined if not called["prompt"] else called["prompt"])
     assert "ELSE" not in called["env"]
     assert called["env"]["HOME"] == str(Path(called["cwd"]).with_name("home"))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.targets.command import CommandOptions, CommandTarget, ProgramOptions
+from evalcase.targets.command import PLACEHOLDERS, CommandOptions, CommandTarget, ProgramOptions
 from evalcase.targets.transcripts import TranscriptFormat
 from evalcase.types.answer import Answer
 from evalcase.types.options import Amount, Count, Seconds, Text, Texts, about
@@ -70,6 +70,13 @@ def _path_in(root: str, name: str) -> str:
     return os.path.join(os.path.abspath(root), os.path.expanduser(name))
 
 
+def _escape(text: str) -> str:
+    """A text of which no part is a placeholder of `command`."""
+    for name in PLACEHOLDERS:
+        text = text.replace(f"{{{name}}}", f"{{{{{name}}}}}")
+    return text
+
+
 def _write_gemini_settings(options: AgentOptions, root: str) -> dict[str, str]:
     settings: dict[str, JSON] = {}
     if options.max_turns is not None:
@@ -93,7 +100,8 @@ class Agent(NamedTuple):
     """What is always said, with the placeholders of `command`."""
     output: TranscriptFormat
     flags: Mapping[str, tuple[str, ...]]
-    """How each option that it has is said, with `{}` for the value; none where a file says it."""
+    """How each option that it has is said, with `{}` for the value, `{path}` for the path of that
+    name in the project, or `{all}` for several values; none where a file says it."""
     keys: tuple[str, ...]
     homes: Mapping[str, str]
     """Variables that name a folder of its own, from its home."""
@@ -119,9 +127,9 @@ AGENTS = (
         {
             "model": ("--model", "{}"), "max_turns": ("--max-turns", "{}"),
             "max_cost_usd": ("--max-budget-usd", "{}"), "permission": ("--permission-mode", "{}"),
-            "allow": ("--allowedTools", "{}"), "system": ("--append-system-prompt", "{}"),
-            "mcp": ("--mcp-config", "{}", "--strict-mcp-config"),
-            "plugins": ("--plugin-dir", "{}"),
+            "allow": ("--allowedTools", "{all}"), "system": ("--append-system-prompt", "{}"),
+            "mcp": ("--mcp-config", "{path}", "--strict-mcp-config"),
+            "plugins": ("--plugin-dir", "{path}"),
         },
         ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"), {"CLAUDE_CONFIG_DIR": ".claude"},
         edits=("--permission-mode", "acceptEdits"),
@@ -152,7 +160,7 @@ AGENTS = (
         ("-p", "{prompt}", "--output-format", "json", "--no-ask-user", "--allow-all-tools",
          "--disable-builtin-mcps", "--no-auto-update"),
         "copilot-jsonl",
-        {"model": ("--model", "{}"), "mcp": ("--additional-mcp-config", "@{}")},
+        {"model": ("--model", "{}"), "mcp": ("--additional-mcp-config", "@{path}")},
         ("COPILOT_GITHUB_TOKEN",), {"COPILOT_HOME": ".copilot"}, prompt_on_stdin=False,
     ),
     Agent(
@@ -196,13 +204,11 @@ class AgentTarget(CommandTarget):
         for name, words in agent.flags.items():
             value = getattr(options, name)
             several = value if isinstance(value, tuple) else [] if value is None else [value]
-            if name == "allow" and several:
-                several = [",".join(several)]
-            for each in several:
-                in_project = name in ("mcp", "plugins") and agent.name != "gemini-cli"
-                text = _path_in(root, each) if in_project else str(each)
-                text = text.replace("{", "{{").replace("}", "}}")
-                argv += [word.replace("{}", text) for word in words]
+            if "{all}" in words:
+                several = [",".join(several)] if several else []
+            for text in map(str, several):
+                said, path = map(_escape, (text, _path_in(root, text)))
+                argv += [word.format(said, all=said, path=path) for word in words]
         if options.permission is None:
             argv += agent.edits if options.isolation == "none" else agent.alone
         argv += [*(options.args or ()), *agent.last]

@@ -62,7 +62,7 @@ _VALUES: dict[str, Callable[[Question], str]] = {
     "home": lambda question: question.workspace.home if question.workspace else "",
 }
 _FILES = {"input_file": "input.json", "prompt_file": "prompt.txt", "output_file": "output.json"}
-_NAMES = ("prompt", *_VALUES, *_FILES, "project")
+PLACEHOLDERS = ("prompt", *_VALUES, *_FILES, "project")
 _AGENTV_NAMES = {
     "PROMPT": "prompt", "EVAL_ID": "case_id", "ATTEMPT": "attempt", "FILES": "files",
     "GUIDELINES": "guidelines", "PROMPT_FILE": "prompt_file", "OUTPUT_FILE": "output_file",
@@ -152,7 +152,7 @@ class CommandOptions(ProgramOptions, frozen=True, kw_only=True):
         if self.command_template is not None:
             return Template([self.command_template], _AGENTV_NAMES)
         words = [self.command] if isinstance(self.command, str) else [*(self.command or ())]
-        return Template([*words], _NAMES)
+        return Template([*words], PLACEHOLDERS)
 
     @property
     def used(self) -> set[str]:
