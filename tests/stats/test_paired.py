@@ -128,7 +128,8 @@ def test_ratios(base: list[float], head: list[float], mean: float, low: float, h
     ratios = Ratios()
     for one, other in zip(base, head, strict=True):
         ratios.add(one, other)
-    assert ratios.estimate() == pytest.approx((mean, low, high), rel=1e-9)
+    known = pytest.approx((mean, low, high), rel=1e-9)
+    assert ratios.estimate() == (known if len(base) >= 6 else None)
 
 
 def test_ratios_that_do_not_vary_tell_nothing_of_others() -> None:

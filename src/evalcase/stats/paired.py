@@ -206,6 +206,7 @@ def adjust_p_values(values: Sequence[float]) -> list[float]:
 
 _MOST = 700.0
 """The largest logarithm of a float: numbers of strangers may be any."""
+_FEWEST_RATIOS = 6
 _EQUAL_LOGS = 1e-24
 """Squares of logarithms that differ by no more than floats are rounded by."""
 
@@ -227,9 +228,9 @@ class Ratios:
         self._squares += away * (value - self._mean)
 
     def estimate(self) -> Estimate | None:
-        """Head by base; None with fewer than two pairs, since one tells nothing of the others, and
+        """Head by base; None with fewer than six pairs, since few tell little of the others, and
         where all are the same: how far others lie can't be told from that either."""
-        if self.count < 2 or self._squares <= _EQUAL_LOGS * self.count:
+        if self.count < _FEWEST_RATIOS or self._squares <= _EQUAL_LOGS * self.count:
             return None
         error = sqrt(self._squares / (self.count - 1) / self.count)
         half = t_quantile(self.count - 1) * error
