@@ -19,7 +19,7 @@ def test_verdicts_are_seen_at_a_glance_and_trouble_comes_first(
     open_report(page, project)
     overview = page.get_by_role("region", name="Overview")
     expect(overview).to_contain_text("50.0% of 4 cases passed")
-    expect(overview).to_contain_text("95 % interval")
+    expect(overview).to_contain_text("95% interval")
     expect(overview.get_by_role("button", name="1 errored")).to_be_visible()
     assert names(page) == ORDER
 
@@ -210,7 +210,7 @@ def test_why_a_case_failed_stands_before_what_an_agent_changed(
     open_report(page, project, "")
     rows(page).first.click()
     headings = panel(page).locator(".trial h3").all_inner_texts()
-    assert headings[-2:] == ["Grades", "Changed: 1 file, +0 −0 lines"]  # noqa: RUF001 - a minus
+    assert headings[-2:] == ["Grades", "Changed: 1 file, +0 -0 lines"]
 
 
 def test_markup_and_direction_marks_of_a_model_are_text(page: Page, project: Project) -> None:

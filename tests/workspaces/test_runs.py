@@ -40,7 +40,7 @@ def test_reports_show_what_an_agent_changed(shop: Shop) -> None:
     shown = shop.evalcase("report", "--case", "c").out
     assert "\n    -    return a - b\n    +    return a + b\n" in shown
     shown = shop.evalcase("report", "--format", "markdown").out
-    assert "  changed   2 files, +2 −1 lines\n" in shown  # noqa: RUF001 - a minus
+    assert "  changed   2 files, +2 -1 lines\n" in shown
     assert "\n````diff\ndiff --git a/``` b/```\n" in shown
     assert "\n-    return a - b\n+    return a + b\n````\n" in shown
 

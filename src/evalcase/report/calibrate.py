@@ -148,7 +148,7 @@ class Section(Value, frozen=True):
         )
         how = surely if word == surely else f"{surely} at least"
         return (
-            f"This judge agrees with people {how}: kappa is {value:.2f}, and its 95 % interval "
+            f"This judge agrees with people {how}: kappa is {value:.2f}, and its 95% interval "
             f"begins at {low:.2f}."
         )
 
@@ -413,7 +413,7 @@ def _label_facts(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _figure_lines(section: Section, screen: Screen) -> Iterator[str]:
-    yield screen.paint(f"{'':{_FIGURE}}{'':6}  95 % interval", "dim")
+    yield screen.paint(f"{'':{_FIGURE}}{'':6}  95% interval", "dim")
     word = "passes" if section.pass_rate_by_people >= 0.5 else "fails"
     constant = f"who always {word} has {section.constant_agreement:.2f}"
     judged = f"of {write_count(section.judged, 'answer')}"

@@ -370,7 +370,7 @@ def _grade_lines(grade: Grade, said: Said | None, screen: Screen) -> Iterator[st
 def describe_changes(changes: Changes) -> str:
     files = write_count(len(changes.changed), "file")
     added = sum(each.added for each in changes.changed)
-    told = f"{files}, +{added} −{changes.lines - added} lines"  # noqa: RUF001 - a minus
+    told = f"{files}, +{added} -{changes.lines - added} lines"
     where = "the patch in the record has all of it"
     if changes.patch is None:
         where = "no patch was stored (too much, or a secret)"

@@ -30,7 +30,7 @@ PART_KINDS: tuple[PartKind, ...] = ("target", "suite", "tag")
 
 
 class Mean(Value, frozen=True):
-    """A mean over cases, 0 to 1, and the 95 % interval around it."""
+    """A mean over cases, 0 to 1, and the 95% interval around it."""
 
     n: int
     value: float | None

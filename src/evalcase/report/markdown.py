@@ -133,7 +133,7 @@ def _part_lines(
     title: str, parts: Mapping[str, Slice], efforts: Mapping[str, Effort] | None = None
 ) -> Iterator[str]:
     head, *rows = part_rows(title, dict(islice(parts.items(), _MOST_PARTS)), efforts)
-    head = [name.replace("interval", "95 % interval") for name in head]
+    head = [name.replace("interval", "95% interval") for name in head]
     names = (flatten_text(row[0], _LONGEST) for row in rows)
     cells = ([code_span(name), *row[1:]] for name, row in zip(names, rows, strict=True))
     yield from write_table([head, *cells])

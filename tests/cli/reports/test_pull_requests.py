@@ -34,7 +34,7 @@ def test_the_rate_comes_with_its_interval_and_failures_can_be_opened(project: Pr
     project.run("run")
     text = markdown(project)
     assert text.startswith("<!-- evalcase -->\n### ❌ 3 of 4 cases passed (75.0%)\n")
-    assert "| passed | failed | pass rate | 95 % interval |" in text
+    assert "| passed | failed | pass rate | 95% interval |" in text
     assert re.search(r"\| 3 \| 1 \| 75\.0% \| 30\.1–95\.4% \|", text)
     assert text.count("<details>") == 1
     assert "<code>s.eval.yaml: bad (agent)</code>" in text

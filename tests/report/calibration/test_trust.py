@@ -69,11 +69,11 @@ def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
         ((20, 10, 5, 15), "people a little: kappa is 0.40"),
         (
             (40, 10, 10, 40),
-            "fairly well at least: kappa is 0.60, and its 95 % interval begins at",
+            "fairly well at least: kappa is 0.60, and its 95% interval begins at",
         ),
         (
             (45, 6, 5, 44),
-            "people well: kappa is 0.78, and its 95 % interval begins at 0.62.",
+            "people well: kappa is 0.78, and its 95% interval begins at 0.62.",
         ),
         ((100, 2, 3, 95), "agrees with people very well"),
     ],

@@ -61,10 +61,10 @@ function drawRates(title, groups, known, pick) {
     const picture = svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
       svg('line.axis', { x1: 0, x2: 100, y1: 6, y2: 6 }), low !== null && svg('rect.interval', { x: low * 100, y: 3.5, width: Math.max(0.8, (high - low) * 100), height: 5, rx: 1 }),
       svg('rect.point', { x: Math.max(0, Math.min(98.8, share * 100 - 0.6)), y: 0.5, width: 1.2, height: 11 }));
-    return h('li', button('', { class: 'rate', title: told + (low === null ? ', without an interval' : `; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`), onclick: () => pick(name) }, drawName(name, { class: 'name' }), h('span.told', told), picture));
+    return h('li', button('', { class: 'rate', title: told + (low === null ? ', without an interval' : `; 95% interval ${sayPercent(low)} to ${sayPercent(high)}`), onclick: () => pick(name) }, drawName(name, { class: 'name' }), h('span.told', told), picture));
   });
   const cut = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : '';
-  return figure(title, cut || (intervals ? 'with 95 % intervals' : ''), drawFirst(rows));
+  return figure(title, cut || (intervals ? 'with 95% intervals' : ''), drawFirst(rows));
 }
 
 function countGroups(rows, namesOf) {
@@ -91,7 +91,7 @@ function drawCounts(title, counts, pick) {
     svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect.bad', { x: 0, y: 3, width: (100 * count) / most, height: 6 })))))));
 }
 
-const sayMiddle = (say) => (sorted) => `median ${say(findMedian(sorted))}, 95 % within ${say(findPercentile(sorted, 95))}`;
+const sayMiddle = (say) => (sorted) => `median ${say(findMedian(sorted))}, 95% within ${say(findPercentile(sorted, 95))}`;
 
 // Nobody waits for less than a millisecond: where none takes more, there is nothing to see.
 function drawLatency(values) {

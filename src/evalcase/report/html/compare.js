@@ -14,7 +14,7 @@ function drawDelta(row, name, say) {
   const now = cells[name][row];
   if (!base || base[row] === null || now === null || say(base[row]) === say(now)) return null;
   const delta = now - base[row];
-  return h('span', { class: `delta ${delta > 0 ? 'up' : 'down'}` }, `${delta > 0 ? '+' : '−'}${say(Math.abs(delta))}`);
+  return h('span', { class: `delta ${delta > 0 ? 'up' : 'down'}` }, `${delta > 0 ? '+' : '-'}${say(Math.abs(delta))}`);
 }
 
 // Each case by its score in both runs: below the line it got worse.

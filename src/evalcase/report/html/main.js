@@ -42,7 +42,7 @@ function drawRate(run) {
   if (share === null) return h('p.rate-large', 'No case was tried.');
   const line = svg('svg.rate-line', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     svg('line.axis', { x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect.interval', { x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect.point', { x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const told = [low === null ? why || (n === 1 ? 'No interval: one case is too few' : sayFirst(run.figures.without_interval || 'no interval: it can\'t be estimated')) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  const told = [low === null ? why || (n === 1 ? 'No interval: one case is too few' : sayFirst(run.figures.without_interval || 'no interval: it can\'t be estimated')) : `95% interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
   return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCases(n), isCompared() ? ' passed in head' : ' passed'),
     line, h('p.fine', told.join('; ')));

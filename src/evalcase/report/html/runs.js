@@ -105,7 +105,7 @@ async function startRuns() {
     h('main', h('section.overview', { 'aria-label': 'Pass rates over time' }, h('div.charts'), h('p.fine', { id: 'cut' })),
       h('div.filters', h('p.fine', 'Mark two runs to compare them.'), h('a.chip', { id: 'compare', hidden: true }, 'Compare these two'), h('p.told', { role: 'status' })),
       drawScrolled('Runs', h('table.runs',
-        h('thead', h('tr', ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95 % interval', 'Cost'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),
+        h('thead', h('tr', ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95% interval', 'Cost'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),
     drawLive());
   drawRuns();
   document.body.classList.add('ready');
