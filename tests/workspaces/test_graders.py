@@ -160,6 +160,13 @@ def test_a_command_passes_by_its_exit_code_or_its_reply(shop: Shop) -> None:
     assert kinds == ["1.00", "1.00", "0.00", "0.50", "workspace", "workspace", "grader"]
 
 
+def test_a_command_has_ten_minutes_where_others_have_less(shop: Shop) -> None:
+    shop.write("evalcase.toml", f"grader_timeout_s = 0.2\n{CONFIG}")
+    shop.write("slow.py", "import time\ndef look(): time.sleep(60)\n")
+    graders = {"run": ["sleep", "0.5"]}, {"python": "slow:look"}
+    assert [kind for kind, _ in verdicts(shop, "?", *graders)] == ["1.00", "grader"]
+
+
 def test_a_fresh_copy_has_only_what_is_recorded(shop: Shop) -> None:
     fresh = {"type": "run", "fresh": True}
     graders = [
@@ -228,8 +235,8 @@ if __name__ == "__main__":
 
 
 def test_commands_run_one_after_another_and_no_limit_counts_the_others(shop: Shop) -> None:
-    shop.write("evalcase.toml", f"grader_timeout_s = 2\n{CONFIG}")
-    command = {"run": ["sh", "-c", "mkdir here && sleep 0.8 && rmdir here"]}
+    words = ["sh", "-c", "mkdir here && sleep 0.8 && rmdir here"]
+    command = {"type": "run", "value": words, "timeout_s": 2}
     shop.suite(case("", command, command, {"all": [command, command]}))
     done = shop.run()
     assert done.code == 0, done.out

@@ -163,6 +163,8 @@ class Grader(Struct, dict=True, weakref=True):
     """Whether it starts a process or imports code, which --no-exec forbids."""
     workspace: ClassVar[Literal["none", "changes", "files"]] = "none"
     """What it looks at of a workspace: what was changed, or the files themselves."""
+    least_limit_s: ClassVar[float] = 0.0
+    """Its time limit by default, where `grader_timeout_s` is less."""
     example: ClassVar[str] = ""
     """YAML that shows it."""
 

@@ -73,6 +73,7 @@ class RunGrader(_LooksAtWorkspace):
     description = "A command succeeds in the workspace, or its tests do."
     argument = "value"
     runs_code = True
+    least_limit_s = 600.0
     workspace = "files"
     example = "- run: [pytest, -q]"
 

@@ -239,7 +239,8 @@ def _find_limit(named: NamedGrader, timeout_s: float) -> float:
     """How long a grader may take. One that is made of others may take as long as all of them."""
     if named.timeout_s is not None:
         return named.timeout_s
-    return timeout_s + sum([_find_limit(each, timeout_s) for each in named.grader.inner()])
+    own_s = max(timeout_s, named.grader.least_limit_s)
+    return own_s + sum([_find_limit(each, timeout_s) for each in named.grader.inner()])
 
 
 class _Asking(Struct):
