@@ -79,6 +79,17 @@ def test_a_stored_answer_is_graded_in_the_isolation_it_had(shop: Shop) -> None:
     assert graded.code == 0, graded.out
 
 
+def test_a_stored_answer_without_isolation_is_graded_without(shop: Shop) -> None:
+    log = install_docker(shop)
+    path = f"{shop.root}/bin:/usr/bin:/bin"
+    target(shop, "none", "-c", "open('a', 'w')", stdin="none")
+    shop.suite(case("?", {"run": ["test", "-e", "a"]}))
+    assert shop.run(PATH=path).code == 0
+    target(shop, "docker:shop:1", "-c", "open('a', 'w')", stdin="none")
+    assert shop.evalcase("grade", "latest", PATH=path).code == 0
+    assert [each[0] for each in calls(log)] == [["info"]], "the machine is asked, and no more"
+
+
 @pytest.mark.usefixtures("bwrap")
 def test_what_is_left_in_a_sandbox_is_ended_at_the_time_limit(shop: Shop) -> None:
     mark = f"evalcase-sleeper-{time.time_ns()}"

@@ -138,9 +138,11 @@ class Workspaces:
             self._digests[key] = found
         return self._digests[key]
 
-    def reserve(self, case: Case, suite: str, target: str = "", isolation: str = "none") -> Space:
+    def reserve(
+        self, case: Case, suite: str, target: str = "", isolation: str | None = None
+    ) -> Space:
         """Where the workspace of a trial will be. That of a stored answer keeps the `isolation` it
-        had, whatever the target has now."""
+        had; without one, it is that of the target."""
         declared, table = case.workspace, self._table_of(target)
         assert declared is not None
         if self._place is None:
@@ -150,7 +152,7 @@ class Workspaces:
             bases = Bases(own, kept, self._config, self._variables, self._warn)
             self._place = _Place(own, lock, bases)
         folder = os.path.join(self._place.folder, f"{next(self._numbers)}")
-        if isolation == "none":
+        if isolation is None:
             isolation = str(table.get("isolation", "none"))
         note_containers(self._place.folder, isolation)
         space = Space(folder, "", dict(declared.env), isolation, _find_mounts(table, self._config))
