@@ -281,6 +281,19 @@ def test_a_run_that_was_killed_leaves_nothing_after_the_next(shop: Shop) -> None
     assert shop.left() == []
 
 
+def test_runs_that_begin_at_once_leave_each_other_alone(shop: Shop) -> None:
+    (shop.cache / "evalcase/work/run-killed-before-its-lock").mkdir(parents=True)
+    shop.suite(case(FIX, {"diff": {"only": ["cart.py"]}}))
+    command = [sys.executable, "-m", "evalcase", "run", "-t", "agent"]
+    env = environment(XDG_CACHE_HOME=str(shop.cache))
+    runs = [
+        subprocess.Popen(command, cwd=shop.root, env=env, stdout=subprocess.DEVNULL)
+        for _ in range(4)
+    ]
+    assert [run.wait() for run in runs] == [0] * 4
+    assert shop.left() == []
+
+
 def test_a_merged_run_has_the_patches_of_its_shards(shop: Shop) -> None:
     grader = {"files": {"cart.py": {"contains": "a + b"}}}
     shop.suite(*[case(FIX, grader, id=f"c{number}") for number in range(4)])

@@ -9,11 +9,13 @@ was killed leaves nothing behind.
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import glob
 import gzip
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import chain, count
@@ -112,7 +114,7 @@ class Workspaces:
         if self._place is None:
             return
         await self._place.bases.close()
-        await asyncio.to_thread(remove_tree, self._place.folder, self._warn)
+        await asyncio.to_thread(_close_folder, self._place.folder, self._warn)
         self._place.lock.close()
         self._place = None
 
@@ -462,22 +464,33 @@ def _work_folder(variables: Mapping[str, str]) -> str:
     return os.path.join(base, "evalcase", "work")
 
 
+@contextmanager
+def _alone_in(work: str) -> Iterator[None]:
+    """One run at a time makes or removes folders of runs: none finds one without its lock."""
+    with open(os.path.join(work, "lock"), "ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _close_folder(folder: str, warn: Callable[[str], None]) -> None:
+    with suppress(FileNotFoundError), _alone_in(os.path.dirname(folder)):
+        remove_tree(folder, warn)
+
+
 def _open_folder(work: str, warn: Callable[[str], None]) -> tuple[str, IO[bytes]]:
     """A locked folder for the workspaces of this run, once those of runs that have ended without
     removing theirs are gone."""
     try:
         os.makedirs(work, mode=0o700, exist_ok=True)
-        for name in os.listdir(work):
-            dead = os.path.join(work, name)
-            path = os.path.join(dead, "lock")
-            if name.startswith("run-") and os.path.isfile(path):  # else it is being made
+        with _alone_in(work):
+            for dead in glob.glob(os.path.join(glob.escape(work), "run-*")):
                 with suppress(OSError):
-                    if (held := try_lock(path)) is not None:
+                    if (held := try_lock(os.path.join(dead, "lock"))) is not None:
                         with held:
                             remove_containers(dead)
                             remove_tree(dead, warn)
-        folder = mkdtemp(prefix="run-", dir=work)
-        lock = try_lock(os.path.join(folder, "lock"))
+            folder = mkdtemp(prefix="run-", dir=work)
+            lock = try_lock(os.path.join(folder, "lock"))
     except OSError as error:
         raise ConfigError(f"no folder for workspaces in {work}: {error.strerror}") from None
     assert lock is not None
