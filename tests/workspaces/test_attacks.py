@@ -134,7 +134,7 @@ def test_read_only_folders_are_compared_and_removed(shop: Shop) -> None:
 
 
 def test_tests_of_an_agent_forge_nothing_once_they_are_restored(shop: Shop) -> None:
-    check = "import os; raise SystemExit(os.path.exists('conftest.py') or len(os.listdir('sub')))"
+    check = "import os; raise SystemExit(os.path.exists('conftest.py') or os.path.exists('sub'))"
     agent(
         shop, "Path('conftest.py').write_text('import os; os._exit(0)'); os.makedirs('sub')\n"
         "Path('sub/sitecustomize.py').write_text('1/0')",
@@ -146,6 +146,32 @@ def test_tests_of_an_agent_forge_nothing_once_they_are_restored(shop: Shop) -> N
     )  # fmt: skip
     assert shop.run().code == 1
     assert [each["score"] for each in shop.trials()[0]["grades"]] == [1.0, 0.0]
+
+
+def test_what_is_ignored_is_restored_too(shop: Shop) -> None:
+    """Python runs a compiled file that lies beside a test; git sees no folder of its own name."""
+    agent(
+        shop, "os.makedirs('tests/__pycache__'); os.makedirs('tests/.git')\n"
+        "Path('tests/__pycache__/x.pyc').write_text('x')\n"
+        "Path('tests/.git/conf.py').write_text('x'); os.mkfifo('tests/fifo')",
+    )  # fmt: skip
+    shop.suite(
+        case("?", {"files": {"tests/__pycache__": "absent", "tests/.git": "absent",
+                             "tests/fifo": "absent", "tests/test_cart.py": "unchanged"}}),
+        restore=["tests/**"], ignore=["**/__pycache__/**", "**/__pycache__"],
+    )  # fmt: skip
+    assert shop.run().code == 0, shop.trials()
+
+
+def test_a_secret_in_a_binary_file_is_not_stored_whatever_becomes_of_the_file(shop: Shop) -> None:
+    shop.write("evalcase.toml", 'secrets = ["MY_API_KEY"]\n' + CONFIG)
+    odd = "open(b'\\xff.bin', 'wb').write(b'\\0' + os.environ['MY_API_KEY'].encode())"
+    made = "import os; open('k.bin', 'wb').write(b'\\0' + os.environ['MY_API_KEY'].encode())"
+    for does, setup in ((odd, []), ("os.unlink('k.bin')", [["python3", "-c", made]])):
+        agent(shop, does)
+        shop.suite(case("?", {"diff": {"max_files": 1}}), setup=setup)
+        assert shop.run(MY_API_KEY="s3cr3t-0123456789").code == 0
+        assert shop.trials()[0]["workspace"].get("patch") is None, does
 
 
 def test_a_file_that_is_written_all_the_time_ends_in_a_result(shop: Shop) -> None:

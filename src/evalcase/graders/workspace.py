@@ -28,7 +28,7 @@ from evalcase.types.workspace import Changes, Space
 from evalcase.util.files import IrregularError, OutsideError, OversizeError, digest_files, read_file
 from evalcase.util.json import BadJsonError, JsonPath, parse_json
 from evalcase.util.processes import describe_exit, minimal_variables, process_in
-from evalcase.util.snapshots import copy_into, matches, scan
+from evalcase.util.snapshots import copy_into, list_all, matches, scan
 from evalcase.util.text import list_some, write_count
 
 _MOST_OUTPUT, _MOST_REPORT, _MOST_FILE = 1_000_000, 20_000_000, 10_000_000
@@ -320,7 +320,7 @@ class FilesGrader(_LooksAtWorkspace):
             return _object_to_text(data, wanted, searcher)
         if not _is_pattern(path):
             return "it is there" if os.path.lexists(os.path.join(root, path)) else None
-        found = [each for each in _list_all(root) if matches(each, [path])]
+        found = [each for each in list_all(root) if matches(each, [path])]
         return f"{_list(found)} there" if found else None
 
     def _read_project_file(self, name: str) -> bytes:
@@ -337,15 +337,6 @@ _MISSING = "there is no such file"
 
 def _is_pattern(path: str) -> bool:
     return "*" in path or "?" in path
-
-
-def _list_all(root: str) -> Iterator[str]:
-    """All files and folders of a workspace but its own repository, whatever they are."""
-    for folder, folders, files in os.walk(root):
-        if folder == root and ".git" in folders:
-            folders.remove(".git")
-        for name in (*folders, *files):
-            yield os.path.relpath(os.path.join(folder, name), root)
 
 
 def _object_to_text(data: bytes, wanted: FileMatcher, searcher: Searcher) -> str | None:

@@ -14,7 +14,7 @@ import glob
 import gzip
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
@@ -58,8 +58,10 @@ from evalcase.util.snapshots import (
     differing,
     hash_files,
     hash_tree,
+    list_all,
     matches,
     read_patch,
+    remove_path,
     remove_tree,
     scan,
 )
@@ -78,6 +80,8 @@ class _Open(NamedTuple):
     setup: tuple[Ran, ...]
     folder_id: tuple[int, int]
     """The device and the number of the folder."""
+    listed: frozenset[str]
+    """Everything that the agent found, where something is restored: also what `ignore` names."""
 
 
 class _Place(NamedTuple):
@@ -206,10 +210,8 @@ class Workspaces:
         if opened is None:
             return None
         try:
-            changes, patch = await asyncio.to_thread(self._compare, opened)
-            if patch is not None and not await asyncio.to_thread(
-                self._holds_secret, space, changes, patch
-            ):
+            changes, patch, files = await asyncio.to_thread(self._compare, opened)
+            if patch is not None and not await asyncio.to_thread(self._holds_secret, patch, files):
                 file = os.path.join(PATCHES, f"{sha256(name.encode()).hexdigest()[:16]}.patch.gz")
                 await asyncio.to_thread(_store_patch, os.path.join(self._record, file), patch)
                 changes = replace(changes, patch=file)
@@ -220,12 +222,11 @@ class Workspaces:
             raise WorkspaceError(f"what was changed can't be read: {error}") from None
         return space, changes
 
-    def _holds_secret(self, space: Space, changes: Changes, patch: bytes) -> bool:
-        """Whether a patch holds a secret. In it, bytes that are no text are packed: they are looked
-        at as they are."""
+    def _holds_secret(self, patch: bytes, files: Iterable[str]) -> bool:
+        """Whether a patch of these files holds a secret. In it, bytes that are no text are packed:
+        they are looked at as they are."""
         known = self._scrubber.look()
-        paths = [os.path.join(space.path, each.path) for each in changes.changed]
-        files = [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+        files = [path for path in files if os.path.isfile(path) and not os.path.islink(path)]
         texts = chain([patch.decode(errors="replace")], *map(_texts_in, files))
         return any(known.told(text) != text for text in texts)
 
@@ -336,31 +337,40 @@ class Workspaces:
             folder_id = found.st_dev, found.st_ino
             if ran:
                 before = await asyncio.to_thread(_look_after_setup, space, declared, before)
+            listed = await asyncio.to_thread(list_all, space.path) if declared.restore else ()
         except BaseException:
             remove_tree(folder, self._warn)
             raise
-        return _Open(space, declared, sources, base, before, tuple(ran), folder_id)
+        return _Open(
+            space, declared, sources, base, before, tuple(ran), folder_id, frozenset(listed)
+        )
 
     # What an agent changed. All of this runs in threads.
 
-    def _compare(self, opened: _Open) -> tuple[Changes, bytes | None]:
-        """What was changed, and all of it as a patch; None where that is too large."""
+    def _compare(self, opened: _Open) -> tuple[Changes, bytes | None, list[str]]:
+        """What was changed, all of it as a patch, which is None where that is too large, and the
+        files that it is made of."""
         space, find = opened.space, partial(_find_file, opened)
-        folder = os.path.dirname(space.path)
-        changes, patch = compare(opened.before, _look(opened), find, folder)
-        return replace(changes, setup=opened.setup, isolation=space.isolation), patch
+        before, after = opened.before, _look(opened)
+        changes, patch = compare(before, after, find, os.path.dirname(space.path))
+        changes = replace(changes, setup=opened.setup, isolation=space.isolation)
+        files = [find(path, "before") for path in differing(before, after)]
+        return changes, patch, files + [find(path, "after") for path in differing(after, before)]
 
     def _make_ready(self, opened: _Open) -> None:
         """Put restored files back, and add hidden ones."""
         space, declared, before = opened.space, opened.declared, opened.before
         if declared.restore:
-            after = _look(opened)
-            for path in differing(after, before):
-                if matches(path, declared.restore):
-                    os.unlink(os.path.join(space.path, path))
-            for path in differing(before, after):
+            for path in list_all(space.path):
+                if path not in opened.listed and matches(path, declared.restore):
+                    remove_path(os.path.join(space.path, path))
+            for path in differing(before, _look(opened)):
                 if matches(path, declared.restore):
                     copy_file(_find_file(opened, path, "before"), space.path, path)
+            for path in opened.listed - before.keys():  # what `ignore` names
+                source = os.path.join(opened.base.root, path)
+                if matches(path, declared.restore) and os.path.isfile(source):
+                    copy_file(source, space.path, path)
         write_files(space.path, declared.hidden, opened.sources)
 
 

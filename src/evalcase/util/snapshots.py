@@ -101,6 +101,16 @@ def scan(root: str, ignore: Sequence[str] = ()) -> Tree:
     return dict(sorted(found.items()))
 
 
+def list_all(root: str) -> list[str]:
+    """Everything below a folder but its own repository, whatever it is."""
+    found = []
+    for folder, folders, files in os.walk(root):
+        if folder == root and ".git" in folders:
+            folders.remove(".git")
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in (*folders, *files)]
+    return found
+
+
 def _entry_of(found: os.stat_result) -> Entry | None:
     """None for what is neither a file nor a link: nothing can be stored of it."""
     if stat.S_ISLNK(found.st_mode):
